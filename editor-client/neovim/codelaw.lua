@@ -1,0 +1,301 @@
+-- codelaw in Neovim 0.7 or newer: one file, no dependencies.
+--
+-- Put it into a `lua/` folder of your runtime path and say `require("codelaw").setup()`, then `:Codelaw what is …`.
+-- See ../README.md for the commands and options.
+
+local M = {}
+
+local state = {
+  client = nil, -- id of the LSP client
+  root = nil,
+  buffer = nil, -- the scratch buffer that shows the chat
+  chat = nil, -- id of the chat
+  running = false,
+  part = nil, -- what the last line of the buffer belongs to: "thought", "answer" or nil
+  steps = {}, -- step -> extmark where its text begins, so that a retry can withdraw it
+  calls = {}, -- callId -> extmark of its line
+}
+
+local options = {
+  cmd = { "codelaw", "serve" },
+  settings = {}, -- nested like codelaw's own settings: { model = { name = "…" } }
+  open = "botright vsplit", -- how the chat's window is opened
+  on_event = nil, -- called with each event, after it was shown
+}
+
+local marks = vim.api.nvim_create_namespace("codelaw")
+
+-- The buffer -------------------------------------------------------------------------------------------------------
+
+local function buffer()
+  if state.buffer == nil or not vim.api.nvim_buf_is_valid(state.buffer) then
+    state.buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(state.buffer, "codelaw://chat/" .. state.buffer)
+    vim.api.nvim_buf_set_option(state.buffer, "filetype", "markdown")
+  end
+  return state.buffer
+end
+
+local function last_position()
+  local row = vim.api.nvim_buf_line_count(buffer()) - 1
+  return row, #vim.api.nvim_buf_get_lines(buffer(), row, row + 1, true)[1]
+end
+
+local function append(text)
+  local row, column = last_position()
+  vim.api.nvim_buf_set_text(buffer(), row, column, row, column, vim.split(text, "\n", { plain = true }))
+  for _, window in ipairs(vim.fn.win_findbuf(buffer())) do
+    vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer()), 0 })
+  end
+end
+
+local function mark_end()
+  local row, column = last_position()
+  return vim.api.nvim_buf_set_extmark(buffer(), marks, row, column, { right_gravity = false })
+end
+
+-- Begin a new part on a line of its own; deltas of the same part go on where the last one ended.
+local function part(name)
+  if state.part ~= name then
+    local _, column = last_position()
+    append(column > 0 and "\n\n" or "")
+    state.part = name
+  end
+end
+
+local function show_delta(event)
+  if state.steps[event.step] == nil then
+    part(nil)
+    state.steps[event.step] = mark_end()
+  end
+  part(event.kind)
+  append(event.delta)
+end
+
+local function show_call(event)
+  local line = string.format("- %s (%s)%s", event.title, event.status, event.summary and ": " .. event.summary or "")
+  line = line:gsub("%s+", " ")
+  if state.calls[event.callId] == nil then
+    part("call " .. event.callId)
+    state.calls[event.callId] = mark_end()
+    append(line)
+  else
+    local row = vim.api.nvim_buf_get_extmark_by_id(buffer(), marks, state.calls[event.callId], {})[1]
+    vim.api.nvim_buf_set_lines(buffer(), row, row + 1, true, { line })
+  end
+end
+
+local function withdraw(event)
+  local mark = state.steps[event.step]
+  if mark ~= nil then
+    local at = vim.api.nvim_buf_get_extmark_by_id(buffer(), marks, mark, {})
+    local row, column = last_position()
+    vim.api.nvim_buf_set_text(buffer(), at[1], at[2], row, column, { "" })
+    state.steps[event.step] = nil
+    state.part = nil
+  end
+end
+
+local shown = {
+  turn_started = function(event)
+    state.steps, state.calls = {}, {}
+    part("question")
+    append("## " .. event.text:gsub("\n", "\n## "))
+  end,
+  thought = show_delta,
+  answer = show_delta,
+  tool_call = show_call,
+  retry = withdraw,
+  notice = function(event)
+    part("notice " .. event.code)
+    append("> " .. event.message:gsub("\n", " "))
+  end,
+  turn_ended = function(event)
+    state.running = false
+    if event.result.stopReason ~= "finished" then
+      local problem = event.result.error
+      part("end")
+      append("> " .. event.result.stopReason .. (problem and problem ~= vim.NIL and ": " .. problem.message or ""))
+    end
+    state.part = nil
+  end,
+}
+
+-- The server's side ------------------------------------------------------------------------------------------------
+
+local function on_event(_, params)
+  -- One buffer shows one chat; the first event of a new chat tells its id.
+  state.chat = state.chat or params.chatId
+  if params.chatId ~= state.chat then
+    return
+  end
+  local show = shown[params.event.kind]
+  if show then
+    show(params.event)
+  end
+  if options.on_event then
+    options.on_event(params)
+  end
+end
+
+-- Choose an item, also where the interface answers later than `vim.ui.select` returns.
+local function choose(items, wanted)
+  local chosen, answered = nil, false
+  local thread, main = coroutine.running()
+  local waiting = false
+  vim.ui.select(items, wanted, function(item)
+    chosen, answered = item, true
+    if waiting then
+      coroutine.resume(thread)
+    end
+  end)
+  if not answered then
+    if thread and not main then
+      waiting = true
+      coroutine.yield()
+    else
+      vim.wait(24 * 60 * 60 * 1000, function()
+        return answered
+      end, 50)
+    end
+  end
+  return chosen
+end
+
+local function on_approval(_, params)
+  local preview = params.preview.command or params.preview.diff
+  if preview and preview ~= vim.NIL then
+    part("preview " .. params.callId)
+    append("```\n" .. preview .. "\n```")
+    vim.cmd("redraw")
+  end
+  local option = choose(params.options, {
+    prompt = params.title,
+    kind = "codelaw",
+    format_item = function(item)
+      return item.title
+    end,
+  })
+  return option and { optionId = option.id } or { cancelled = true }
+end
+
+local function client()
+  return state.client and vim.lsp.get_client_by_id(state.client)
+end
+
+local function request(method, params, callback)
+  local handler = function(problem, result)
+    if problem then
+      vim.notify("codelaw: " .. (problem.message or vim.inspect(problem)), vim.log.levels.ERROR)
+    end
+    if callback then
+      callback(problem, result)
+    end
+  end
+  if vim.fn.has("nvim-0.11") == 1 then
+    return client():request(method, params, handler, buffer())
+  end
+  return client().request(method, params, handler, buffer())
+end
+
+--- Start the server for a folder (the current one by default), unless it runs; gives the client's id.
+function M.start(root)
+  if client() and not client().is_stopped() then
+    return state.client
+  end
+  root = root or vim.fn.getcwd()
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.experimental = { codelaw = { events = vim.empty_dict(), approvals = vim.empty_dict() } }
+  state.chat, state.running = nil, false
+  state.client = vim.lsp.start_client({
+    name = "codelaw",
+    cmd = options.cmd,
+    root_dir = root,
+    workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ":t") } },
+    capabilities = capabilities,
+    init_options = next(options.settings) and options.settings or vim.empty_dict(),
+    handlers = { ["codelaw/chat/event"] = on_event, ["codelaw/approval/request"] = on_approval },
+    on_exit = function()
+      state.running = false
+    end,
+  })
+  local ready = vim.wait(10000, function()
+    return client() ~= nil and client().initialized
+  end, 10)
+  if not ready then
+    error("codelaw: the server did not start; see :lua vim.cmd.edit(vim.lsp.get_log_path())")
+  end
+  -- The server sees what is open, unsaved changes included.
+  for _, open in ipairs(vim.api.nvim_list_bufs()) do
+    M.attach(open)
+  end
+  return state.client
+end
+
+--- Let the server see a buffer's text.
+function M.attach(number)
+  local file = vim.api.nvim_buf_is_loaded(number) and vim.api.nvim_buf_get_option(number, "buftype") == ""
+  if client() and file and vim.api.nvim_buf_get_name(number) ~= "" then
+    vim.lsp.buf_attach_client(number, state.client)
+  end
+end
+
+--- Send a message: a turn, or while one runs a word to it. `callback(problem, result)` is called at the end.
+function M.send(text, callback)
+  M.start()
+  if state.running then
+    return request("codelaw/chat/steer", { chatId = state.chat, text = text }, callback)
+  end
+  state.running = true
+  return request("codelaw/chat/send", { chatId = state.chat, text = text }, function(problem, result)
+    state.running = false
+    if callback then
+      callback(problem, result)
+    end
+  end)
+end
+
+--- Cancel the running turn. What was said is kept, and `send`'s callback still gets the result.
+function M.cancel(callback)
+  if state.running and state.chat then
+    request("codelaw/chat/cancel", { chatId = state.chat }, callback)
+  end
+end
+
+--- Begin a new chat with the next message.
+function M.new()
+  state.chat, state.buffer, state.part = nil, nil, nil
+end
+
+--- Show the chat's window and give its buffer.
+function M.open()
+  if #vim.fn.win_findbuf(buffer()) == 0 then
+    vim.cmd(options.open)
+    vim.api.nvim_win_set_buf(0, buffer())
+    vim.cmd("wincmd p")
+  end
+  return buffer()
+end
+
+--- The commands :Codelaw {text}, :CodelawCancel and :CodelawNew.
+function M.setup(given)
+  options = vim.tbl_deep_extend("force", options, given or {})
+  vim.api.nvim_create_user_command("Codelaw", function(command)
+    M.open()
+    M.send(command.args)
+  end, { nargs = "+", desc = "Send a message to codelaw" })
+  vim.api.nvim_create_user_command("CodelawCancel", function()
+    M.cancel()
+  end, { desc = "Cancel codelaw's turn" })
+  vim.api.nvim_create_user_command("CodelawNew", function()
+    M.new()
+  end, { desc = "Begin a new chat" })
+  vim.api.nvim_create_autocmd("BufReadPost", {
+    group = vim.api.nvim_create_augroup("codelaw", { clear = true }),
+    callback = function(event)
+      M.attach(event.buf)
+    end,
+  })
+end
+
+return M

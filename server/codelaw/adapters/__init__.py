@@ -1,0 +1,1 @@
+"""The world outside: models, stores, the workspace."""

@@ -1,0 +1,1 @@
+"""The models codelaw can talk to, and what is known about them by name."""

@@ -1,0 +1,183 @@
+"""The Messages API through the vendor's SDK, which only this module imports, and only when it is needed (P-1, V-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from codelaw.adapters.models.anthropic_body import BodyWriter
+from codelaw.adapters.models.anthropic_failures import kind_of_status, retry_after
+from codelaw.adapters.models.anthropic_stream import MalformedEvent, ReplyReader
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic, AsyncStream
+
+_log = logging.getLogger(__name__)
+_SILENCE = 120.0
+_CONNECT = 30.0
+_TAIL = 0.25
+_NO_KEY = "no-key"
+
+
+class AnthropicModel:
+    """A `ChatModel` on any endpoint that speaks the Messages API.
+
+    `api_key` None or empty is for endpoints that want none. `silence` is how many seconds without a byte count as a
+    broken stream. Requests are never retried here: `agent.recovery` does that, visibly.
+    """
+
+    def __init__(self, api_key: str | None = None, base_url: str | None = None, *, silence: float = _SILENCE) -> None:
+        self._key = (api_key or "").strip()
+        self._base_url = base_url
+        self._silence = silence
+        self._writer = BodyWriter()
+        self._loading: asyncio.Task[AsyncAnthropic] | None = None
+
+    async def warm(self) -> None:
+        """Import the SDK in a thread and make the client; asks no model.
+
+        Raises:
+            ModelFailure: the base URL is none.
+        """
+        await self._client()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        loading, self._loading = self._loading, None
+        if loading is not None:
+            await asyncio.wait([loading])
+            if loading.exception() is None:
+                await loading.result().close()
+
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+        """Answer once (see `ChatModel`). Cancelling the task closes the connection at once.
+
+        Raises:
+            ModelFailure: sorted by kind; its message never holds the key (S-5).
+        """
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ModelFailure("auth", "The API key holds characters that no key has.")
+        client = await self._client()
+        reader = ReplyReader(on_delta)
+        try:
+            await self._stream(client, self._writer.write(request), reader)
+        except ModelFailure:
+            raise
+        except Exception as error:
+            failure = _failure(error, reader, self._without_key)
+            if failure is None:
+                raise
+            # A connection that dies after the stop reason has lost nothing.
+            if reader.complete and failure.kind == "network":
+                return reader.reply()
+        else:
+            return reader.reply()
+        # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
+        raise failure
+
+    async def _client(self) -> AsyncAnthropic:
+        if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
+            self._loading = asyncio.create_task(asyncio.to_thread(self._load))
+        # Shielded: a cancelled turn must not take away what the others wait for.
+        return await asyncio.shield(self._loading)
+
+    def _load(self) -> AsyncAnthropic:
+        import anyio  # noqa: PLC0415 - the SDK's own
+        from anthropic import AsyncAnthropic, Timeout  # noqa: PLC0415 - most of a second, and 56 MB
+        from httpx2 import InvalidURL  # noqa: PLC0415 - the SDK's transport
+
+        # The SDK's event loop layer is imported at its first use, which would otherwise be the first request.
+        anyio.run(anyio.sleep, 0)
+        timeout = Timeout(self._silence, connect=min(_CONNECT, self._silence))
+        try:
+            # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
+            return AsyncAnthropic(
+                api_key=self._key or _NO_KEY,
+                base_url=self._base_url or "https://api.anthropic.com",
+                timeout=timeout,
+                max_retries=0,
+            )
+        except InvalidURL as error:
+            raise ModelFailure("invalid", f"The base URL is none: {error}") from None
+
+    async def _stream(self, client: AsyncAnthropic, body: bytes, reader: ReplyReader) -> None:
+        from anthropic import AsyncStream  # noqa: PLC0415 - loaded by now
+
+        stream: AsyncStream[object] = await client.post(
+            "/v1/messages", cast_to=object, content=body, stream=True, stream_cls=AsyncStream[object]
+        )
+        async with stream:
+            async for event in stream:
+                reader.take(event)
+                if reader.ended:
+                    break
+            if reader.ended:
+                await _finish(stream)
+        if not reader.complete:
+            raise _cut(reader, stream.response.headers.get("content-type", ""))
+
+    def _without_key(self, message: str) -> str:
+        return message.replace(self._key, "[key]") if self._key else message
+
+
+async def _finish(stream: AsyncStream[object]) -> None:
+    """Read the end of the body, which gives the connection back; a server that leaves it open is not waited for."""
+    try:
+        async with asyncio.timeout(_TAIL):
+            async for _ in stream:
+                pass
+    except Exception as error:  # noqa: BLE001 - the reply is whole; a connection lost now is only not used again
+        _log.debug("the connection ended after the reply: %s", type(error).__name__)
+
+
+def _cut(reader: ReplyReader, content_type: str) -> ModelFailure:
+    if reader.events == 0 and "text/event-stream" not in content_type:
+        shown = content_type or "no content type"
+        return ModelFailure("malformed", f"The endpoint did not answer with an event stream ({shown}).")
+    message = "The stream ended before the reply was complete."
+    return ModelFailure("truncated", message, partial=reader.text, usage=reader.usage)
+
+
+def _failure(error: Exception, reader: ReplyReader, hide: Callable[[str], str]) -> ModelFailure | None:
+    """`error` as a failure of the call; None when it is a bug of ours."""
+    import anthropic  # noqa: PLC0415 - loaded by now
+    import httpx2  # noqa: PLC0415
+
+    kind: FailureKind
+    wait: float | None = None
+    match error:
+        case anthropic.APIStatusError():
+            message = error.api_message or str(error.message)
+            kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
+            wait = retry_after(error.response.headers)
+            status = f"{error.status_code} " if error.status_code >= 400 else ""
+            message = f"{status}{error.type or 'error'}: {message}"[:1000]
+        case anthropic.APITimeoutError() | httpx2.TimeoutException():
+            kind, message = "network", "The model endpoint was silent for too long."
+        case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
+            kind, message = "invalid", f"The base URL is none: {_cause(error)}"
+        case anthropic.APIConnectionError():
+            kind, message = "network", f"No connection to the model endpoint: {_cause(error)}"
+        case httpx2.HTTPError() | httpx2.StreamError():
+            kind, message = "network", f"The connection to the model endpoint broke: {_cause(error)}"
+        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent():
+            kind, message = "malformed", f"The stream could not be read: {error}"[:300]
+        case _:
+            return None
+    return ModelFailure(kind, hide(message), partial=reader.text, retry_after=wait, usage=reader.usage)
+
+
+def _error_type(body: object) -> str | None:
+    """The type of an error object that is not wrapped in `error`, as some gateways send it."""
+    kind = cast("dict[str, Any]", body).get("type") if isinstance(body, dict) else None
+    return kind if isinstance(kind, str) and kind != "error" else None
+
+
+def _cause(error: Exception) -> str:
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {cause}"[:300] if str(cause) else type(cause).__name__

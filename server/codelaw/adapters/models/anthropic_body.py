@@ -1,0 +1,88 @@
+"""The Messages API's request body, spelled by hand.
+
+The SDK walks every nested value of a request before it serialises it; a long chat pays for that at every step. Here a
+message is spelled once and its bytes are kept for as long as the next request holds the same object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType]
+
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelRequest, ResultBlock, TextBlock, ToolSchema
+
+_quote: Callable[[str], str] = encode_basestring
+_MARK = ',"cache_control":{"type":"ephemeral"}'
+
+
+class BodyWriter:
+    """Writes bodies; remembers the messages of the previous one by identity. Equal requests give equal bytes."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, tuple[ApiMessage, bytes]] = {}
+        self._tools: tuple[tuple[ToolSchema, ...], bytes] = ((), b"")
+
+    def write(self, request: ModelRequest) -> bytes:
+        """The whole body, streaming asked for."""
+        parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens},"stream":true'.encode()]
+        if request.stop_sequences:
+            parts.append(f',"stop_sequences":{_dump(request.stop_sequences)}'.encode())
+        if request.tools:
+            parts += (b',"tools":', self._tools_json(request.tools))
+        if request.system:
+            parts += (b',"system":[', _bytes(",".join(map(_block, request.system))), b"]")
+        return b"".join([*parts, b',"messages":[', self._messages_json(request.messages), b"]}"])
+
+    def _messages_json(self, messages: tuple[ApiMessage, ...]) -> bytes:
+        known = self._messages
+        current: dict[int, tuple[ApiMessage, bytes]] = {}
+        for message in messages:
+            key = id(message)
+            entry = known.get(key)
+            if entry is None or entry[0] is not message:
+                entry = (message, _message(message))
+            current[key] = entry
+        # The entries hold their messages, so no id can be taken over by another object while it is a key here.
+        self._messages = current
+        return b",".join([current[id(message)][1] for message in messages])
+
+    def _tools_json(self, tools: tuple[ToolSchema, ...]) -> bytes:
+        if self._tools[0] is not tools:
+            rows = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+                for tool in tools
+            ]
+            self._tools = (tools, _bytes(_dump(rows)))
+        return self._tools[1]
+
+
+def _message(message: ApiMessage) -> bytes:
+    blocks = ",".join(map(_block, message.blocks))
+    return _bytes(f'{{"role":"{message.role}","content":[{blocks}]}}')
+
+
+def _block(block: Block) -> str:
+    mark = _MARK if block.breakpoint else ""
+    match block:
+        case TextBlock(text):
+            return f'{{"type":"text","text":{_quote(text)}{mark}}}'
+        case CallBlock(call):
+            arguments = _dump(dict(call.arguments))
+            return f'{{"type":"tool_use","id":{_quote(call.id)},"name":{_quote(call.tool)},"input":{arguments}{mark}}}'
+        case ResultBlock(call_id, text, is_error):
+            error = ',"is_error":true' if is_error else ""
+            identity = f'"tool_use_id":{_quote(call_id)},"content":{_quote(text)}'
+            return f'{{"type":"tool_result",{identity}{error}{mark}}}'
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate is no Unicode text; the vendor would refuse the whole body for it.
+        return text.encode(errors="replace")

@@ -1,0 +1,87 @@
+"""What went wrong with a call of the Messages API, sorted by kind (P-1)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from codelaw.domain.models import FailureKind
+
+_BY_TYPE: dict[str, FailureKind] = {
+    "overloaded_error": "overload",
+    "rate_limit_error": "rate_limit",
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "billing_error": "auth",
+    "request_too_large": "overflow",
+    "invalid_request_error": "invalid",
+    "not_found_error": "invalid",
+    "timeout_error": "server",
+    "api_error": "server",
+}
+_BY_STATUS: dict[int, FailureKind] = {
+    401: "auth",
+    402: "auth",
+    403: "auth",
+    408: "server",
+    409: "server",
+    413: "overflow",
+    429: "rate_limit",
+    529: "overload",
+}
+_OVERFLOW = (
+    "prompt is too long",
+    "prompt too long",
+    "input is too long",
+    "too many tokens",
+    "exceed context limit",
+    "exceeds the context",
+    "exceeds context",
+    "context length",
+    "context_length_exceeded",
+    "maximum context",
+    "context window",
+    "request_too_large",
+    "request too large",
+)
+
+
+def kind_of_status(status: int, error_type: str | None, message: str) -> FailureKind:
+    """The kind of an HTTP error answer; a status below 400 means an error event inside a stream."""
+    if status < 400:
+        return kind_of_event(error_type, message)
+    kind = _BY_STATUS.get(status)
+    if kind is not None:
+        return kind
+    if status >= 500:
+        return "overload" if error_type == "overloaded_error" else "server"
+    return "overflow" if is_overflow(message) else "invalid"
+
+
+def kind_of_event(error_type: str | None, message: str) -> FailureKind:
+    """The kind of an error event in a stream."""
+    kind = _BY_TYPE.get(error_type or "", "server")
+    return "overflow" if kind == "invalid" and is_overflow(message) else kind
+
+
+def is_overflow(message: str) -> bool:
+    """Whether a vendor's message says that the request does not fit the window (W-6)."""
+    lowered = message.lower()
+    return any(phrase in lowered for phrase in _OVERFLOW)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the vendor asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    try:
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    except (KeyError, ValueError):
+        value = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass  # not a number: perhaps a date
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,181 @@
+"""A streamed reply of the Messages API, read event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from codelaw.domain.messages import Call
+from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
+
+_STOP: dict[str, StopReason] = {
+    "end_turn": "end_turn",
+    "tool_use": "tool_use",
+    "stop_sequence": "stop_sequence",
+    "max_tokens": "max_tokens",
+    "refusal": "refusal",
+    # Both leave an answer that is not whole, which is what `max_tokens` means to the engine.
+    "pause_turn": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+}
+
+
+class MalformedEvent(ValueError):
+    """An event has not the shape it should have."""
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    id: str
+    tool: str
+    given: dict[str, Any]
+    """The input of the start event; empty when it is streamed."""
+    pieces: list[str] = field(default_factory=list[str])
+
+
+class ReplyReader:
+    """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
+
+    def __init__(self, on_delta: Callable[[Delta], None]) -> None:
+        self._on_delta = on_delta
+        self._text: list[str] = []
+        self._calls: dict[int, _OpenCall] = {}
+        self._usage: dict[str, int] = {}
+        self._stop: str | None = None
+        self.events = 0
+        self.ended = False
+        """`message_stop` has come."""
+
+    @property
+    def complete(self) -> bool:
+        """The vendor said why it stopped: nothing of the reply is missing."""
+        return self._stop is not None
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self._text)
+
+    @property
+    def usage(self) -> Usage:
+        """The usage reported so far; later reports replace earlier ones field by field."""
+        reported = self._usage.get
+        return Usage(
+            input_tokens=reported("input_tokens", 0),
+            cache_read_tokens=reported("cache_read_input_tokens", 0),
+            cache_write_tokens=reported("cache_creation_input_tokens", 0),
+            output_tokens=reported("output_tokens", 0),
+        )
+
+    def take(self, event: object) -> None:
+        """Read one event; unknown ones are skipped.
+
+        Raises:
+            MalformedEvent: it has not the shape it should have.
+        """
+        body = _mapping(event, "event")
+        self.events += 1
+        match body.get("type"):
+            case "content_block_delta":
+                self._delta(body.get("index"), _mapping(body.get("delta"), "delta"))
+            case "content_block_start":
+                self._start(body.get("index"), _mapping(body.get("content_block"), "content_block"))
+            case "message_start":
+                self._count(_mapping(body.get("message"), "message").get("usage"))
+            case "message_delta":
+                reason = _mapping(body.get("delta"), "delta").get("stop_reason")
+                if isinstance(reason, str):
+                    self._stop = reason
+                self._count(body.get("usage"))
+            case "message_stop":
+                self.ended = True
+            case _:
+                pass
+
+    def reply(self) -> ModelReply:
+        """The whole reply; a call whose arguments are no JSON object is a broken one (R-6)."""
+        calls: list[Call] = []
+        broken: list[BrokenCall] = []
+        for _, call in sorted(self._calls.items()):
+            text = "".join(call.pieces)
+            arguments = _arguments(text) if text.strip() else call.given
+            if arguments is None:
+                broken.append(BrokenCall(call.id, call.tool, text))
+            else:
+                calls.append(Call(call.id, call.tool, arguments))
+        stop = _STOP.get(self._stop or "", "end_turn")
+        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken))
+
+    def _start(self, index: object, block: Mapping[str, Any]) -> None:
+        match block.get("type"):
+            case "text":
+                self._say(block.get("text"))
+            case "thinking":
+                self._think(block.get("thinking"))
+            case "tool_use":
+                given = block.get("input")
+                self._calls[_index(index)] = _OpenCall(
+                    _string(block.get("id"), "id"),
+                    _string(block.get("name"), "name"),
+                    cast("dict[str, Any]", given) if isinstance(given, dict) else {},
+                )
+            case _:
+                pass
+
+    def _delta(self, index: object, delta: Mapping[str, Any]) -> None:
+        match delta.get("type"):
+            case "text_delta":
+                self._say(delta.get("text"))
+            case "thinking_delta":
+                self._think(delta.get("thinking"))
+            case "input_json_delta":
+                call = self._calls.get(_index(index))
+                if call is not None:
+                    call.pieces.append(_string(delta.get("partial_json"), "partial_json"))
+            case _:
+                pass
+
+    def _say(self, text: object) -> None:
+        piece = _string(text, "text")
+        if piece:
+            self._text.append(piece)
+            self._on_delta(TextDelta(piece))
+
+    def _think(self, text: object) -> None:
+        piece = _string(text, "thinking")
+        if piece:
+            self._on_delta(ThinkingDelta(piece))
+
+    def _count(self, usage: object) -> None:
+        if isinstance(usage, dict):
+            for key, value in cast("dict[str, object]", usage).items():
+                if isinstance(value, int):
+                    self._usage[key] = value
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    raise MalformedEvent(f"`{name}` of an event is no object")
+
+
+def _string(value: object, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise MalformedEvent(f"`{name}` of an event is no string")
+
+
+def _index(value: object) -> int:
+    if isinstance(value, int):
+        return value
+    raise MalformedEvent("`index` of an event is no number")

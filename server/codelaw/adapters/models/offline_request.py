@@ -1,0 +1,104 @@
+"""What a request says of the running turn, read as any model reads it, in either dialect."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlock, TextBlock
+
+_OBSERVATION = "[tool] "
+_ACTION = re.compile(r"^Action: (\w+)\[(\{.*\})\]\s*\Z", re.MULTILINE | re.DOTALL)
+_REMINDER = re.compile(r"<system-reminder>(.*?)</system-reminder>", re.DOTALL)
+_MENTION = re.compile(r'@(?:"([^"\n]+)"|([\w/.-]+))')
+_RECAP = ("[", "<")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of this turn and what came back."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    data: Mapping[str, Any]
+    """The envelope's data; empty when there is none."""
+    error: str = ""
+    """`CODE: message`, for an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The running turn."""
+
+    question: str
+    """What the user typed, without reminders and mentions; steering is part of it."""
+    mentioned: tuple[str, ...]
+    """The paths the reminder orders to be read."""
+    folders_named: bool
+    """The reminder speaks of folders."""
+    files_named: bool
+    steps: tuple[Step, ...]
+
+
+def read_turn(request: ModelRequest) -> Turn:
+    """The turn that begins with the last user message that answers no call."""
+    start = max((at for at, message in enumerate(request.messages) if _begins(message)), default=0)
+    typed: list[str] = []
+    calls: list[tuple[str, str, Mapping[str, Any]]] = []
+    results: dict[str, str] = {}
+    for at, message in enumerate(request.messages[start:]):
+        for place, block in enumerate(message.blocks):
+            match block:
+                case CallBlock(call):
+                    calls.append((call.id, call.tool, call.arguments))
+                case ResultBlock(call_id, text):
+                    results[call_id] = text
+                case TextBlock(text) if message.role == "assistant":
+                    if action := _ACTION.search(text):
+                        calls.append((str(len(calls)), action[1], _object(action[2])))
+                case TextBlock(text) if text.startswith(_OBSERVATION):
+                    results[str(len(calls) - 1)] = text.removeprefix(_OBSERVATION)
+                case TextBlock(text):
+                    # Only what was typed: fragments follow the first block, the recap follows an observation.
+                    if (at == 0 and place == 0) or (at > 0 and not text.startswith(_RECAP)):
+                        typed.append(text)
+    whole = "\n".join(typed)
+    reminders = " ".join(_REMINDER.findall(whole))
+    mentioned = dict.fromkeys(quoted or plain.rstrip(".") for quoted, plain in _MENTION.findall(reminders))
+    return Turn(
+        question=_MENTION.sub(" ", _REMINDER.sub(" ", whole)).strip(),
+        mentioned=tuple(mentioned),
+        folders_named=" LS tool" in reminders,
+        files_named=" Read tool" in reminders,
+        steps=tuple(_step(tool, arguments, results.get(key, "")) for key, tool, arguments in calls),
+    )
+
+
+def _begins(message: ApiMessage) -> bool:
+    if message.role != "user":
+        return False
+    return not any(
+        isinstance(block, ResultBlock) or (isinstance(block, TextBlock) and block.text.startswith(_OBSERVATION))
+        for block in message.blocks
+    )
+
+
+def _step(tool: str, arguments: Mapping[str, Any], observation: str) -> Step:
+    envelope = _object(observation)
+    data, error = envelope.get("data"), envelope.get("error")
+    said = ""
+    if isinstance(error, dict):
+        fields = cast("dict[str, Any]", error)
+        said = f"{fields.get('code', 'ERROR')}: {fields.get('message', '')}"
+    return Step(tool, arguments, cast("dict[str, Any]", data) if isinstance(data, dict) else {}, said)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -1,0 +1,100 @@
+"""The words of a question worth looking for, and the searches made of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+MOST_WORDS = 6
+_QUOTED = re.compile(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|'([^'\n]{2,80})'(?!\w)|“([^”\n]{2,80})”")
+_WORD = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|/|-)[A-Za-z_]\w*)*(?:\(\))?|[^\W\d_]{2,}|\d{3,}")
+_IDENTIFIER = re.compile(r".*(?:_|\.|::|->|/|\(\)|[a-z][A-Z]|\$|[A-Z]{2,}\d|\d).*|[A-Z]{3,}")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WIDE_STOP = "的了是在哪里什么怎么吗呢和与有请如何为个这那里们我你它の はがをにでとも"
+_ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|e|ly)\Z")
+_STOP_WORDS = """
+    a about after again all also am an and any anybody are around as ask at be because been before being below
+    between both but by can cannot class code codebase come comes could did do does doing done down each else ever
+    every explain file files find folder for found from function get gets give given go goes going had happen
+    happens has have having here hers how i if in into is it its itself just know let like line list look made make
+    makes many may me mean means method might more most much must my need needs no not now of off on once one only
+    or other our out over own place please project question repo repository said say see set should show so some
+    source start still such take tell than that the their them then there these they thing this those through to
+    together too under until up us use used uses using very want was way we well were what when where whether which
+    while who whole why will with within without work works would you your
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+_DEFINES = "def|class|function|func|fn|const|type|interface|struct|enum|trait|module|let|var|#+"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something to look for; `stem` is what a line must contain, in lower case."""
+
+    text: str
+    stem: str
+    exact: bool
+    """An identifier or a quotation, not a plain word."""
+
+    @property
+    def weight(self) -> int:
+        """How much a line that holds it is worth."""
+        return 4 if self.exact else 2
+
+
+def terms(question: str) -> list[Term]:
+    """Quotations and identifiers first, then the rarer words, longest first; at most six of each."""
+    exact: dict[str, Term] = {}
+    for quoted in _QUOTED.finditer(question):
+        _add(exact, quoted[quoted.lastindex or 0].strip(), exact=True)
+    words: dict[str, Term] = {}
+    for found in _WORD.findall(_QUOTED.sub(" ", question)):
+        if _WIDE.search(found):
+            for piece in _wide_pieces(found):
+                _add(words, piece, exact=False)
+        elif _IDENTIFIER.fullmatch(found):
+            _add(exact, found.removesuffix("()"), exact=True)
+        elif len(found) >= 3 and found.lower() not in _STOP:
+            _add(words, found, exact=False)
+    rare = sorted(words.values(), key=lambda term: -len(term.text))[:MOST_WORDS]
+    known = {term.stem for term in exact.values()}
+    return [*list(exact.values())[:MOST_WORDS], *(term for term in rare if term.stem not in known)]
+
+
+def searches(wanted: Iterable[Term]) -> Iterator[tuple[str, str]]:
+    """Patterns to grep for, most telling first, each with what it looks for; case does not count."""
+    wanted = list(wanted)
+    exact = [re.escape(term.stem) for term in wanted if term.exact]
+    if exact:
+        yield "|".join(exact), "the names in the question"
+    stems = [re.escape(term.stem) for term in wanted if not term.exact]
+    pairs = [f"{one}.*{two}|{two}.*{one}" for one, two in combinations(stems[:4], 2)]
+    if pairs:
+        yield "|".join(pairs), "lines with two of the question's words"
+    if stems:
+        yield rf"({_DEFINES})\s+\S*({'|'.join(stems)})", "definitions and headings named after its words"
+        yield from ((stem, "a rarer word on its own") for stem in stems[:3])
+
+
+def stem(word: str) -> str:
+    """A plain word without its ending, so that `decided` finds `decide` and `deciding`."""
+    lowered = word.lower()
+    shorter = _ENDING.sub("", lowered)
+    return shorter if len(shorter) >= 4 else lowered
+
+
+def _add(into: dict[str, Term], text: str, *, exact: bool) -> None:
+    key = text.lower() if exact else stem(text)
+    if key:
+        into.setdefault(key, Term(text, key, exact))
+
+
+def _wide_pieces(run: str) -> Iterator[str]:
+    """Pairs of characters of a text without spaces, particles left out."""
+    for part in re.split(f"[{_WIDE_STOP}]+", run):
+        if len(part) <= 4:
+            yield from (part,) if len(part) > 1 else ()
+        else:
+            yield from (part[at : at + 2] for at in range(0, len(part) - 1, 2))

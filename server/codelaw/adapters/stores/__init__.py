@@ -1,0 +1,1 @@
+"""Where chats are kept."""

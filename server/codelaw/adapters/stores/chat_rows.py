@@ -1,0 +1,195 @@
+"""Chats, turns and messages as rows."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from codelaw.adapters.stores.codec import from_text, storable, to_text, whole
+from codelaw.adapters.stores.connection import Session
+from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.errors import Refusal
+from codelaw.domain.messages import Message, Metadata
+from codelaw.domain.models import Usage
+
+IsAlive = Callable[[str], bool]
+
+MAX_LISTED = 500
+
+_CHAT = (
+    "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
+    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), todos FROM chats"
+)
+_TURNS = "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason FROM turns WHERE chat_id = ?"
+
+
+def require(session: Session, chat_id: str) -> None:
+    """Refuse an unknown chat."""
+    if session.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone() is None:
+        raise unknown_chat(chat_id)
+
+
+def unknown_chat(chat_id: str) -> Refusal:
+    shown = chat_id.encode("ascii", "backslashreplace").decode()[:80]
+    return Refusal("chat_not_found", f"There is no chat {shown!r}.", "List the chats to see their ids.")
+
+
+def create(session: Session, chat: Chat) -> None:
+    session.execute(
+        "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy, chat.created_at, chat.updated_at),
+    )
+
+
+def update(session: Session, chat: Chat) -> None:
+    written = session.execute(
+        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ? WHERE id = ?",
+        (chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at, chat.id),
+    )
+    if not written.rowcount:
+        raise unknown_chat(chat.id)
+
+
+def delete(session: Session, chat_id: str) -> None:
+    if not session.execute("DELETE FROM chats WHERE id = ?", (chat_id,)).rowcount:
+        raise unknown_chat(chat_id)
+
+
+def listed(
+    session: Session, is_alive: IsAlive, query: str | None, limit: int, cursor: str | None
+) -> tuple[list[Chat], str | None]:
+    conditions: list[str] = []
+    parameters: list[Any] = []
+    if query:
+        conditions.append(
+            "(holds(title, ?) OR EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id AND holds(content, ?)))"
+        )
+        parameters += [query.casefold()] * 2
+    if cursor is not None:
+        conditions.append("(updated_at, id) < (?, ?)")
+        parameters += _cursor_values(cursor)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    count = max(1, min(limit, MAX_LISTED))
+    rows = session.execute(
+        f"{_CHAT}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (*parameters, count + 1)
+    ).fetchall()
+    chats = [_chat(session, is_alive, row) for row in rows[:count]]
+    return chats, _cursor(chats[-1]) if len(rows) > count else None
+
+
+def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
+    row = session.execute(f"{_CHAT} WHERE id = ?", (chat_id,)).fetchone()
+    if row is None:
+        raise unknown_chat(chat_id)
+    messages = session.execute(
+        "SELECT id, turn_id, role, content, metadata FROM messages WHERE chat_id = ? ORDER BY position", (chat_id,)
+    )
+    notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
+    return StoredChat(
+        chat=_chat(session, is_alive, row),
+        messages=tuple(
+            Message(whole(id_), whole(turn_id), role, whole(content), from_text(Metadata, metadata))
+            for id_, turn_id, role, content, metadata in messages
+        ),
+        turns=tuple(_turns(session, chat_id)),
+        todos=from_text(tuple[Todo, ...], row[9]),
+        notices=frozenset(whole(code) for (code,) in notices),
+    )
+
+
+def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Message) -> None:
+    require(session, turn.chat_id)
+    for other in _turns(session, turn.chat_id, running=True):
+        if is_alive(other.owner):
+            hint = "Wait for it, steer it, or cancel it."
+            raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
+    session.execute(
+        "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (turn.chat_id, turn.id, turn.status, turn.owner, turn.started_at, _usage(turn), turn.stop_reason),
+    )
+    session.execute("UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?", (turn.started_at, turn.chat_id))
+    add_messages(session, turn.chat_id, (user,))
+
+
+def end_turn(session: Session, turn: StoredTurn, messages: Sequence[Message]) -> None:
+    require(session, turn.chat_id)
+    written = session.execute(
+        "UPDATE turns SET status = ?, last_usage = ?, stop_reason = ? WHERE chat_id = ? AND id = ?",
+        (turn.status, _usage(turn), turn.stop_reason, turn.chat_id, turn.id),
+    )
+    if not written.rowcount:
+        raise Refusal("turn_not_found", f"There is no turn {turn.id!r} in this chat.")
+    add_messages(session, turn.chat_id, messages)
+
+
+def add_messages(session: Session, chat_id: str, messages: Sequence[Message]) -> None:
+    session.execute_many(
+        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (chat_id, message.id, message.turn_id, message.role, message.content, to_text(message.metadata))
+            for message in messages
+        ],
+    )
+
+
+def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    session.execute_many(
+        "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(chat_id, ref, to_text(body)) for ref, body in results]
+    )
+
+
+def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
+    row = session.execute("SELECT body FROM results WHERE chat_id = ? AND ref = ?", (chat_id, ref)).fetchone()
+    return None if row is None else json.loads(whole(row[0]))
+
+
+def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
+    if not session.execute("UPDATE chats SET todos = ? WHERE id = ?", (to_text(todos), chat_id)).rowcount:
+        raise unknown_chat(chat_id)
+
+
+def _chat(session: Session, is_alive: IsAlive, row: tuple[Any, ...]) -> Chat:
+    id_, title, kind, mode, model, strategy, created_at, updated_at, turns, _ = row
+    running = [turn.id for turn in _turns(session, id_, running=True) if is_alive(turn.owner)]
+    return Chat(
+        id=whole(id_),
+        title=whole(title),
+        kind=whole(kind),
+        mode=mode,
+        model=whole(model),
+        strategy=strategy,
+        created_at=created_at,
+        updated_at=updated_at,
+        turns=turns,
+        running=running[-1] if running else None,
+    )
+
+
+def _turns(session: Session, chat_id: str | bytes, *, running: bool = False) -> list[StoredTurn]:
+    only = " AND status = 'running'" if running else ""
+    rows = session.execute(f"{_TURNS}{only} ORDER BY position", (chat_id,))
+    return [
+        StoredTurn(whole(id_), whole(chat), status, owner, at, from_text(Usage, usage) if usage else None, stop)
+        for id_, chat, status, owner, at, usage, stop in rows
+    ]
+
+
+def _usage(turn: StoredTurn) -> str | None:
+    return None if turn.last_usage is None else to_text(turn.last_usage)
+
+
+def _cursor(last: Chat) -> str:
+    return base64.urlsafe_b64encode(json.dumps([last.updated_at, last.id]).encode()).decode()
+
+
+def _cursor_values(cursor: str) -> tuple[float, str | bytes]:
+    try:
+        at, id_ = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        return float(at), storable(str(id_))
+    except (ValueError, TypeError, binascii.Error, UnicodeError) as error:
+        raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error

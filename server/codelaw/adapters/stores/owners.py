@@ -1,0 +1,82 @@
+"""Which server instances live: each holds an OS lock on a file of its own, which its death gives back (D-4)."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+import time
+from pathlib import Path
+
+_STALE_SECONDS = 24 * 3600.0
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        # flock, not lockf: it also keeps two stores of one process apart, and a child that was exec'ed loses it.
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class Owners:
+    """The living owners in `folder`; this one lives until `leave`.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.id = secrets.token_hex(12)
+        self._descriptor = os.open(self._file(self.id), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        _lock(self._descriptor)
+        self._sweep()
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether `owner` holds its lock."""
+        if owner == self.id:
+            return True
+        if not _ID.fullmatch(owner):
+            return False
+        try:
+            descriptor = os.open(self._file(owner), os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _lock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def leave(self) -> None:
+        """Die on purpose."""
+        os.close(self._descriptor)
+        self._file(self.id).unlink(missing_ok=True)
+
+    def _file(self, owner: str) -> Path:
+        return self._folder / f"{owner}.lock"
+
+    def _sweep(self) -> None:
+        """Remove what the dead left behind; the young are spared because they may be about to lock."""
+        for file in self._folder.glob("*.lock"):
+            try:
+                if time.time() - file.stat().st_mtime > _STALE_SECONDS and not self.is_alive(file.stem):
+                    file.unlink(missing_ok=True)
+            except FileNotFoundError:
+                continue  # another server swept it

@@ -1,0 +1,157 @@
+"""Ignore files as git reads them: nested `.gitignore`, `.git/info/exclude`, negation (T-2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from codelaw.adapters.workspace.globs import translate
+
+MAX_BYTES = 1_000_000
+"""An ignore file larger than this is not read (S-6)."""
+
+
+class Rules:
+    """The patterns of one ignore file; the last one that matches decides."""
+
+    def __init__(self, text: str) -> None:
+        patterns = [rule for rule in map(_rule, text.split("\n")) if rule is not None]
+        self._rules = list(reversed(patterns))
+        # Most names match nothing: two big expressions say so faster than many small ones.
+        self._names = _any(rule for rule in patterns if rule.by_name)
+        self._paths = _any(rule for rule in patterns if not rule.by_name)
+
+    def verdict(self, path: str, name: str, *, folder: bool) -> bool | None:
+        """True: ignored; False: expressly not; None: nothing is said. `path` is relative to the ignore file."""
+        if not (self._names and self._names.fullmatch(name)) and not (self._paths and self._paths.fullmatch(path)):
+            return None
+        for rule in self._rules:
+            if (folder or not rule.folders_only) and rule.expression.fullmatch(name if rule.by_name else path):
+                return not rule.negated
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    expression: re.Pattern[str]
+    by_name: bool
+    folders_only: bool
+    negated: bool
+
+
+def _rule(line: str) -> _Rule | None:
+    line = line.removesuffix("\r")
+    if line.startswith("#"):
+        return None
+    stripped = line.rstrip(" ")
+    # A space before which a backslash stands belongs to the pattern.
+    trimmed = stripped + " " if stripped.endswith("\\") and len(stripped) < len(line) else stripped
+    negated = trimmed.startswith("!")
+    pattern = trimmed[1:] if negated else trimmed
+    folders_only = pattern.endswith("/")
+    pattern = pattern.rstrip("/") if folders_only else pattern
+    by_name = "/" not in pattern
+    expression = translate(pattern.removeprefix("/"), braces=False) if pattern.strip("/") else None
+    if expression is None:
+        return None
+    return _Rule(re.compile(expression, re.DOTALL), by_name, folders_only, negated)
+
+
+def _any(rules: Iterable[_Rule]) -> re.Pattern[str] | None:
+    texts = [rule.expression.pattern for rule in rules]
+    return re.compile("|".join(f"(?:{text})" for text in texts), re.DOTALL) if texts else None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The ignore rules of a folder, and those of the folders above that hold for it."""
+
+    root: str
+    rules: Rules | None
+    exclude: Rules | None
+    parent: Level | None
+
+    def verdict(self, path: str, name: str, *, folder: bool) -> bool | None:
+        """What the nearest rule says of an absolute path below `root`."""
+        level: Level | None = self
+        while level is not None:
+            for rules in (level.rules, level.exclude):
+                said = rules.verdict(path[len(level.root.rstrip("/")) + 1 :], name, folder=folder) if rules else None
+                if said is not None:
+                    return said
+            level = level.parent
+        return None
+
+    def skips(self, path: str, name: str, *, folder: bool, hidden: bool, ignored: bool) -> bool:
+        """Whether a search leaves the entry out; a rule against ignoring also shows what is hidden, as `rg` has it."""
+        if name == ".git":
+            return not (hidden and ignored)
+        said = None if ignored else self.verdict(path, name, folder=folder)
+        return said is True or (said is None and not hidden and name.startswith("."))
+
+
+class IgnoreTree:
+    """The ignore rules below one workspace folder, read once each; made anew for every operation."""
+
+    def __init__(self, folder: Path) -> None:
+        self.in_repository = False
+        self._top = str(folder)
+        for candidate in (folder, *folder.parents):
+            if (candidate / ".git").exists():
+                self._top = str(candidate)
+                self.in_repository = True
+                break
+        self._levels: dict[str, Level] = {}
+
+    def level(self, folder: str) -> Level:
+        """The rules that hold in a folder, at or below the top of its repository."""
+        known = self._levels.get(folder)
+        if known is not None:
+            return known
+        path = Path(folder)
+        has_git = (path / ".git").exists()
+        above = None
+        if not has_git and folder != self._top and folder.startswith(self._top):
+            above = self.level(str(path.parent))
+        exclude = _read(_git_folder(path / ".git") / "info" / "exclude") if has_git else None
+        level = Level(folder, _read(path / ".gitignore"), exclude, above)
+        self._levels[folder] = level
+        return level
+
+    def hides(self, start: str, path: str) -> bool:
+        """Whether a walk that begins at `start` would miss the file at `path` below it."""
+        if path == start:
+            return False
+        parts = path[len(start.rstrip("/")) + 1 :].split("/")
+        at = start.rstrip("/")
+        for index, name in enumerate(parts):
+            below = f"{at}/{name}"
+            folder = index < len(parts) - 1
+            if self.level(at or "/").skips(below, name, folder=folder, hidden=False, ignored=False):
+                return True
+            at = below
+        return False
+
+
+def _read(path: Path) -> Rules | None:
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return None
+        return Rules(path.read_text("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    except OSError:
+        # An unreadable ignore file ignores nothing; git treats it the same.
+        return None
+
+
+def _git_folder(git: Path) -> Path:
+    """The repository's own folder; in a worktree `.git` is a file that points there."""
+    if git.is_dir():
+        return git
+    try:
+        pointed = (git.parent / git.read_text("utf-8", "replace").removeprefix("gitdir:").strip()).resolve()
+        common = pointed / "commondir"
+        return (pointed / common.read_text("utf-8").strip()).resolve() if common.is_file() else pointed
+    except OSError:
+        return git

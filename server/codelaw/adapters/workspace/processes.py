@@ -1,0 +1,173 @@
+"""Commands in their own process group, with a scrubbed environment and bounded output (T-6, S-5, S-6)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import ProcessResult
+
+STDOUT_ENDS = (12_000, 12_000)
+"""Bytes kept of stdout: its head and its tail."""
+STDERR_ENDS = (2_000, 10_000)
+DRAIN_SECONDS = 0.2
+"""How long the output of a command that has ended is waited for when a grandchild keeps the pipe."""
+GRACE_SECONDS = 0.2
+"""Between SIGTERM and SIGKILL."""
+
+_KEPT = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|PWD|COLUMNS|LINES|XDG_\w+|DISPLAY"
+    r"|VIRTUAL_ENV|CONDA_\w+|PYTHON\w+|PYENV_\w+|PIPX_\w+|UV_\w+|NODE_\w+|NVM_\w+|NPM_CONFIG_\w+|PNPM_HOME|YARN_\w+"
+    r"|JAVA_HOME|GRADLE_\w+|MAVEN_\w+|M2_HOME|GOPATH|GOROOT|GOFLAGS|GOPROXY|GOCACHE|CARGO_\w+|RUSTUP_\w+|RUST\w+"
+    r"|GEM_\w+|BUNDLE_\w+|RBENV_\w+|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|LD_LIBRARY_PATH|PKG_CONFIG_PATH|MAKEFLAGS"
+    r"|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|https?_proxy|no_proxy|all_proxy|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CI|EDITOR|NIX_\w+"
+)
+_SECRET = re.compile(
+    r"API_?KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE|AUTH|_KEY$|^KEY|COOKIE|^(ANTHROPIC|OPENAI|CODELAW|AWS"
+    r"|AZURE|GOOGLE|GCP|GITHUB|GITLAB|HF|SSH)_",
+    re.IGNORECASE,
+)
+
+
+class LocalProcesses:
+    """Runs commands on this machine, not sandboxed."""
+
+    sandboxed = False
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = environment
+
+    async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
+        """See `Processes.run`.
+
+        Raises:
+            ToolFailure: EXECUTION_ERROR when the shell cannot be started.
+        """
+        started = time.monotonic()
+        environment = child_environment(os.environ if self._environment is None else self._environment)
+        shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
+        try:
+            transport, running = await _start(shell, "-c", command, cwd=cwd, env={**environment, "PWD": str(cwd)})
+        except (OSError, ValueError) as error:
+            raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
+        timed_out = False
+        try:
+            async with asyncio.timeout(timeout):
+                await running.exited.wait()
+        except TimeoutError:
+            timed_out = True
+        finally:
+            # Also after a normal end: nothing that the command left behind outlives its call.
+            await asyncio.shield(_end(transport, running))
+        code = None if timed_out else transport.get_returncode()
+        out, err = running.stdout, running.stderr
+        return ProcessResult(
+            code, out.text(), err.text(), out.omitted, err.omitted, timed_out, time.monotonic() - started
+        )
+
+
+class Running(asyncio.SubprocessProtocol):
+    """What a command has said so far, and whether it has ended.
+
+    `exited` is set at the end of the command itself, `closed` when nobody holds its pipes any more: a process left in
+    the background may hold them for long.
+    """
+
+    def __init__(self) -> None:
+        self.stdout = Ends(*STDOUT_ENDS)
+        self.stderr = Ends(*STDERR_ENDS)
+        self.exited = asyncio.Event()
+        self.closed = asyncio.Event()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        (self.stdout if fd == 1 else self.stderr).feed(data)
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
+        self.closed.set()
+
+
+class Ends:
+    """The head and the tail of a stream, in bounded memory."""
+
+    def __init__(self, head: int, tail: int) -> None:
+        self._head_room = head
+        self._tail_room = tail
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.omitted = 0
+        """Bytes dropped from the middle."""
+
+    def feed(self, data: bytes) -> None:
+        room = self._head_room - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:] if room > 0 else data
+        extra = len(self._tail) - self._tail_room
+        if extra > 0:
+            del self._tail[:extra]
+            self.omitted += extra
+
+    def text(self) -> str:
+        """What was kept, with a line that says how much is missing."""
+        if not self.omitted:
+            return (self._head + self._tail).decode("utf-8", "replace")
+        head, tail = self._head.decode("utf-8", "ignore"), self._tail.decode("utf-8", "ignore")
+        return f"{head}\n… {self.omitted} bytes left out …\n{tail}"
+
+
+def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command may know of our environment: common settings by name, and nothing that looks like a secret."""
+    kept = {name: value for name, value in environment.items() if _KEPT.fullmatch(name) and not _SECRET.search(name)}
+    # A proxy's or a registry's address may carry a password.
+    kept = {name: value for name, value in kept.items() if not re.search(r"://[^/@\s]*:[^/@\s]*@", value)}
+    return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+async def _start(*command: str, cwd: Path, env: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, Running]:
+    """Start a process group. A cancel that comes while it is being started ends the whole of it, too."""
+    loop = asyncio.get_running_loop()
+    starting = asyncio.ensure_future(
+        loop.subprocess_exec(
+            Running, *command, cwd=cwd, env=env, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await asyncio.wait([starting])
+        if starting.exception() is None:
+            await asyncio.shield(_end(*starting.result()))
+        raise
+
+
+async def _end(transport: asyncio.SubprocessTransport, running: Running) -> None:
+    """Kill what is left of the group and read what is left of the output; done within a second."""
+    group = transport.get_pid()
+    if not running.exited.is_set():
+        _signal(group, signal.SIGTERM)
+        await _within(running.exited, GRACE_SECONDS)
+    _signal(group, signal.SIGKILL)
+    await running.exited.wait()
+    await _within(running.closed, DRAIN_SECONDS)
+    # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
+    transport.close()
+
+
+async def _within(event: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

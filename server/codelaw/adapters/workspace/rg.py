@@ -1,0 +1,166 @@
+"""`rg` as the engine of a search: counts first, then the lines of the few newest files (T-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import time
+from dataclasses import dataclass, field
+
+from codelaw.adapters.workspace.expression import Expression
+from codelaw.adapters.workspace.scan import MAX_TEXT
+from codelaw.domain.errors import ToolFailure
+
+MAX_OUTPUT = 64_000_000
+MAX_COLUMNS = 8_000
+"""Bytes of a line beyond which `rg` does not print it, and we read it ourselves."""
+_OMITTED = b"[Omitted long "
+_COUNT = re.compile(rb"([^\0]+)\0(\d+)\n")
+_PLAIN_NAME = re.compile(r"[\w.*?+-]+")
+
+Line = tuple[int, str]
+
+
+@dataclass(slots=True)
+class Run:
+    """The `rg` calls of one search, under one deadline (monotonic seconds)."""
+
+    program: str
+    expression: Expression
+    deadline: float
+    late: bool = field(default=False)
+
+    def stopped(self, seconds: float) -> str:
+        return f"stopped after {seconds:g} s" if self.late else ""
+
+    async def output(self, arguments: list[str], text: bytes | None = None) -> bytes:
+        """What `rg` prints; what it has printed when the time is up.
+
+        Raises:
+            ToolFailure: INVALID_PARAM when it refuses the expression.
+            OSError: it cannot be started, or is too old for what is asked.
+        """
+        case = "--ignore-case" if self.expression.ignore_case else "--case-sensitive"
+        process = await asyncio.create_subprocess_exec(
+            self.program,
+            *("--no-config", "--color=never", "--no-messages", "--encoding=none", "--no-mmap", case),
+            *arguments,
+            stdin=asyncio.subprocess.DEVNULL if text is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=1 << 20,
+            cwd="/",
+        )
+        out = bytearray()
+        errors = bytearray()
+        try:
+            async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
+                await asyncio.gather(
+                    _feed(process.stdin, text), _collect(process.stdout, out), _collect(process.stderr, errors)
+                )
+                await process.wait()
+        except TimeoutError:
+            self.late = True
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await asyncio.shield(process.wait())
+        if process.returncode == 2 and errors and not out:
+            said = errors.decode("utf-8", "replace").strip()[-300:]
+            if "regex" in said:
+                raise ToolFailure("INVALID_PARAM", f"pattern: {said}")
+            raise OSError(f"rg refuses to run: {said}")
+        return bytes(out)
+
+
+async def count(run: Run, paths: list[str], glob: str | None, *, parents: bool) -> dict[str, int]:
+    """Matching lines of each file below `paths` that has any."""
+    arguments = ["--count", "--with-filename", "--null", "--no-require-git", "--no-ignore-global", "--no-ignore-dot"]
+    # The type's glob is applied after the ignore files, where `--glob` would override them.
+    if glob is not None and _PLAIN_NAME.fullmatch(glob):
+        arguments += ["--type-add", f"asked:{glob}", "--type=asked"]
+    if not parents:
+        arguments.append("--no-ignore-parent")
+    out = await run.output([*arguments, "--glob=!.git", f"--regexp={run.expression.rust}", "--", *paths])
+    return await asyncio.to_thread(lambda: {os.fsdecode(path): int(number) for path, number in _COUNT.findall(out)})
+
+
+async def search_files(run: Run, paths: list[str], limit: int) -> dict[str, list[Line]]:
+    """The first matching lines of each file."""
+    if not paths:
+        return {}
+    out = await run.output(
+        [
+            *("--line-number", "--with-filename", "--null", "--no-heading", "--text"),
+            *(f"--max-count={limit}", f"--max-columns={MAX_COLUMNS}", f"--regexp={run.expression.rust}", "--", *paths),
+        ]
+    )
+    found: dict[str, list[Line]] = {}
+    for record in out.split(b"\n"):
+        path, zero, rest = record.partition(b"\0")
+        number, colon, line = rest.partition(b":")
+        if zero and colon and number.isdigit():
+            name = os.fsdecode(path)
+            if line.startswith(_OMITTED):
+                line = await asyncio.to_thread(_read_line, name, int(number))
+            found.setdefault(name, []).append((int(number), shown_line(line)))
+    return {name: sorted(lines) for name, lines in found.items()}
+
+
+async def search_texts(run: Run, texts: list[str]) -> list[list[Line]]:
+    """The matching lines of each text; all are searched as one stream."""
+    if not texts:
+        return []
+    lines = [text.split("\n") for text in texts]
+    for one in lines:
+        if one[-1] == "":
+            one.pop()
+    joined = "".join(f"{line}\n" for one in lines for line in one)
+    out = await run.output(
+        ["--line-number", "--no-filename", "--text", "--max-columns=1", f"--regexp={run.expression.rust}", "-"],
+        joined.encode("utf-8", "replace"),
+    )
+    numbers = [int(number) for record in out.split(b"\n") if (number := record.partition(b":")[0]).isdigit()]
+    found: list[list[Line]] = []
+    before = 0
+    for one in lines:
+        mine = [number - before for number in numbers if before < number <= before + len(one)]
+        found.append([(number, shown_line(one[number - 1].encode("utf-8", "replace"))) for number in mine])
+        before += len(one)
+    return found
+
+
+def shown_line(line: bytes) -> str:
+    """A line as it is told: without its break, undecodable bytes replaced, cut."""
+    text = line[: 4 * MAX_TEXT].decode("utf-8", "replace").removesuffix("\r")
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+
+
+def _read_line(path: str, number: int) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - bytes in, bytes out
+            for index, line in enumerate(file, 1):
+                if index == number:
+                    return line.removesuffix(b"\n")
+    except OSError:
+        # Gone since it was found; the line number is still true.
+        return b""
+    return b""
+
+
+async def _feed(stream: asyncio.StreamWriter | None, text: bytes | None) -> None:
+    if stream is None or text is None:
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(text)
+        await stream.drain()
+    stream.close()
+
+
+async def _collect(stream: asyncio.StreamReader | None, into: bytearray) -> None:
+    while stream is not None and (data := await stream.read(1 << 16)):
+        if len(into) < MAX_OUTPUT:
+            into += data

@@ -1,0 +1,86 @@
+"""May this call run? Judged by rules, and asked of the user where the rules say so (S-1, S-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from codelaw.domain.chats import Mode
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant
+from codelaw.permissions.options import options_for
+from codelaw.permissions.policy import CallFacts, Default, Rules, judge
+from codelaw.permissions.rules import Rule, parse
+
+if TYPE_CHECKING:
+    from codelaw.domain.messages import Call
+    from codelaw.ports.approver import Approver
+    from codelaw.tools.base import Preview
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided, and the user's words to the model when they refused."""
+
+    decision: Decision
+    comment: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the call may run."""
+        return self.decision.action == "allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules a turn runs under, frozen when it starts."""
+
+    mode: Mode
+    allow: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    default: Default = "ask"
+    sandboxed: bool = False
+
+
+@dataclass(slots=True)
+class Gate:
+    """Judges the calls of one chat and keeps the grants given in it."""
+
+    policy: Policy
+    approver: Approver
+    save_grant: Callable[[Grant], Awaitable[None]]
+    """Stores a grant given for always."""
+    always: list[Grant]
+    """Grants given for always; shared by the chats of a session."""
+    grants: list[Grant] = field(default_factory=list[Grant])
+    """Grants given in this chat."""
+
+    def judge(self, facts: CallFacts) -> Decision:
+        """What the rules and grants say; `ask` when the user has to be asked."""
+        policy = self.policy
+        granted = tuple(parse(grant.rule) for grant in (*self.grants, *self.always))
+        rules = Rules(policy.allow, policy.deny, granted)
+        return judge(facts, mode=policy.mode, rules=rules, default=policy.default, sandboxed=policy.sandboxed)
+
+    async def ask(
+        self, facts: CallFacts, call: Call, title: str, preview: Preview, *, chat_id: str, turn_id: str
+    ) -> Verdict:
+        """Put the question to the user; a standing answer becomes a grant."""
+        options = options_for(facts)
+        risk: Literal["execute", "write"] = "execute" if facts.effect == "execute" else "write"
+        answer: ApprovalAnswer = await self.approver.ask(
+            ApprovalQuestion(chat_id, turn_id, call.id, call.tool, title, risk, options, preview.diff, preview.command)
+        )
+        chosen = next((option for option in options if option.id == answer.option_id), None)
+        if chosen is None or chosen.kind == "reject":
+            why = "dismissed" if answer.option_id is None else "rejected"
+            return Verdict(Decision("deny", "user", why), answer.comment)
+        if chosen.rule is not None and chosen.kind in {"allow_chat", "allow_always"}:
+            grant = Grant(uuid4().hex[:12], chosen.rule, "always" if chosen.kind == "allow_always" else "chat")
+            if grant.scope == "always":
+                await self.save_grant(grant)
+                self.always.append(grant)
+            else:
+                self.grants.append(grant)
+        return Verdict(Decision("allow", "user", chosen.kind), answer.comment)

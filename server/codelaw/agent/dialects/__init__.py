@@ -1,0 +1,1 @@
+"""How tool calls are spelt to the model: `react` text or the vendor's own tool use."""

@@ -1,0 +1,91 @@
+"""What the engine needs of a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from codelaw.domain.chats import Dialect as DialectName
+from codelaw.domain.messages import Call
+
+if TYPE_CHECKING:
+    from codelaw.context.sections import View
+    from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest
+    from codelaw.tools.toolbox import Toolbox
+
+Channel = Literal["thought", "answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidCall:
+    """A call that was meant but cannot be read; it is answered with `problem` and never run (R-3, R-6)."""
+
+    call: Call
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply says. Exactly one of `answer`, `calls` and `unreadable` is given, or none for an empty reply."""
+
+    kept: str
+    """The model's text as written, up to the end of the first complete action (R-3)."""
+    thought: str = ""
+    answer: str | None = None
+    calls: tuple[Call | InvalidCall, ...] = ()
+    unreadable: InvalidCall | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Nothing at all was said."""
+        return self.answer is None and not self.calls and self.unreadable is None
+
+
+class Stream(Protocol):
+    """Tells thought and answer apart while the text is still arriving.
+
+    The joined `answer` pieces equal the answer that `Dialect.read` gives for the whole text.
+    """
+
+    def feed(self, text: str) -> Iterable[tuple[Channel, str]]:
+        """More text; gives what can be shown now."""
+        ...
+
+    def finish(self, reading: Reading) -> Iterable[tuple[Channel, str]]:
+        """The rest, once the reply has been read."""
+        ...
+
+
+class Dialect(Protocol):
+    """A way to spell calls, results and answers."""
+
+    @property
+    def name(self) -> DialectName: ...
+
+    def description(self, toolbox: Toolbox) -> str:
+        """What the TOOLS module says of the tools."""
+        ...
+
+    def request(
+        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+    ) -> ModelRequest:
+        """The view as a request; `after` is appended, unstored, to resume a broken reply."""
+        ...
+
+    def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
+        """What a whole reply says; `new_id` gives the id of the n-th call where the model gave none."""
+        ...
+
+    def stream(self) -> Stream:
+        """A fresh reader of one reply's deltas."""
+        ...
+
+    def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
+        """What a reply cut off by the output limit says; None when its text should simply be continued (R-6)."""
+        ...
+
+
+def shown(delta: Delta) -> str:
+    """The text of a delta."""
+    return delta.text

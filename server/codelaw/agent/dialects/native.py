@@ -1,0 +1,120 @@
+"""The native dialect: the vendor's own tool use, parallel calls included (R-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from codelaw.agent.dialects import grammar
+from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
+from codelaw.agent.dialects.spelling import Speller
+from codelaw.context.rendering import user_texts
+from codelaw.domain.messages import Call, Message
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+
+if TYPE_CHECKING:
+    from codelaw.context.sections import View
+    from codelaw.tools.toolbox import Toolbox
+
+
+class Native:
+    """Reads and writes the vendor's tool use."""
+
+    name: Literal["native"] = "native"
+
+    def __init__(self) -> None:
+        self._speller = Speller(spell)
+
+    def description(self, toolbox: Toolbox) -> str:
+        """Only the names: the schemas travel beside the messages and are not paid for twice."""
+        return "Tools: " + ", ".join(toolbox.names) + "."
+
+    def request(
+        self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
+    ) -> ModelRequest:
+        """The view as messages with tool use and tool results."""
+        system, messages = self._speller.spell(view, after)
+        return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas())
+
+    def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
+        """The calls of a reply; without any, its text is the answer.
+
+        Calls get ids of ours: some vendors use an id again in a later turn, and one chat must not hold it twice.
+        """
+        calls, broken = _renamed(reply, new_id)
+        if not calls and not broken:
+            return Reading(kept=reply.text, answer=reply.text.strip() or None)
+        invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
+        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*calls, *invalid))
+
+    def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
+        """Of a cut reply no call is run; plain text is continued."""
+        calls = tuple(call for group in _renamed(reply, new_id) for call in group)
+        if not calls:
+            return None
+        problem = "Your reply was cut off by the output limit, so none of its calls was run. Write smaller pieces."
+        return Reading(
+            kept=reply.text, thought=reply.text.strip(), calls=tuple(InvalidCall(call, problem) for call in calls)
+        )
+
+    def stream(self) -> NativeStream:
+        """A fresh reader of one reply."""
+        return NativeStream()
+
+
+def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[Block, ...]]:
+    """One message of the view as the vendor's blocks; text-dialect messages are translated."""
+    match message.role:
+        case "user":
+            return "user", tuple(map(TextBlock, user_texts(message)))
+        case "assistant":
+            text = _plain(message)
+            blocks: list[Block] = [TextBlock(text)] if text else []
+            blocks.extend(map(CallBlock, message.metadata.calls))
+            return "assistant", tuple(blocks) or (TextBlock("…"),)
+        case "tool":
+            failed = message.content.startswith('{"status": "error"')
+            return "user", (ResultBlock(message.metadata.call_id or "", message.content, is_error=failed),)
+        case "summary":
+            return "user", (TextBlock(message.content),)
+
+
+def _renamed(reply: ModelReply, new_id: Callable[[int], str]) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
+    calls = tuple(replace(call, id=new_id(number)) for number, call in enumerate(reply.calls))
+    broken = tuple(
+        Call(new_id(number), call.tool, {}) for number, call in enumerate(reply.broken_calls, start=len(calls))
+    )
+    return calls, broken
+
+
+def _plain(message: Message) -> str:
+    """An assistant message's text without the labels and actions of the text dialect."""
+    action = grammar.opening(message.content) if message.metadata.calls or message.metadata.answer else None
+    if action is None:
+        return message.content.rstrip()
+    if message.metadata.answer is not None:
+        return message.metadata.answer.rstrip()
+    return grammar.thought_of(message.content[: action.start])
+
+
+class NativeStream:
+    """Shows text as a thought while it arrives.
+
+    Whether it was the answer is known only when the reply has ended without a call: then it follows as the answer.
+    """
+
+    def __init__(self) -> None:
+        self._shown = 0
+
+    def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
+        """More text."""
+        self._shown += len(text)
+        yield "thought", text
+
+    def finish(self, reading: Reading) -> Iterator[tuple[Channel, str]]:
+        """The answer, or a thought that did not arrive in pieces."""
+        if reading.thought and not self._shown:
+            yield "thought", reading.thought
+        if reading.answer is not None:
+            yield "answer", reading.answer

@@ -1,0 +1,161 @@
+"""From calls to results: validate, judge, ask, run; one result for every call (R-6, R-10, S-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from codelaw.agent.dialects.base import InvalidCall
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.events import CallStatus, Event, ToolCallEvent
+from codelaw.domain.messages import Call
+from codelaw.domain.results import ToolResult, failure
+from codelaw.permissions.policy import CallFacts
+from codelaw.templates.render import render
+from codelaw.tools.base import run_tool
+from codelaw.tools.paths import located
+
+if TYPE_CHECKING:
+    from codelaw.agent.approval import Gate
+    from codelaw.domain.permissions import Decision
+    from codelaw.tools.base import Tool, ToolEnvironment
+    from codelaw.tools.toolbox import Toolbox
+
+WARN_AFTER = 3
+"""Equal failures after which the model is told (R-7)."""
+STOP_AFTER = 6
+"""Equal failures after which the turn ends (R-7)."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Executor:
+    """Runs the calls of one turn."""
+
+    chat_id: str
+    turn_id: str
+    toolbox: Toolbox
+    environment: ToolEnvironment
+    gate: Gate
+    emit: Callable[[Event], None]
+    _failures: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def broken(self) -> bool:
+        """The same call has failed the same way too often (R-7)."""
+        return any(count >= STOP_AFTER for count in self._failures.values())
+
+    async def run(
+        self,
+        calls: Sequence[Call | InvalidCall],
+        step: int,
+        done: Callable[[Call, ToolResult], Awaitable[None]],
+    ) -> None:
+        """Run all calls; neighbours that only read run together, all else one by one (R-4).
+
+        `done` is awaited for each result, in the order of the calls, as early as that order allows.
+        """
+        for reading, group in groupby(calls, self._reads_only):
+            batch = list(group)
+            if reading:
+                async with asyncio.TaskGroup() as tasks:
+                    running = [tasks.create_task(self._run_one(call, step)) for call in batch]
+                    for call, task in zip(batch, running, strict=True):
+                        await done(_call(call), await task)
+            else:
+                for call in batch:
+                    await done(_call(call), await self._run_one(call, step))
+
+    def tell(self, call: Call, status: CallStatus, step: int, **more: Any) -> None:
+        """Emit the state of a call."""
+        tool = self.toolbox.get(call.tool)
+        self.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, step, **more))
+
+    def _reads_only(self, call: Call | InvalidCall) -> bool:
+        tool = self.toolbox.get(_call(call).tool)
+        return tool is not None and tool.effect == "read"
+
+    async def _run_one(self, item: Call | InvalidCall, step: int) -> ToolResult:
+        call = _call(item)
+        self.tell(call, "pending", step, args=call.arguments)
+        decisions: list[Decision] = []
+        try:
+            if isinstance(item, InvalidCall):
+                result = failure("INVALID_PARAM", item.problem)
+            else:
+                result = await self._judged(call, step, decisions)
+        except ToolFailure as error:
+            result = failure(error.code, error.message)
+        except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
+            _log.exception("the tool %s failed", call.tool)
+            result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
+        result = self._counted(call, result)
+        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
+        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
+        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
+        summary = result.error.message if result.error else result.text
+        self.tell(call, status, step, summary=summary, diff=diff, decision=decisions[-1] if decisions else None)
+        return result
+
+    async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
+        tool = self.toolbox.get(call.tool)
+        if tool is None:
+            known = ", ".join(self.toolbox.names)
+            return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
+        arguments = self.toolbox.parse(tool, call.arguments)
+        facts = CallFacts(tool.name, tool.effect, await self._subject(tool, arguments), call.arguments)
+        decision = self.gate.judge(facts)
+        decisions.append(decision)
+        comment = ""
+        if decision.action == "ask":
+            preview = await tool.preview(arguments, self.environment)
+            self.tell(call, "awaiting_approval", step, diff=preview.diff, decision=decision)
+            verdict = await self.gate.ask(
+                facts, call, tool.title(arguments), preview, chat_id=self.chat_id, turn_id=self.turn_id
+            )
+            decision, comment = verdict.decision, verdict.comment
+            decisions.append(decision)
+        if decision.action != "allow":
+            by = "The user refused this call." if decision.source == "user" else f"Refused by the rule {decision.rule}."
+            return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)
+        self.tell(call, "running", step, decision=decision)
+        result = await run_tool(tool, arguments, self.environment)
+        return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
+        """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
+        subject = tool.subject(arguments)
+        if subject is None or tool.effect == "execute":
+            return subject
+        try:
+            return (await located(self.environment.workspace, subject)).shown
+        except ToolFailure:
+            return subject
+
+    def _counted(self, call: Call, result: ToolResult) -> ToolResult:
+        if result.error is None:
+            return result
+        arguments = json.dumps(call.arguments, sort_keys=True, default=str)
+        key = f"{call.tool}{arguments}{result.error.code}{result.error.message}"
+        self._failures[key] += 1
+        times = self._failures[key]
+        return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
+
+    def _title(self, tool: Tool[Any] | None, call: Call) -> str:
+        if tool is None:
+            return call.tool
+        try:
+            return tool.title(self.toolbox.parse(tool, call.arguments))
+        except ToolFailure:
+            return call.tool
+
+
+def _call(item: Call | InvalidCall) -> Call:
+    return item.call if isinstance(item, InvalidCall) else item

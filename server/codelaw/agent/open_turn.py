@@ -1,0 +1,118 @@
+"""The running turn: an object of its own, durable step by step (R-1a)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codelaw.context.compressor import compress
+from codelaw.context.observations import one_line
+from codelaw.domain.chats import Notice
+from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.messages import Call, Message, Metadata, Note
+from codelaw.domain.models import Usage
+from codelaw.domain.results import FileChange, ToolResult
+from codelaw.transcript.closing import final_message, open_calls, result_message
+
+if TYPE_CHECKING:
+    from codelaw.ports.store import ChatStore
+
+
+@dataclass(slots=True)
+class OpenTurn:
+    """What has been said in the running turn, twice: as the history will keep it, and in full for the model.
+
+    Every method that adds something has stored it when it returns.
+    """
+
+    chat_id: str
+    id: str
+    question: Message
+    store: ChatStore
+    new_ref: Callable[[], str]
+    """Gives the next result's ref, unique in the chat (C-4)."""
+    emit: Callable[[Event], None]
+    record: list[Message] = field(default_factory=list[Message])
+    """Steers, assistant messages and compressed results: joins the history when the turn ends."""
+    scratchpad: list[Message] = field(default_factory=list[Message])
+    """The same messages with full observations (R-2)."""
+    step: int = 0
+    usage: Usage = field(default_factory=Usage)
+    last_usage: Usage | None = None
+    """Usage of the latest real answer (W-2)."""
+    changes: list[FileChange] = field(default_factory=list[FileChange])
+    notices: list[Notice] = field(default_factory=list[Notice])
+    partial: str = ""
+    """The text of the reply that is arriving."""
+    partial_answer: str = ""
+
+    def notice(self, notice: Notice) -> None:
+        """Tell the user something that stops nothing."""
+        self.notices.append(notice)
+        self.emit(NoticeEvent(notice.level, notice.code, notice.message, self.step or None))
+
+    async def note(self, note: Note, text: str) -> None:
+        """Add a user message inside the round: a steer or a reminder."""
+        await self._add(
+            Message(
+                f"{note}_{self.id}_{self.step}_{len(self.record)}",
+                self.id,
+                "user",
+                text,
+                Metadata(step=self.step, note=note),
+            )
+        )
+
+    async def say(self, text: str, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
+        """Add what the model said, as written; the answer makes it the turn's last message."""
+        message = Message(
+            f"say_{self.id}_{self.step}",
+            self.id,
+            "assistant",
+            text,
+            Metadata(step=self.step, answer=answer, calls=calls),
+        )
+        await self._add(message)
+        self.partial = self.partial_answer = ""
+        return message
+
+    async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
+        """Add a call's result: full for the model, compressed for the history, whole in the store (R-1)."""
+        ref = self.new_ref()
+        envelope = result.envelope()
+        mtime = _mtime(result.data)
+        kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
+        full = result_message(caller, call, one_line(result.observation()), ref=ref, mtime=mtime)
+        await self._write(kept, full, [(ref, envelope)])
+        self.changes.extend(result.changes)
+
+    def open_calls(self) -> list[tuple[Message, Call]]:
+        """Calls that have no result yet."""
+        return open_calls(self.record)
+
+    def closing(self, why: str, call_text: str) -> list[Message]:
+        """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
+        error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
+        closed = [result_message(caller, call, one_line(error)) for caller, call in self.open_calls()]
+        return [*closed, final_message(self.id, self.partial, why, self.partial_answer or None)]
+
+    async def _add(self, message: Message) -> None:
+        await self._write(message, message)
+
+    async def _write(self, kept: Message, full: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()) -> None:
+        """Store, then remember. A cancel waits for the store, so that both always say the same."""
+        writing = asyncio.ensure_future(self.store.append(self.chat_id, [kept], results))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            await asyncio.wait([writing])
+            if writing.exception() is None:
+                self.record.append(kept)
+                self.scratchpad.append(full)
+
+
+def _mtime(data: Mapping[str, Any]) -> float | None:
+    value = data.get("mtime")
+    return float(value) if isinstance(value, int | float) else None

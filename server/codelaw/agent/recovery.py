@@ -1,0 +1,102 @@
+"""What to do when a model call fails: a table of failure × attempt → action (P-1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from random import random
+from typing import Protocol
+
+from codelaw.domain.chats import TurnError
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import FailureKind, ModelReply, Usage
+
+ATTEMPTS = 5
+"""Most attempts of one request."""
+LONGEST_WAIT = 60.0
+"""Seconds we let a vendor make us wait; beyond it the turn ends and says so."""
+
+_RETRIED: frozenset[FailureKind] = frozenset({"rate_limit", "overload", "network", "malformed", "truncated", "server"})
+_REASONS: dict[FailureKind, str] = {
+    "rate_limit": "the model's rate limit was reached",
+    "overload": "the model is overloaded",
+    "network": "the connection to the model broke",
+    "malformed": "the model's stream could not be read",
+    "truncated": "the model's stream ended early",
+    "server": "the model's server failed",
+}
+
+
+class Attempt(Protocol):
+    """One request; `kept` is what earlier, broken attempts had already said."""
+
+    def __call__(self, kept: str, /) -> Awaitable[ModelReply]: ...
+
+
+@dataclass(slots=True)
+class Recovery:
+    """Asks until a whole reply has come, or it is no use."""
+
+    on_retry: Callable[[int, float, str], None]
+    """Told before each wait: the coming attempt, the seconds, why."""
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = random
+    spent: Usage = field(default_factory=Usage)
+    """Usage of the attempts that failed; it was billed."""
+
+    async def ask(self, attempt: Attempt) -> ModelReply:
+        """The whole reply, what a broken stream had said included.
+
+        Raises:
+            ModelFailure: not worth another attempt; `partial` holds all that was said.
+        """
+        kept = ""
+        for number in range(1, ATTEMPTS + 1):
+            try:
+                return await attempt(kept)
+            except ModelFailure as failure:
+                self.spent += failure.usage
+                kept = failure.partial or kept
+                wait = delay(failure, number, self.jitter())
+                if wait is None:
+                    raise
+                self.on_retry(number + 1, wait, _REASONS[failure.kind])
+                await self.sleep(wait)
+        raise AssertionError
+
+
+def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:
+    """Seconds to wait before the next attempt; None when there shall be none.
+
+    The vendor's retry-after counts up to 60 s; else half a second, doubled each time, with `jitter` in 0..1.
+    """
+    if failure.kind not in _RETRIED or attempt >= ATTEMPTS:
+        return None
+    if failure.retry_after is not None:
+        return failure.retry_after if failure.retry_after <= LONGEST_WAIT else None
+    return min(2 ** (attempt - 1) * 0.5, 16.0) * (0.75 + 0.5 * jitter)
+
+
+def explain(failure: ModelFailure) -> TurnError:
+    """The turn's error for a failure that ended it, in words for the user."""
+    match failure.kind:
+        case "auth":
+            return TurnError(
+                "auth_failed", failure.message, "Check model.apiKey (or ANTHROPIC_API_KEY) and model.baseUrl."
+            )
+        case "overflow":
+            return TurnError(
+                "context_overflow",
+                failure.message,
+                "Start a new chat, mention less at once, or choose a model with a larger window.",
+            )
+        case "refused":
+            return TurnError("model_refused", failure.message, "Word the request differently or choose another model.")
+        case "invalid":
+            return TurnError("model_unavailable", failure.message, "Check model.name and model.baseUrl.")
+        case _:
+            hint = "Nothing is lost: send the message again when the model answers."
+            if failure.retry_after is not None and failure.retry_after > LONGEST_WAIT:
+                hint = f"The vendor asks to wait {failure.retry_after:.0f} s. {hint}"
+            return TurnError("model_unavailable", failure.message, hint)

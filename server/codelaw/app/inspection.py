@@ -1,0 +1,85 @@
+"""Answers to what would be sent, which law is in force, and which paths can be mentioned."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.tokenizer import load_counter
+from codelaw.agent.gather import find_law
+from codelaw.context.builder import Gathered, History, build, report
+from codelaw.context.tokens import estimate
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.messages import Fragment, Message, Metadata
+from codelaw.domain.reports import ContextReport, LawDocument, LawReport, MentionItem
+from codelaw.templates.render import render
+from codelaw.tools.paths import located
+from codelaw.tools.todos import recap
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat import AgentChat
+    from codelaw.app.turns import Plan
+    from codelaw.ports.workspace import Workspace
+    from codelaw.settings import Settings
+
+_VISITS = 20_000
+_SECONDS = 0.3
+
+
+async def inspect(plan: Plan, agent: AgentChat | None, settings: Settings, *, asked: bool) -> ContextReport:
+    """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
+    running = agent.opened if agent is not None else None
+    todos = recap(agent.todos) if agent is not None else ""
+    tail = (Fragment("todo", render("todo", recap=todos)),) if todos else ()
+    question: Message | None = None
+    if running is not None:
+        question = running.question
+    elif asked:
+        question = Message("ask", "next", "user", plan.question.content, Metadata(fragments=plan.question.fragments))
+    view = build(
+        History.of(agent.messages if agent is not None else ()),
+        running.scratchpad if running is not None else (),
+        question,
+        Gathered(plan.system, plan.law.text, (), tail),
+    )
+    # The estimate is made for Claude, and closer there than another vendor's tokenizer.
+    count = None if plan.model_name.startswith(("claude", "offline")) else await load_counter()
+    return await asyncio.to_thread(
+        report,
+        view,
+        window=plan.limits.window,
+        threshold=settings.context.threshold,
+        strategy=agent.chat.strategy if agent is not None else settings.context.strategy,
+        count=count,
+    )
+
+
+async def law_report(workspace: Workspace) -> LawReport:
+    """Every folder's law and L2 as it is sent (L-4)."""
+    law = await find_law(workspace)
+    documents = tuple(
+        LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source)
+        for entry in law.documents
+    )
+    return LawReport(bool(law.text), documents, law.text)
+
+
+async def completions(workspace: Workspace, prefix: str, limit: int) -> list[MentionItem]:
+    """Paths that begin with `prefix`; without a slash in it, files anywhere whose name begins with it follow (M-4)."""
+    folder, _, begun = prefix.removeprefix("@").rpartition("/")
+    items: dict[str, MentionItem] = {}
+    try:
+        here = await located(workspace, folder or ".")
+        entries = await workspace.entries(here, hidden=begun.startswith("."), ignored=False)
+    except ToolFailure:
+        return []
+    for entry in sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name.casefold())):
+        if entry.name.casefold().startswith(begun.casefold()):
+            path = posixpath.join(folder, entry.name) if folder else entry.name
+            items[path] = MentionItem(path, "folder" if entry.kind == "folder" else "file")
+    if not folder and begun and len(items) < limit and not any(character in begun for character in "*?[{"):
+        found = await workspace.walk([here], f"**/{begun}*", max_visits=_VISITS, seconds=_SECONDS)
+        for file in found.files:
+            items.setdefault(file.shown, MentionItem(file.shown, "file"))
+    return list(items.values())[:limit]

@@ -1,0 +1,101 @@
+"""Which model answers, made from the settings (P-1 to P-3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.models import catalog
+from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.offline import OfflineModel
+from codelaw.adapters.models.scripted import ScriptedModel
+from codelaw.context.tokens import Window, output_reserve, resolve_window
+from codelaw.domain.errors import Refusal
+from codelaw.domain.models import ModelProfile, Usage
+from codelaw.domain.reports import ModelInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codelaw.ports.model import ChatModel
+    from codelaw.settings import Settings
+
+OFFLINE = "offline"
+
+
+def make_model(settings: Settings) -> ChatModel:
+    """The model of the chosen provider; nothing is connected or loaded yet.
+
+    Raises:
+        Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong.
+    """
+    model = settings.model
+    match model.chosen_provider:
+        case "anthropic":
+            return AnthropicModel(model.api_key or model.auth_token, model.base_url)
+        case "scripted":
+            hint = "Set model.script to a file of replies."
+            if model.script is None:
+                raise Refusal("model_unavailable", "The provider `scripted` has no script.", hint)
+            try:
+                return ScriptedModel.from_file(Path(model.script).expanduser())
+            except (OSError, ValueError) as error:
+                raise Refusal(
+                    "model_unavailable", f"The script {model.script} cannot be used: {error}", hint
+                ) from error
+        case "offline":
+            return OfflineModel()
+
+
+def current_name(settings: Settings) -> str:
+    """The name of the model that a new chat uses."""
+    return OFFLINE if settings.model.chosen_provider == "offline" else settings.model.name
+
+
+def effective_name(settings: Settings, chosen: str) -> str:
+    """The model that answers in a chat: offline nothing else can; a chat begun offline moves on with the settings."""
+    if settings.model.chosen_provider == "offline":
+        return OFFLINE
+    return settings.model.name if chosen == OFFLINE else chosen
+
+
+def window_of(settings: Settings, name: str) -> Window:
+    """The context window of a model (W-3)."""
+    named = settings.models.get(name)
+    return resolve_window(
+        per_model=named.context_window if named is not None else None,
+        general=settings.model.context_window,
+        profile=catalog.profile(name),
+        cap=settings.context.max_window,
+    )
+
+
+def reserve_of(settings: Settings, name: str, window: int) -> int:
+    """Tokens kept for the answer (W-7)."""
+    return output_reserve(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
+
+
+def cost_of(name: str) -> Callable[[Usage], float | None]:
+    """What usage costs in US dollars; None where the price is not known."""
+    profile: ModelProfile | None = catalog.profile(name)
+
+    def cost(usage: Usage) -> float | None:
+        return None if profile is None or profile.prices is None else profile.prices.cost(usage)
+
+    return cost
+
+
+def listed(settings: Settings) -> list[ModelInfo]:
+    """The models that can be chosen: those with a profile, and the configured one."""
+    current = current_name(settings)
+    names = [profile.name for profile in catalog.profiles()]
+    if current not in names:
+        names.insert(0, current)
+    infos: list[ModelInfo] = []
+    for name in names:
+        profile = catalog.profile(name)
+        window = window_of(settings, name).tokens
+        reserve = profile.max_output if profile is not None else reserve_of(settings, name, window)
+        provider = profile.provider if profile is not None else settings.model.chosen_provider
+        infos.append(ModelInfo(name, window, reserve, provider, current=name == current))
+    return infos

@@ -1,0 +1,345 @@
+"""One client's session: its settings, folders, chats and model, behind one facade."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from codelaw.adapters.models import catalog
+from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.workspace.disk import DiskWorkspace
+from codelaw.adapters.workspace.processes import LocalProcesses
+from codelaw.agent.approval import Gate
+from codelaw.agent.chat import AgentChat, House
+from codelaw.app import inspection, models
+from codelaw.app.turns import TurnMaker, policy
+from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.errors import Refusal
+from codelaw.domain.permissions import Grant
+from codelaw.domain.reports import ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
+from codelaw.settings import process_environment
+from codelaw.templates.render import preload
+
+if TYPE_CHECKING:
+    from codelaw.agent.running import RunningTurn
+    from codelaw.domain.events import ChatEvent
+    from codelaw.domain.files import Folder
+    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.ports.approver import Approver
+    from codelaw.ports.model import ChatModel
+    from codelaw.ports.store import ChatStore
+    from codelaw.ports.workspace import OpenDocuments
+    from codelaw.settings import EffectiveSettings
+
+TITLE_CHARACTERS = 60
+
+_log = logging.getLogger(__name__)
+
+
+class Session:
+    """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""
+
+    def __init__(
+        self,
+        *,
+        settings: EffectiveSettings,
+        folders: Sequence[Folder],
+        documents: OpenDocuments,
+        approver: Approver,
+        emit: Callable[[ChatEvent], None],
+        home: Path,
+    ) -> None:
+        self._settings = settings
+        self._approver = approver
+        self._emit = emit
+        self._home = home
+        self._workspace = DiskWorkspace(folders, documents)
+        self._processes = LocalProcesses(process_environment())
+        self._turns = TurnMaker(self._workspace, time.time, _operating_system())
+        self._opening = asyncio.Lock()
+        self._store: ChatStore | None = None
+        self._always: list[Grant] = []
+        self._chats: dict[str, AgentChat] = {}
+        self._loading: dict[str, asyncio.Lock] = {}
+        self._model: ChatModel | None = None
+        self._retired: list[ChatModel] = []
+
+    @classmethod
+    async def open(
+        cls,
+        *,
+        settings: EffectiveSettings,
+        folders: Sequence[Folder],
+        documents: OpenDocuments,
+        approver: Approver,
+        emit: Callable[[ChatEvent], None],
+        home: Path,
+    ) -> Session:
+        """A session; the store is opened at its first use, so that a damaged one refuses only what needs it."""
+        await asyncio.to_thread(_preload)
+        return cls(settings=settings, folders=folders, documents=documents, approver=approver, emit=emit, home=home)
+
+    # Chats
+
+    async def create(
+        self,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        kind: str = "panel",
+    ) -> Chat:
+        """A new, empty chat."""
+        store = await self._open_store()
+        now = time.time()
+        chat = Chat(
+            uuid4().hex[:12],
+            title or "",
+            kind,
+            mode or "agent",
+            model or models.current_name(self._settings.value),
+            strategy or self._settings.value.context.strategy,
+            now,
+            now,
+        )
+        await store.create(chat)
+        return chat
+
+    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
+        """Stored chats, newest first; the second value continues the list."""
+        return await (await self._open_store()).list(query, limit, cursor)
+
+    async def read(
+        self, chat_id: str, *, since_seq: int | None = None, limit: int | None = None, before: str | None = None
+    ) -> ChatRecord:
+        """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`."""
+        agent = await self._agent(chat_id)
+        await agent.outbox.drain()
+        store = await self._open_store()
+        stored = await store.load(chat_id)
+        events = await store.events(chat_id, since_seq or 0)
+        messages = stored.messages
+        if before is not None:
+            ids = [message.id for message in messages]
+            messages = messages[: ids.index(before)] if before in ids else messages
+        if limit is not None:
+            messages = messages[-limit:] if limit else ()
+        running = agent.running.turn_id if agent.running is not None else stored.chat.running
+        return ChatRecord(replace(stored.chat, running=running), messages, tuple(events), running)
+
+    async def send(
+        self,
+        chat_id: str | None,
+        text: str,
+        *,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        attachments: Sequence[Attachment] = (),
+        editor: EditorState | None = None,
+    ) -> RunningTurn:
+        """Start a turn, in a new chat without `chat_id`. Everything that can be refused is refused before it starts.
+
+        Not to be cancelled: a turn might begin that nobody knows of.
+        """
+        settings = self._settings.value
+        self._turns.check_text(text)
+        known = await self._agent(chat_id) if chat_id is not None else None
+        if known is not None:
+            known.claim()
+        try:
+            name = models.effective_name(settings, model or (known.chat.model if known else settings.model.name))
+            chosen = mode or (known.chat.mode if known else "agent")
+            plan = await self._turns.plan(
+                text=text,
+                settings=settings,
+                name=name,
+                mode=chosen,
+                attachments=attachments,
+                editor=editor,
+                agent=known,
+            )
+            agent = known
+            if agent is None:
+                chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
+                agent = await self._agent(chat.id)
+                agent.claim()
+            elif mode or model or strategy or not agent.chat.title:
+                title = agent.chat.title or _title(text)
+                await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+            agent.gate.policy, unread = policy(settings, chosen, self._processes)
+            around = await self._turns.surroundings(plan, agent, self._chat_model())
+            return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
+        except BaseException:
+            if known is not None:
+                known.release()
+            raise
+
+    async def steer(self, chat_id: str, text: str) -> None:
+        """Add to the running turn (R-9)."""
+        self._turns.check_text(text)
+        (await self._agent(chat_id)).steer(text)
+
+    async def cancel(self, chat_id: str) -> bool:
+        """Stop the running turn and wait until it has ended; False when there was none (R-8)."""
+        running = (await self._agent(chat_id)).running
+        if running is None:
+            return False
+        cancelled = running.cancel()
+        await running.result()
+        return cancelled
+
+    async def update(
+        self,
+        chat_id: str,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+    ) -> Chat:
+        """Change what is given; a running turn goes on as it started (X-1)."""
+        agent = await self._agent(chat_id)
+        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+        return agent.chat
+
+    async def delete(self, chat_id: str) -> None:
+        """Delete a chat and everything of it; a running turn is stopped first."""
+        await self.cancel(chat_id)
+        await (await self._open_store()).delete(chat_id)
+        self._chats.pop(chat_id, None)
+
+    # Context
+
+    async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport:
+        """What would be sent now (L-5)."""
+        settings = self._settings.value
+        agent = await self._agent(chat_id) if chat_id is not None else None
+        name = models.effective_name(settings, agent.chat.model if agent else settings.model.name)
+        mode: Mode = agent.chat.mode if agent else "agent"
+        plan = await self._turns.plan(
+            text=text or "",
+            settings=settings,
+            name=name,
+            mode=mode,
+            attachments=(),
+            editor=None,
+            agent=agent,
+            checked=False,
+        )
+        return await inspection.inspect(plan, agent, settings, asked=bool(text))
+
+    async def law(self) -> LawReport:
+        """The law as it is now (L-4)."""
+        return await inspection.law_report(self._workspace)
+
+    async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
+        """Completions of an `@path` (M-4)."""
+        return await inspection.completions(self._workspace, prefix, limit)
+
+    def models(self) -> list[ModelInfo]:
+        """The models that can be chosen."""
+        return models.listed(self._settings.value)
+
+    # The session itself
+
+    async def warm(self) -> None:
+        """Load what the first turn needs, off the event loop; asks no model (V-1)."""
+        try:
+            await self._chat_model().warm()
+            await self._open_store()
+        except Refusal as refusal:
+            _log.warning("not ready yet: %s", refusal.message)
+
+    def set_folders(self, folders: Sequence[Folder]) -> None:
+        """The workspace folders have changed."""
+        self._workspace.folders = tuple(folders)
+
+    def reconfigure(self, settings: EffectiveSettings) -> None:
+        """New settings; turns that run go on as they started."""
+        if settings.value.model != self._settings.value.model and self._model is not None:
+            self._retired.append(self._model)
+            self._model = None
+        self._settings = settings
+
+    async def close(self) -> None:
+        """Stop every turn, end every process, and give the store back."""
+        running = [agent.running for agent in self._chats.values() if agent.running is not None]
+        for turn in running:
+            turn.cancel()
+        await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
+        for model in [*self._retired, *([self._model] if self._model else [])]:
+            await model.close()
+        if self._store is not None:
+            await self._store.close()
+
+    async def _change(
+        self,
+        agent: AgentChat,
+        *,
+        title: str | None,
+        mode: Mode | None,
+        model: str | None,
+        strategy: Strategy | None,
+    ) -> None:
+        changed = replace(
+            agent.chat,
+            title=title if title is not None else agent.chat.title,
+            mode=mode or agent.chat.mode,
+            model=model or agent.chat.model,
+            strategy=strategy or agent.chat.strategy,
+            updated_at=time.time(),
+        )
+        await (await self._open_store()).update(changed)
+        agent.chat = changed
+
+    async def _open_store(self) -> ChatStore:
+        async with self._opening:
+            if self._store is None:
+                store = await SqliteStore.open(self._home / "codelaw.db")
+                self._always[:] = await store.grants()
+                self._store = store
+        return self._store
+
+    async def _agent(self, chat_id: str) -> AgentChat:
+        store = await self._open_store()
+        async with self._loading.setdefault(chat_id, asyncio.Lock()):
+            if chat_id not in self._chats:
+                try:
+                    stored = await store.load(chat_id)
+                except Refusal:
+                    del self._loading[chat_id]
+                    raise
+                house = House(store, self._workspace, self._processes, self._emit, time.time)
+                rules, _ = policy(self._settings.value, stored.chat.mode, self._processes)
+                gate = Gate(rules, self._approver, store.add_grant, self._always)
+                self._chats[chat_id] = await AgentChat.load(stored, house, gate)
+            return self._chats[chat_id]
+
+    def _chat_model(self) -> ChatModel:
+        if self._model is None:
+            self._model = models.make_model(self._settings.value)
+        return self._model
+
+
+def _preload() -> None:
+    """Read what lies on the disk and every turn needs."""
+    preload()
+    catalog.profiles()
+
+
+def _title(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
+def _operating_system() -> str:
+    return f"{platform.system()} {platform.machine()}"

@@ -1,0 +1,176 @@
+"""From the user's words and the settings to a turn that can be started."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codelaw.agent.approval import Policy
+from codelaw.agent.dialects.native import Native
+from codelaw.agent.dialects.react import React
+from codelaw.agent.gather import Facts, Law, Question, find_law, question
+from codelaw.agent.turn import Limits, Surroundings
+from codelaw.app import models
+from codelaw.context.builder import History
+from codelaw.context.law import LARGE_SHARE
+from codelaw.context.modules import system_sections
+from codelaw.context.tokens import Calibration, estimate, guard
+from codelaw.domain.chats import Dialect, Mode, Notice
+from codelaw.domain.errors import Refusal
+from codelaw.permissions.rules import parse_all
+from codelaw.tools.todos import recap
+from codelaw.tools.toolbox import Toolbox, default_toolbox
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat import AgentChat
+    from codelaw.context.sections import Section
+    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.ports.model import ChatModel
+    from codelaw.ports.workspace import Processes, Workspace
+    from codelaw.settings import Settings
+
+DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
+LONGEST_TEXT = 1_000_000
+"""Characters of one message; more is a file that belongs into the workspace (S-6)."""
+
+
+def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy, list[Notice]]:
+    """The permission rules of a turn, and a notice for every rule that cannot be read (S-1)."""
+    allow, wrong = parse_all(settings.permissions.allow)
+    deny, wrong_too = parse_all(settings.permissions.deny)
+    notices = [
+        Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
+        for problem in (*wrong, *wrong_too)
+    ]
+    rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
+    return rules, notices
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A turn that has passed every check."""
+
+    model_name: str
+    mode: Mode
+    dialect: Dialect
+    toolbox: Toolbox
+    limits: Limits
+    system: tuple[Section, ...]
+    law: Law
+    question: Question
+    notices: tuple[Notice, ...]
+
+
+class TurnMaker:
+    """Makes plans and surroundings for the turns of one session."""
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], operating_system: str) -> None:
+        self._workspace = workspace
+        self._clock = clock
+        self._operating_system = operating_system
+        self._calibration = Calibration()
+
+    def check_text(self, text: str) -> None:
+        """Refuse what is no message (`invalid_text`)."""
+        if not text.strip():
+            raise Refusal("invalid_text", "The message is empty.", "Write something.")
+        if len(text) > LONGEST_TEXT:
+            message = f"The message has {len(text)} characters; at most {LONGEST_TEXT} are taken."
+            raise Refusal("invalid_text", message, "Put the text into a file of the workspace and mention it with @.")
+
+    async def plan(
+        self,
+        *,
+        text: str,
+        settings: Settings,
+        name: str,
+        mode: Mode,
+        attachments: Sequence[Attachment],
+        editor: EditorState | None,
+        agent: AgentChat | None,
+        checked: bool = True,
+    ) -> Plan:
+        """Gather and check.
+
+        Raises:
+            Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
+                is off, for an inspection.
+        """
+        dialect = settings.model.dialect
+        toolbox = default_toolbox(bash_timeout=settings.tools.bash.timeout_seconds).for_mode(mode)
+        window = models.window_of(settings, name)
+        limits = Limits(
+            window.tokens,
+            models.reserve_of(settings, name, window.tokens),
+            settings.turn.max_steps,
+            settings.turn.max_tokens,
+            settings.turn.timeout_seconds,
+        )
+        description = DIALECTS[dialect]().description(toolbox)
+        system = system_sections(mode=mode, dialect=dialect, tools_description=description)
+        today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
+        asked = await question(text, self._workspace, Facts(today, self._operating_system, "bash"), attachments, editor)
+        law = await find_law(self._workspace)
+        law_tokens = estimate(law.text)
+        notices = list(law.notices)
+        if law_tokens > LARGE_SHARE * limits.window:
+            message = f"CODE_LAW.md takes about {law_tokens} tokens, over a tenth of the window of {limits.window}."
+            notices.append(Notice("warning", "law_large", message))
+        size = guard(limits.window)
+        if size == "warn":
+            message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
+            notices.append(Notice("warning", "window_small", message))
+        if checked:
+            if size == "block":
+                raise Refusal(
+                    "window_too_small",
+                    f"The window has {limits.window} tokens (from {window.source}); at least 16000 are needed.",
+                    "Choose a model with a larger window, or mend model.contextWindow or context.maxWindow.",
+                )
+            self._check_fit(asked, law_tokens, sum(section.tokens for section in system), limits)
+        once = agent.noticed if agent is not None else set[str]()
+        fresh = tuple(notice for notice in notices if notice.code not in once)
+        return Plan(name, mode, dialect, toolbox, limits, system, law, asked, fresh)
+
+    async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel) -> Surroundings:
+        """What the turn runs with."""
+        for notice in plan.notices:
+            if notice.code in {"window_small", "law_large"}:
+                agent.noticed.add(notice.code)
+                await agent.house.store.mark_noticed(agent.chat.id, notice.code)
+
+        async def law() -> str:
+            return (await find_law(self._workspace)).text
+
+        def calibrate(estimated: int, reported: int) -> None:
+            self._calibration = self._calibration.observed(plan.model_name, estimated, reported)
+
+        return Surroundings(
+            model,
+            plan.model_name,
+            DIALECTS[plan.dialect](),
+            plan.toolbox,
+            plan.limits,
+            plan.system,
+            History.of(agent.messages),
+            law,
+            agent.notes,
+            lambda: recap(agent.todos),
+            agent.save_todos,
+            agent.steered,
+            calibrate,
+            lambda tokens: self._calibration.apply(plan.model_name, tokens),
+        )
+
+    def _check_fit(self, asked: Question, law: int, system: int, limits: Limits) -> None:
+        typed = estimate(asked.content) + sum(estimate(fragment.text) for fragment in asked.fragments)
+        needed = typed + law + system + limits.reserve
+        if needed > limits.window:
+            raise Refusal(
+                "context_overflow",
+                f"The message (about {typed} tokens), the system prompt ({system}), CODE_LAW.md ({law}) and the "
+                f"reserve for the answer ({limits.reserve}) do not fit into the window of {limits.window}.",
+                "Shorten the message or the law, or choose a model with a larger window.",
+            )

@@ -1,0 +1,46 @@
+"""Commands that ask their server one thing."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from codelaw.cli.client import Client, RemoteError, ServerDiedError
+from codelaw.cli.main import FAILED, FINISHED
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import RED, Screen
+
+
+def ask_server(
+    server: Server, arguments: argparse.Namespace, method: str, params: Any, show: Callable[[Screen, Any], None]
+) -> int:
+    """Make one request and show its result; gives the exit status."""
+
+    async def work(client: Client, screen: Screen) -> int:
+        show(screen, await client.request(method, params))
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[Client, Screen], Awaitable[int]]) -> int:
+    """Do `work` with a connected client; refusals and a dead server are told, and are exit status 1."""
+    screen = Screen(quiet_stdout=arguments.json)
+
+    async def run() -> int:
+        client = Client(server)
+        try:
+            await client.connect(Path(arguments.workspace))
+            return await work(client, screen)
+        except RemoteError as error:
+            screen.line(error.told(), style=RED)
+        except ServerDiedError as error:
+            screen.line(str(error), style=RED)
+        finally:
+            await client.close()
+        return FAILED
+
+    return asyncio.run(run())

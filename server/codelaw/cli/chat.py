@@ -1,0 +1,131 @@
+"""`codelaw chat`: one turn, or a conversation."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from codelaw.cli.asking import Asking
+from codelaw.cli.client import Client, RemoteError, ServerDiedError
+from codelaw.cli.main import CANCELLED, FAILED, FINISHED, USAGE
+from codelaw.cli.printing import TurnPrinter
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import RED, YELLOW, Screen
+
+Json = dict[str, Any]
+
+
+def chat(server: Server, arguments: argparse.Namespace) -> int:
+    """Run the command with a server that is starting."""
+    text: str | None = arguments.text
+    if text == "-":
+        text = sys.stdin.buffer.read().decode(errors="replace")
+    if arguments.json and text is None:
+        sys.stderr.write("codelaw chat: --json needs a TEXT (or - for standard input)\n")
+        return USAGE
+    screen = Screen(quiet_stdout=arguments.json)
+    with asyncio.Runner() as runner:
+        talk = Talk(server, arguments, screen)
+        try:
+            runner.run(talk.begin(kind="headless" if text is not None else "panel"))
+            if text is not None:
+                return runner.run(talk.turn(text))
+            from codelaw.cli.conversation import converse  # noqa: PLC0415 - one turn needs no prompt
+
+            return converse(runner, talk, screen)
+        except RemoteError as error:
+            screen.line(error.told(), style=RED)
+            return FAILED
+        except ServerDiedError as error:
+            screen.line(str(error), style=RED)
+            return FAILED
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving takes a few seconds at most
+            runner.run(talk.client.close())
+
+
+class Talk:
+    """A chat as the terminal has it: where it is, and the turn that runs."""
+
+    def __init__(self, server: Server, arguments: argparse.Namespace, screen: Screen) -> None:
+        self.client = Client(server)
+        self.chat_id: str | None = arguments.chat
+        self.mode: str | None = arguments.mode
+        self._arguments = arguments
+        self._screen = screen
+        self._kind = "panel"
+        self._interrupts = 0
+
+    async def begin(self, kind: str) -> None:
+        """Connect; new chats will be of `kind` (H-5)."""
+        self._kind = kind
+        self.client.on_approval = Asking(self._screen, yes=self._arguments.yes).answer
+        self.client.on_message = self._message
+        await self.client.connect(Path(self._arguments.workspace))
+
+    async def turn(self, text: str) -> int:
+        """One turn; gives the exit status it stands for.
+
+        Raises:
+            RemoteError: the server refused it.
+            ServerDiedError: the server is gone.
+        """
+        chosen = {name: getattr(self._arguments, name) for name in ("model", "strategy")} | {"mode": self.mode}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        is_new = self.chat_id is None
+        if is_new:
+            made = await self.client.request("codelaw/chat/create", {"kind": self._kind} | chosen)
+            self.chat_id = made["id"]
+        printer = None if self._arguments.json else TurnPrinter(self._screen)
+        self.client.on_event = lambda params: self._show(printer, params)
+        request, answer = self.client.begin("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
+        self._interrupts = 0
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, request)
+        try:
+            result: Json = await answer
+        except RemoteError:
+            if is_new:  # nothing was said in it
+                await self.client.request("codelaw/chat/delete", {"chatId": self.chat_id})
+                self.chat_id = None
+            raise
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        if printer is None:
+            _print_json(result)
+        else:
+            printer.result(result)
+        return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
+
+    def _show(self, printer: TurnPrinter | None, params: Json) -> None:
+        if params.get("chatId") != self.chat_id:
+            return
+        if printer is None:
+            _print_json(params)
+        else:
+            printer.event(params["event"])
+
+    def _message(self, params: Json) -> None:
+        if params.get("type", 4) <= 2:  # errors and warnings
+            self._screen.line(str(params.get("message", "")), style=YELLOW)
+
+    def _interrupt(self, request: int) -> None:
+        """Ctrl-C: cancel the turn; once more: leave at once."""
+        self._interrupts += 1
+        if self._interrupts > 1:
+            self._screen.end_line()
+            os._exit(CANCELLED)  # the end of its input ends the server too
+        self._screen.line("Cancelling… (Ctrl-C again leaves)", style=YELLOW)
+        self.client.cancel(request)
+
+
+def _print_json(value: Json) -> None:
+    # ASCII, so that neither an encoding nor a terminal can break a line.
+    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+    sys.stdout.flush()

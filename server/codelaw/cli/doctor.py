@@ -1,0 +1,134 @@
+"""`codelaw doctor`: what is configured, where it comes from, and what works. No model is asked."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import shutil
+import sqlite3
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from codelaw import __version__
+from codelaw.cli.asked import with_client
+from codelaw.cli.client import Client, RemoteError
+from codelaw.cli.main import FAILED, FINISHED
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
+from codelaw.settings import home, process_environment, user_file
+
+CONNECT_SECONDS = 3.0
+DEFAULT_ENDPOINT = "https://api.anthropic.com"
+_PROGRAMS = {
+    "rg": "searching is slower without it",
+    "git": "the agent often wants it",
+    "bwrap": "commands run without a sandbox",
+}
+_PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
+_MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; `broken` makes the exit status 1."""
+
+    name: str
+    state: str
+    """`good`, `lacking` or `broken`."""
+    detail: str
+
+
+def doctor(server: Server, arguments: argparse.Namespace) -> int:
+    """Look at everything and print it."""
+
+    async def work(client: Client, screen: Screen) -> int:
+        settings = (await client.request("codelaw/settings/read", {}))["settings"]
+        folder = home(process_environment())
+        findings: list[Finding] = [
+            Finding("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
+            Finding("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
+            await asyncio.to_thread(_folder, folder),
+            await _store(client),
+            *await _model(client, settings),
+            *await asyncio.to_thread(_programs),
+        ]
+        broken = any(finding.state == "broken" for finding in findings)
+        if arguments.json:
+            report = {"ok": not broken, "findings": [asdict(finding) for finding in findings], "settings": settings}
+            screen.line(json.dumps(report), aside=False)
+        else:
+            _print(screen, findings, settings, user_file(process_environment()))
+        return FAILED if broken else FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def _folder(folder: Path) -> Finding:
+    nearest = folder
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    return Finding("data folder", "good" if writable else "broken", f"{folder}{'' if writable else ' is not writable'}")
+
+
+async def _store(client: Client) -> Finding:
+    try:
+        await client.request("codelaw/chat/list", {"limit": 1})
+    except RemoteError as error:
+        return Finding("store", "broken", error.told())
+    return Finding("store", "good", f"opens (SQLite {sqlite3.sqlite_version})")
+
+
+async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
+    models = (await client.request("codelaw/model/list", {}))["models"]
+    current = next((model for model in models if model["current"]), None)
+    if current is None:
+        return [Finding("model", "broken", "none is configured")]
+    named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
+    if current["provider"] != "anthropic":
+        return [Finding("model", "good", named)]
+    has_key = any(settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken"))
+    key = Finding("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
+    return [key, await _endpoint(settings.get("model.baseUrl", {}).get("value") or DEFAULT_ENDPOINT)]
+
+
+async def _endpoint(url: str) -> Finding:
+    """Whether the port of the endpoint answers; nothing is sent."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+        async with asyncio.timeout(CONNECT_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+        writer.close()
+    except (OSError, ValueError) as error:
+        reason = "no answer" if isinstance(error, TimeoutError) else str(error)
+        return Finding("endpoint", "broken", f"{url}: {reason}")
+    return Finding("endpoint", "good", f"{url} answers on port {port}")
+
+
+def _programs() -> list[Finding]:
+    found = {name: shutil.which(name) for name in _PROGRAMS}
+    return [
+        Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
+        for name, path in found.items()
+    ]
+
+
+def _print(screen: Screen, findings: list[Finding], settings: dict[str, Any], file: Path) -> None:
+    for finding in findings:
+        mark, style = _MARKS[finding.state]
+        screen.line(f"{mark} {finding.name:<12} {finding.detail}", aside=False, style=style)
+    screen.line("", aside=False)
+    screen.line(f"Settings that are not defaults (user file: {file}):", aside=False, style=BOLD)
+    changed = {key: entry for key, entry in settings.items() if entry.get("origin") != "default"}
+    for key, entry in sorted(changed.items()):
+        origin = entry["origin"] + (f", {entry['source']}" if entry.get("source") else "")
+        screen.line(f"  {key} = {json.dumps(entry['value'], ensure_ascii=False)}  ({origin})", aside=False)
+    if not changed:
+        screen.line("  none", aside=False, style=DIM)

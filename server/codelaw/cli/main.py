@@ -1,0 +1,155 @@
+"""The console entry `codelaw`. Each command is imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+FINISHED, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
+"""Exit statuses."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit status: 0 finished, 1 any other end, 2 usage, 130 cancelled."""
+    try:
+        arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    except SystemExit as stop:  # argparse has printed help (0) or what is wrong (2)
+        return stop.code if isinstance(stop.code, int) else USAGE
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        return run(arguments)
+    except KeyboardInterrupt:
+        return CANCELLED
+    except BrokenPipeError:
+        _silence_stdout()
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("codelaw", description="A language server with a coding agent inside.")
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    serve = _command(commands, "serve", "the language server, for editors", _serve)
+    serve.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
+    serve.add_argument("--tcp", metavar="HOST:PORT", help="listen on TCP")
+    serve.add_argument("--ws", metavar="HOST:PORT", help="listen for WebSockets")
+    serve.add_argument("--token", help="what TCP and WebSocket clients must know; made and printed when left out")
+    serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
+
+    chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
+    chat.add_argument("text", nargs="?", metavar="TEXT", help="the message; - reads it from standard input")
+    _of_a_client(chat)
+    chat.add_argument("--chat", metavar="ID", help="go on with this chat")
+    chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
+    chat.add_argument("--model", metavar="NAME")
+    chat.add_argument("--strategy", metavar="S", help="how the context is built")
+    chat.add_argument("--json", action="store_true", help="one event a line, the result last")
+    chat.add_argument("--yes", action="store_true", help="allow every write and command")
+
+    chats = _command(commands, "chats", "list the chats, newest first", _chats)
+    chats.add_argument("query", nargs="?", metavar="QUERY", help="look for this in titles and messages")
+    _of_a_client(chats)
+    chats.add_argument("--limit", type=int, default=20, metavar="N")
+    chats.add_argument("--json", action="store_true")
+
+    context = _command(commands, "context", "show what the model would be sent now", _context)
+    context.add_argument("text", nargs="?", metavar="TEXT", help="as if this were asked")
+    _of_a_client(context)
+    context.add_argument("--chat", metavar="ID")
+    context.add_argument("--json", action="store_true")
+
+    doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
+    _of_a_client(doctor)
+    doctor.add_argument("--json", action="store_true")
+
+    _command(commands, "schema", "the types of the wire as JSON Schema", _schema)
+    return parser
+
+
+def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+    parser.set_defaults(run=run, usage_error=parser.error)
+    return parser
+
+
+def _of_a_client(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workspace", metavar="DIR", default=".", help="the folder to work in (default: here)")
+    parser.add_argument("--verbose", action="store_true", help="show what the server logs")
+
+
+def _version() -> str:
+    from codelaw import __version__  # noqa: PLC0415
+
+    return f"codelaw {__version__}"
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    from codelaw.lsp.serve import serve  # noqa: PLC0415
+
+    try:
+        return serve(
+            tcp=arguments.tcp,
+            ws=arguments.ws,
+            token=arguments.token,
+            client_process_id=arguments.clientProcessId,
+        )
+    except ValueError as error:
+        sys.stderr.write(f"codelaw serve: {error}\n")
+        return USAGE
+
+
+def _chat(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:  # first, so that the server loads while we do
+        from codelaw.cli.chat import chat  # noqa: PLC0415
+
+        return chat(server, arguments)
+
+
+def _chats(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.chats import chats  # noqa: PLC0415
+
+        return chats(server, arguments)
+
+
+def _context(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.context import context  # noqa: PLC0415
+
+        return context(server, arguments)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.doctor import doctor  # noqa: PLC0415
+
+        return doctor(server, arguments)
+
+
+def _schema(_arguments: argparse.Namespace) -> int:
+    import json  # noqa: PLC0415
+
+    from codelaw.protocol.schema import schema  # noqa: PLC0415
+
+    print(json.dumps(schema(), indent=2))
+    return FINISHED
+
+
+def _silence_stdout() -> None:
+    """The reader of our output is gone; what Python still flushes at exit must not complain."""
+    import os  # noqa: PLC0415
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -1,0 +1,51 @@
+"""Starting the server that a terminal command is a client of."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+END_SECONDS = 3.0
+"""How long a server may take to end after its input did."""
+
+Server = subprocess.Popen[bytes]
+
+
+def server_command() -> list[str]:
+    """The server of this very installation; `-P` keeps a workspace's own modules out of it."""
+    return [sys.executable, "-P", "-m", "codelaw", "serve", "--stdio", f"--clientProcessId={os.getpid()}"]
+
+
+@contextmanager
+def spawned(arguments: argparse.Namespace) -> Generator[Server]:
+    """A running server, ended on leaving. A workspace that is no folder is a usage error."""
+    if not Path(arguments.workspace).is_dir():
+        arguments.usage_error(f"--workspace: {arguments.workspace!r} is no folder")
+    with subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        server_command(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=None if arguments.verbose else subprocess.PIPE,
+        bufsize=0,
+        # In a group of its own: Ctrl-C is for this process, which cancels the turn.
+        process_group=0,
+    ) as server:
+        try:
+            yield server
+        finally:
+            _end(server)
+
+
+def _end(server: Server) -> None:
+    for pipe in (server.stdin, server.stdout, server.stderr):
+        if pipe is not None and not pipe.closed:
+            pipe.close()
+    try:
+        server.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()

@@ -1,0 +1,99 @@
+"""Text for a terminal: nothing that a model, a file or a command wrote may steer it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from typing import TextIO
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Controls, the marks that reorder text, lines that are none, and halves of characters."""
+DIM, BOLD, RED, GREEN, YELLOW, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
+
+
+def harmless(text: str) -> str:
+    """`text` with its control characters made visible; line breaks and tabs stay."""
+    return _STEERING.sub(lambda match: _picture(ord(match[0])), text)
+
+
+def one_line(text: str, room: int = 0) -> str:
+    """`text` harmless and on one line, cut to `room` characters (0: the terminal's width)."""
+    flat = harmless(" ".join(text.split()))
+    width = room or shutil.get_terminal_size((200, 24)).columns - 1
+    return flat if len(flat) <= width else f"{flat[: max(1, width - 1)]}…"
+
+
+def _picture(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"<U+{code:04X}>"
+
+
+class Screen:
+    """Where a command writes: `main` for what was asked for, `aside` for everything else.
+
+    Both are standard output when that is a terminal; else the aside goes to standard error.
+    """
+
+    def __init__(self, *, quiet_stdout: bool = False) -> None:
+        """With `quiet_stdout` nothing is written there: it belongs to JSON lines."""
+        for stream in (sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(errors="backslashreplace")
+        self.main: TextIO = sys.stdout
+        self.aside: TextIO = sys.stdout if sys.stdout.isatty() and not quiet_stdout else sys.stderr
+        self.interactive = sys.stdin.isatty() and self.aside.isatty()
+        """A person can be asked."""
+        self._open_line: TextIO | None = None
+        self._passing = False
+
+    def stream(self, text: str, *, aside: bool = False, style: str = "") -> None:
+        """Write a piece of a longer text."""
+        target = self.aside if aside else self.main
+        self._erase_passing()
+        if self._open_line is not None and self._open_line is not target:
+            self.end_line()
+        target.write(self._styled(harmless(text), style, target))
+        target.flush()
+        if text:
+            self._open_line = None if text.endswith("\n") else target
+
+    def line(self, text: str, *, style: str = "", aside: bool = True) -> None:
+        """Write one whole line; `text` may have several."""
+        self.end_line()
+        target = self.aside if aside else self.main
+        target.write(f"{self._styled(harmless(text), style, target)}\n")
+        target.flush()
+
+    def passing(self, text: str) -> None:
+        """A line that the next output takes away; terminals only."""
+        if self.aside.isatty():
+            self.end_line()
+            self.aside.write(f"{DIM}{one_line(text)}{PLAIN}")
+            self.aside.flush()
+            self._passing = True
+
+    def end_line(self) -> None:
+        """Be at the start of a line."""
+        self._erase_passing()
+        if self._open_line is not None:
+            self._open_line.write("\n")
+            self._open_line.flush()
+            self._open_line = None
+
+    def answered(self) -> None:
+        """The person has ended the line that was open."""
+        self._open_line = None
+
+    def _erase_passing(self) -> None:
+        if self._passing:
+            self.aside.write("\r\x1b[K")
+            self._passing = False
+
+    @staticmethod
+    def _styled(text: str, style: str, target: TextIO) -> str:
+        return f"{style}{text}{PLAIN}" if style and text and target.isatty() else text

@@ -1,0 +1,88 @@
+"""From gathered values to a View (L-1, L-5): pure, so that the same inputs give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from codelaw.context.sections import Section, View, message_section, text_section
+from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.reports import ContextReport, Dropped, SectionReport
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """L3, counted once and then carried unchanged through all steps of a turn."""
+
+    summaries: Section | None
+    rounds: Section | None
+    dropped: tuple[Dropped, ...] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], dropped: Sequence[Dropped] = ()) -> History:
+        """The history of finished rounds; `messages` may hold summaries anywhere (L-1)."""
+        summaries = [message for message in messages if message.role == "summary"]
+        rounds = [message for message in messages if message.role != "summary"]
+        return cls(
+            message_section("L3", "summaries", summaries) if summaries else None,
+            message_section("L3", "history", rounds) if rounds else None,
+            tuple(dropped),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was fetched at the edge of the turn."""
+
+    system: tuple[Section, ...]
+    """L1, in order (L-2)."""
+    law: str = ""
+    """L2 as sent; looked up at every step (L-4)."""
+    beside: tuple[Fragment, ...] = ()
+    """Sent right after the question while its turn runs, never stored (L-3)."""
+    tail: tuple[Fragment, ...] = field(default=())
+    """After the last cache breakpoint, never stored: todo recap, pin (L-6)."""
+
+
+def build(history: History, scratchpad: Sequence[Message], question: Message | None, gathered: Gathered) -> View:
+    """The view of one step.
+
+    The question is in it exactly once, whatever the history holds: compared by identity (L-7). None stands for a chat
+    in which nothing is asked, and can only be inspected.
+    """
+    rounds = history.rounds
+    if question is not None and rounds is not None and any(message.id == question.id for message in rounds.messages):
+        rounds = message_section("L3", "history", [entry for entry in rounds.messages if entry.id != question.id])
+    sections = [
+        *gathered.system,
+        text_section("L2", "law", gathered.law) if gathered.law else None,
+        history.summaries,
+        rounds,
+        message_section("turn", "question", [question]) if question is not None else None,
+        *(text_section("turn", part.name, part.text) for part in gathered.beside),
+        message_section("turn", "scratchpad", scratchpad) if scratchpad else None,
+        *(text_section("tail", part.name, part.text) for part in gathered.tail),
+    ]
+    return View(tuple(section for section in sections if section is not None), history.dropped)
+
+
+def render(view: View) -> str:
+    """The whole view as text (S4 E1)."""
+    return "\n\n".join(section.text for section in view.sections)
+
+
+def report(
+    view: View, *, window: int, threshold: float, strategy: str, count: Callable[[str], int] | None = None
+) -> ContextReport:
+    """What would be sent, section by section; the tail is what no breakpoint caches.
+
+    `count` gives the tokens of a text where the estimate is not good enough (W-4).
+    """
+    sections: list[SectionReport] = []
+    for section in view.sections:
+        text = section.text
+        tokens = section.tokens if count is None else count(text)
+        cached = section.layer != "tail"
+        sections.append(SectionReport(section.layer, section.name, tokens, len(text), section.cut, cached, text))
+    total = sum(section.tokens for section in sections)
+    return ContextReport(tuple(sections), total, window, int(threshold * window), strategy, view.dropped, render(view))

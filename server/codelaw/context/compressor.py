@@ -1,0 +1,209 @@
+"""Tool results as history keeps them: cut by rule, restorable by ref (C-1 to C-4).
+
+Pure and total: any JSON value goes in, a small JSON object comes out. What a covered tool's data should not hold, or
+holds in another shape, is bounded like an unknown tool's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+Json = dict[str, Any]
+
+LISTED = 10
+"""Entries of LS, files of Glob."""
+MATCHES = 5
+READ_LINES = 500
+DIFF_LINES = 50
+STDOUT_LINES = (10, 20)
+"""Head and tail: what was started, and how it ended."""
+STDERR_LINES = 20
+UNKNOWN = 4_000
+"""Characters of an unknown tool's data, or of a misshapen field, as JSON."""
+FIELD = 2_000
+"""Characters of a plain string that the rules keep whole."""
+
+
+def compress(tool: str, envelope: Any, ref: str) -> Json:
+    """`{status, data, error?, ref}` of a result; `ref` tells where the whole is kept (C-4). Never raises."""
+    if not isinstance(envelope, Mapping):
+        return {"status": "success", "data": bounded(envelope), "ref": ref}
+    given = cast("Mapping[str, Any]", envelope)
+    status = given.get("status")
+    kept: Json = {"status": status if status in ("success", "partial", "error") else "success"}
+    rule = _RULES.get(tool)
+    if "data" not in given:
+        # No envelope of ours, so all of it is data.
+        kept["data"] = {} if "status" in given else bounded(dict(given))
+    elif rule is not None and isinstance(given["data"], Mapping):
+        kept["data"] = _by_rule(rule, cast("Mapping[str, Any]", given["data"]), _params(given))
+    else:
+        kept["data"] = bounded(given["data"])
+    error = given.get("error")
+    if error is not None:
+        kept["error"] = _error(error)
+    return {**kept, "ref": ref}
+
+
+def bounded(value: Any, limit: int = UNKNOWN) -> Any:
+    """The value, or the head and tail of its JSON when that is longer than `limit` characters (C-3)."""
+    text = _json(value)
+    if len(text) <= limit:
+        return value
+    if isinstance(value, str):
+        text = value
+    half = limit // 2
+    return {"head": text[:half], "tail": text[-half:], "omitted_characters": len(text) - 2 * half, "truncated": True}
+
+
+Rule = Callable[[Json, Json], None]
+"""Takes the data and writes what is kept of it."""
+
+
+def _by_rule(rule: tuple[tuple[str, ...], Rule], data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
+    fields, shorten = rule
+    kept: Json = {}
+    for name in fields:
+        value = data.get(name, params.get(name))
+        if value is not None or name in data:
+            kept[name] = bounded(value, FIELD)
+    # Flags stay, also those that no rule knows yet.
+    kept |= {str(name): value for name, value in data.items() if isinstance(value, bool)}
+    shorten(dict(data), kept)
+    return kept
+
+
+def _list(data: Json, kept: Json, name: str, count: int) -> None:
+    """The first items of a list."""
+    value = data.get(name)
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        kept[name] = [bounded(item, FIELD) for item in items[:count]]
+        if len(items) > count:
+            kept["shown"] = count
+    elif name in data:
+        kept[name] = bounded(value, FIELD)
+
+
+def _lines(value: Any) -> list[str] | None:
+    """A text's lines; a final line break ends the last one and begins no other."""
+    return value.removesuffix("\n").split("\n") if isinstance(value, str) else None
+
+
+def _ls(data: Json, kept: Json) -> None:
+    _list(data, kept, "entries", LISTED)
+
+
+def _glob(data: Json, kept: Json) -> None:
+    _list(data, kept, "files", LISTED)
+
+
+def _grep(data: Json, kept: Json) -> None:
+    _list(data, kept, "matches", MATCHES)
+
+
+def _read(data: Json, kept: Json) -> None:
+    lines = _lines(data.get("content"))
+    if lines is None:
+        return
+    if len(lines) <= READ_LINES:
+        kept["content"] = data["content"]
+        return
+    kept["content"] = "\n".join(lines[:READ_LINES])
+    kept["truncated"] = True
+    start = data.get("start_line")
+    if isinstance(start, int):
+        kept["end_line"] = start + READ_LINES - 1
+
+
+def _change(data: Json, kept: Json) -> None:
+    name = "diff" if "diff" in data else "content"
+    lines = _lines(data.get(name))
+    if lines is None:
+        if name in data:
+            kept[name] = bounded(data[name], FIELD)
+        return
+    text = "\n".join(lines[:DIFF_LINES])
+    kept[name] = text[: 2 * UNKNOWN]
+    if len(lines) > DIFF_LINES or len(text) > 2 * UNKNOWN:
+        kept["diff_truncated"] = True
+
+
+def _bash(data: Json, kept: Json) -> None:
+    for name, head, tail in (("stdout", *STDOUT_LINES), ("stderr", 0, STDERR_LINES)):
+        lines = _lines(data.get(name))
+        if lines is None:
+            if name in data:
+                kept[name] = bounded(data[name], FIELD)
+            continue
+        omitted = len(lines) - head - tail
+        if omitted > 0:
+            lines = [*lines[:head], f"… {omitted} lines left out …", *lines[-tail:]]
+            kept["truncated"] = True
+        text = "\n".join(lines)
+        if len(text) > UNKNOWN:
+            text = f"{text[: UNKNOWN // 4]}\n… {len(text) - UNKNOWN} characters left out …\n{text[-3 * UNKNOWN // 4 :]}"
+            kept["truncated"] = True
+        kept[name] = text
+
+
+def _nothing(_data: Json, _kept: Json) -> None:
+    """The fields are all there is."""
+
+
+_CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines")
+_RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
+    "LS": (("path", "total", "folders", "files"), _ls),
+    "Glob": (("pattern", "path", "total", "reason"), _glob),
+    "Grep": (("pattern", "path", "total", "files", "reason"), _grep),
+    "Read": (
+        ("path", "start_line", "end_line", "total_lines", "mtime", "size", "source", "version", "cut_lines", "note"),
+        _read,
+    ),
+    "Edit": (_CHANGE_FIELDS, _change),
+    "MultiEdit": (_CHANGE_FIELDS, _change),
+    "Write": (_CHANGE_FIELDS, _change),
+    "Bash": (("command", "description", "exit_code", "changed"), _bash),
+    "TodoWrite": (("recap",), _nothing),
+}
+
+
+def _params(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The call's names for what the data does not name itself; an edit's texts are no such names."""
+    context = envelope.get("context")
+    params = cast("Mapping[str, Any]", context).get("params_input") if isinstance(context, Mapping) else None
+    if not isinstance(params, Mapping):
+        return {}
+    given = cast("Mapping[str, Any]", params)
+    return {name: given[name] for name in ("path", "pattern", "command") if isinstance(given.get(name), str)}
+
+
+def _error(error: Any) -> Any:
+    if not isinstance(error, Mapping):
+        return bounded(error)
+    given = cast("Mapping[str, Any]", error)
+    named = {name: given[name] for name in ("code", "message") if name in given}
+    return named or bounded(dict(given))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        # Nested beyond what JSON text may hold: what can be said of it is still said.
+        return _deep(value)
+
+
+def _deep(value: Any) -> str:
+    """A value too deep for JSON, its outer layers only."""
+    layers = ""
+    while isinstance(value, list | Mapping) and value and len(layers) <= UNKNOWN:
+        if isinstance(value, Mapping):
+            name, value = next(iter(cast("Mapping[str, Any]", value).items()))
+            layers += f'{{"{name}": '
+        else:
+            layers += "["
+            value = cast("list[Any]", value)[0]
+    return layers + " " * UNKNOWN + "…"

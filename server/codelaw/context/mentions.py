@@ -1,0 +1,55 @@
+"""Reading `@path` mentions in what the user typed, and the reminder they leave (M-1 to M-4)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from codelaw.domain.events import Mention
+from codelaw.templates.render import render
+
+REMINDED = 5
+"""Most mentions a reminder names (M-3)."""
+
+_MENTION = re.compile(r'@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
+
+
+def candidates(text: str) -> list[str]:
+    """The paths mentioned in `text`, normalised, in order of appearance, without repeats (M-1).
+
+    Absolute paths, paths that escape the folder and paths without a letter or digit are no mentions. Whether a file is
+    there is for the caller to find out.
+    """
+    found: dict[str, None] = {}
+    for match in _MENTION.finditer(text):
+        before = text[match.start() - 1] if match.start() else ""
+        quoted, plain = match.groups()
+        raw = quoted if quoted is not None else plain.rstrip(".")
+        if before.isalnum() or not any(character.isalnum() for character in raw):
+            continue
+        path = raw if ":" in raw else posixpath.normpath(raw)
+        if not path.startswith(("/", "../", "~")) and path != "..":
+            found[path] = None
+    return list(found)
+
+
+def reminder(mentions: Sequence[Mention]) -> str:
+    """The `<system-reminder>` for the resolved mentions among `mentions`; empty without any (M-3)."""
+    resolved = [mention for mention in mentions if mention.kind != "unresolved"]
+    if not resolved:
+        return ""
+    named = resolved[:REMINDED]
+    return render(
+        "mention",
+        named=[spell(mention.path) for mention in named],
+        more=len(resolved) - len(named),
+        files=sum(mention.kind == "file" for mention in named),
+        folders=sum(mention.kind == "folder" for mention in named),
+    )
+
+
+def spell(path: str) -> str:
+    """A path as a mention is written: `@src/a.py`, or quoted when the plain form could not hold it."""
+    match = _MENTION.fullmatch(f"@{path}")
+    return f"@{path}" if match and not path.endswith(".") else f'@"{path}"'

@@ -1,0 +1,29 @@
+"""L1: the system modules in their fixed order (L-2, L-3).
+
+CORE, SOUL, TOOLS, WORKFLOW, MEMORY, MODE; then the skills index and connector prompts when there are any. Nothing here
+may depend on time, place or open files: for the same mode, tools and dialect the bytes are the same in every process.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from codelaw.context.sections import Section, text_section
+from codelaw.domain.chats import Dialect, Mode
+from codelaw.templates.render import render
+
+
+@lru_cache(maxsize=16)
+def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str) -> tuple[Section, ...]:
+    """The L1 sections. `tools_description` describes the enabled tools only."""
+    short = "" if mode == "agent" else "_short"
+    tools = render("tools", dialect=dialect, tools_description=tools_description)
+    modules = {
+        "core": render("core"),
+        "soul": render("soul"),
+        "tools": tools,
+        "workflow": render(f"workflow{short}"),
+        "memory": render(f"memory{short}"),
+        "mode": render(f"{mode}_mode"),
+    }
+    return tuple(text_section("L1", name, text) for name, text in modules.items())

@@ -1,0 +1,45 @@
+"""The view as text: `[user] …`, `[assistant] Thought: …`, `[tool] {…}` (L-5, S4 E1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from codelaw.domain.messages import Message
+
+
+def action_text(message: Message) -> str:
+    """An assistant message in the text dialect, whichever dialect it was written in.
+
+    A message written by a native tool user has its calls spelt as actions, so that a chat may change dialects.
+    """
+    calls, answer = message.metadata.calls, message.metadata.answer
+    if "Action:" in message.content or (not calls and answer is None) or message.metadata.interrupted:
+        return message.content
+    if not calls:
+        return f"Action: Finish[{answer}]" if message.content == answer else message.content
+    actions = "\n".join(f"Action: {call.tool}[{json.dumps(call.arguments, ensure_ascii=False)}]" for call in calls)
+    return f"Thought: {message.content}\n{actions}" if message.content else actions
+
+
+def user_texts(message: Message) -> list[str]:
+    """The parts of a user message in the order they are sent: what was typed, then its fragments."""
+    return [text for text in (message.content, *(part.text for part in message.metadata.fragments)) if text]
+
+
+def render_message(message: Message) -> str:
+    """One message of the view as text; summaries stand verbatim."""
+    match message.role:
+        case "user":
+            return "[user] " + "\n\n".join(user_texts(message))
+        case "assistant":
+            return f"[assistant] {action_text(message)}"
+        case "tool":
+            return f"[tool] {message.content}"
+        case "summary":
+            return message.content
+
+
+def render_messages(messages: Sequence[Message]) -> str:
+    """Messages as text, a blank line between them."""
+    return "\n\n".join(map(render_message, messages))

@@ -1,0 +1,66 @@
+"""The layers of the view and their sections (L-1, L-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codelaw.context.rendering import render_messages, user_texts
+from codelaw.context.tokens import CALL_OVERHEAD, estimate
+from codelaw.domain.messages import Message
+from codelaw.domain.reports import Dropped, Layer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """A named part of the view: either text or messages, counted once when it is made."""
+
+    layer: Layer
+    name: str
+    tokens: int
+    """Estimated (W-4)."""
+    content: str = ""
+    messages: tuple[Message, ...] = ()
+    cut: bool = False
+
+    @property
+    def text(self) -> str:
+        """The section in the S4 E1 rendering."""
+        return render_messages(self.messages) if self.messages else self.content
+
+
+def message_tokens(message: Message) -> int:
+    """Estimated tokens of one message as it is sent."""
+    texts = user_texts(message) if message.role == "user" else [message.content]
+    return sum(map(estimate, texts)) + CALL_OVERHEAD * len(message.metadata.calls)
+
+
+def text_section(layer: Layer, name: str, content: str) -> Section:
+    """A section of plain text."""
+    return Section(layer, name, estimate(content), content=content)
+
+
+def message_section(layer: Layer, name: str, messages: Sequence[Message]) -> Section:
+    """A section of messages."""
+    return Section(layer, name, sum(map(message_tokens, messages)), messages=tuple(messages))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """What the model is shown at one step: sections in the order they are sent."""
+
+    sections: tuple[Section, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the whole view."""
+        return sum(section.tokens for section in self.sections)
+
+    def layer(self, layer: Layer) -> tuple[Section, ...]:
+        """The sections of one layer, in order."""
+        return tuple(section for section in self.sections if section.layer == layer)
+
+    def named(self, name: str) -> Section | None:
+        """The section of that name, if the view has it."""
+        return next((section for section in self.sections if section.name == name), None)

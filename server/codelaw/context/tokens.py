@@ -1,0 +1,163 @@
+"""How many tokens: estimates, their calibration, and what the window leaves room for (W-3, W-4, W-7)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codelaw.domain.models import ModelProfile
+
+CALL_OVERHEAD = 111
+"""Tokens a tool call costs besides its text."""
+DEFAULT_WINDOW = 64_000
+DEFAULT_MAX_OUTPUT = 16_384
+SMALLEST_WINDOW = 16_000
+SMALL_WINDOW = 32_000
+
+WindowSource = Literal["models.contextWindow", "model.contextWindow", "profile", "default"]
+
+_NARROW = 2.92
+_WIDE = 1.8
+_DENSE = 1.3
+_DIGIT = 2.0
+_MANY_DIGITS = 0.2
+# Scripts whose characters are tokens of their own, or nearly: from Devanagari up, punctuation and box drawing aside.
+_WIDE_CHARACTER = re.compile("[\u0900-\u1cff\u2600-\u27bf\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00010000-\U0010ffff]")
+# Base64, hashes, keys: nothing a tokenizer has words for.
+_DENSE_RUN = re.compile(r"[A-Za-z0-9+/=_-]{48,}")
+_MEMO_FROM = 64
+_MEMO_LIMIT = 4_000_000
+
+
+class _Memo:
+    """Estimates already made; forgets all when the texts it holds grow past a bound, in characters."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._known: dict[str, int] = {}
+
+    def estimate(self, text: str) -> int:
+        tokens = self._known.get(text)
+        if tokens is None:
+            tokens = _count(text)
+            if self._held > self._limit:
+                self._known = {}
+                self._held = 0
+            self._known[text] = tokens
+            self._held += len(text)
+        return tokens
+
+
+_memo = _Memo(_MEMO_LIMIT)
+
+
+def estimate(text: str) -> int:
+    """Tokens of `text`, by its parts: plain text, wide scripts, runs without words (W-4)."""
+    return _count(text) if len(text) < _MEMO_FROM else _memo.estimate(text)
+
+
+def trigger_estimate(text: str) -> int:
+    """Tokens of a user's input as the compaction trigger counts them (W-2)."""
+    return len(text) // 3
+
+
+def _count(text: str) -> int:
+    if not text:
+        return 0
+    dense = sum(map(len, filter(_wordless, _DENSE_RUN.findall(text)))) if len(text) >= 48 else 0
+    wide = 0 if text.isascii() else len(_WIDE_CHARACTER.findall(text))
+    plain = len(text) - dense - wide
+    digits = sum(map(text.count, "0123456789")) - dense // 4
+    if digits <= plain * _MANY_DIGITS:
+        return math.ceil(plain / _NARROW + wide / _WIDE + dense / _DENSE)
+    # Tables of numbers: few digits make a token, where prose and code have names of many letters.
+    return math.ceil((plain - digits) / _NARROW + digits / _DIGIT + wide / _WIDE + dense / _DENSE)
+
+
+def _wordless(run: str) -> bool:
+    """Whether a long run is noise, not a long path, a snake_case name or a ruler: digits amid letters of both cases."""
+    return len(set(run)) > 12 and any(map(str.isdigit, run)) and "_" not in run
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How far the estimates are off, by model name: reported tokens over estimated ones (W-4)."""
+
+    ratios: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def observed(self, model: str, estimated: int, reported: int) -> Calibration:
+        """With one more call taken in; smoothed, and bounded to 0.5–2. Counts of zero teach nothing."""
+        if estimated <= 0 or reported <= 0:
+            return self
+        seen = min(2.0, max(0.5, reported / estimated))
+        known = self.ratios.get(model)
+        ratio = seen if known is None else known + (seen - known) * 0.3
+        return Calibration({**self.ratios, model: ratio})
+
+    def ratio(self, model: str) -> float:
+        """1 for a model not seen yet."""
+        return self.ratios.get(model, 1.0)
+
+    def apply(self, model: str, tokens: int) -> int:
+        """An estimate, corrected."""
+        return math.ceil(tokens * self.ratio(model))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A context window in tokens, and where its size comes from."""
+
+    tokens: int
+    source: WindowSource
+    capped: bool = False
+    """`context.maxWindow` lowered it."""
+
+
+def resolve_window(
+    *,
+    per_model: float | None = None,
+    general: float | None = None,
+    profile: ModelProfile | None = None,
+    cap: float | None = None,
+) -> Window:
+    """The window by W-3: `models.<name>.contextWindow`, `model.contextWindow`, the profile, 64 000.
+
+    `cap` (`context.maxWindow`) only lowers it. What is zero, negative or NaN is as if not set.
+    """
+    candidates: tuple[tuple[float | None, WindowSource], ...] = (
+        (per_model, "models.contextWindow"),
+        (general, "model.contextWindow"),
+        (None if profile is None else profile.context_window, "profile"),
+    )
+    found = (Window(int(value), source) for value, source in candidates if value is not None and _usable(value))
+    window = next(found, Window(DEFAULT_WINDOW, "default"))
+    if cap is not None and _usable(cap) and int(cap) < window.tokens:
+        return Window(int(cap), window.source, capped=True)
+    return window
+
+
+def output_reserve(window: int, *, max_output: int | None = None, profile: ModelProfile | None = None) -> int:
+    """Tokens kept free for the answer (W-7); `max_output` is `model.maxOutputTokens`."""
+    if max_output is None or max_output <= 0:
+        max_output = DEFAULT_MAX_OUTPUT if profile is None else min(profile.max_output, DEFAULT_MAX_OUTPUT)
+    return max(1, min(max_output, window // 10))
+
+
+def max_tokens(window: int, reserve: int, estimated_input: int) -> int:
+    """The `max_tokens` to send (W-7); at least 1, so that the vendor is the one to say what does not fit."""
+    return max(1, min(reserve, window - estimated_input))
+
+
+def guard(window: int) -> Literal["block", "warn", "ok"]:
+    """Whether a turn may start in a window of that size (W-3)."""
+    if window < SMALLEST_WINDOW:
+        return "block"
+    return "warn" if window < SMALL_WINDOW else "ok"
+
+
+def _usable(value: float) -> bool:
+    return math.isfinite(value) and value >= 1

@@ -1,0 +1,106 @@
+"""Chats and turns as they are listed, stored and reported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codelaw.domain.errors import RefusalCode
+from codelaw.domain.messages import Message
+from codelaw.domain.models import Usage
+from codelaw.domain.results import FileChange
+
+Mode = Literal["agent", "ask", "plan"]
+Strategy = Literal["layered"]
+Dialect = Literal["react", "native"]
+Level = Literal["info", "warning", "error"]
+TurnStatus = Literal["running", "ended"]
+TurnStop = Literal["finished", "cancelled", "step_limit", "token_limit", "refused", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation. Times are seconds since the epoch."""
+
+    id: str
+    title: str
+    kind: str
+    """`panel`, `inline`, `headless` or `shared` (H-5)."""
+    mode: Mode
+    model: str
+    strategy: Strategy
+    created_at: float
+    updated_at: float
+    turns: int = 0
+    running: str | None = None
+    """The id of the running turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know; never a reason to stop."""
+
+    level: Level
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnError:
+    """Why a turn ended as `failed` or `refused`."""
+
+    code: RefusalCode
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """How a turn ended (wire.md). A cancel is a result, not an error."""
+
+    chat_id: str
+    turn_id: str
+    stop_reason: TurnStop
+    answer: str
+    steps: int
+    usage: Usage
+    notices: tuple[Notice, ...] = ()
+    changes: tuple[FileChange, ...] = ()
+    error: TurnError | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One line of the todo list (T-7)."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as the store knows it."""
+
+    id: str
+    chat_id: str
+    status: TurnStatus
+    owner: str
+    """The server instance that runs it, or ran it when it died."""
+    started_at: float
+    last_usage: Usage | None = None
+    """Usage of the turn's latest real answer (W-2)."""
+    stop_reason: TurnStop | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChat:
+    """Everything a chat is rebuilt from."""
+
+    chat: Chat
+    messages: tuple[Message, ...] = ()
+    """The whole record, in order, the running turn's messages included."""
+    turns: tuple[StoredTurn, ...] = ()
+    todos: tuple[Todo, ...] = ()
+    notices: frozenset[str] = field(default_factory=frozenset[str])
+    """Codes of the once-per-chat notices already given."""

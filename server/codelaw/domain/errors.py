@@ -1,0 +1,82 @@
+"""Errors, sorted by who must act.
+
+    CodelawError
+    ├── Refusal          the user or the client: shown with a code and a hint, -32803 on the wire
+    ├── ModelFailure     the operator or time: sorted by kind, retried by `agent.recovery`
+    └── ToolFailure      the model: becomes an error observation
+
+Anything else that is raised is a bug: logged with its traceback, the turn fails, the server lives.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codelaw.domain.models import FailureKind, Usage
+from codelaw.domain.results import ErrorCode
+
+RefusalCode = Literal[
+    "chat_not_found",
+    "turn_not_found",
+    "chat_busy",
+    "model_unavailable",
+    "model_refused",
+    "auth_failed",
+    "context_overflow",
+    "window_too_small",
+    "invalid_text",
+    "unreadable_reply",
+    "repeated_failure",
+    "internal_error",
+    "store_unavailable",
+    "not_trusted",
+    "nothing_to_undo",
+    "revert_conflict",
+]
+
+
+class CodelawError(Exception):
+    """Base of the errors we raise on purpose."""
+
+
+class Refusal(CodelawError):
+    """Something asked for cannot be done, and why; `hint` says what to do about it."""
+
+    def __init__(self, code: RefusalCode, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code: RefusalCode = code
+        self.message = message
+        self.hint = hint
+
+
+class ModelFailure(CodelawError):
+    """A model call that gave no whole reply.
+
+    `partial` is the text that had arrived, `usage` what was reported before the break, `retry_after` the seconds the
+    vendor asked us to wait.
+    """
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        partial: str = "",
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: FailureKind = kind
+        self.message = message
+        self.partial = partial
+        self.retry_after = retry_after
+        self.usage = usage or Usage()
+
+
+class ToolFailure(CodelawError):
+    """The one exception a tool raises for the model to read."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code: ErrorCode = code
+        self.message = message

@@ -1,0 +1,130 @@
+"""What a chat tells the outside, as it happens: one closed union, told in order (wire.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codelaw.domain.chats import Level, Todo, TurnResult
+from codelaw.domain.models import Usage
+from codelaw.domain.permissions import Decision
+
+CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An `@path` in the user's text (M-4)."""
+
+    path: str
+    kind: Literal["file", "folder", "unresolved"]
+    uri: str | None = None
+    reminded: bool = False
+    """Whether the reminder names it; at most five are."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    text: str
+    mentions: tuple[Mention, ...] = ()
+    mentions_left_out: int = 0
+    kind: Literal["turn_started"] = "turn_started"
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtDelta:
+    delta: str
+    step: int
+    kind: Literal["thought"] = "thought"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDelta:
+    delta: str
+    step: int
+    kind: Literal["answer"] = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallEvent:
+    """An upsert by `call_id`; a field left None is unchanged."""
+
+    call_id: str
+    tool: str
+    title: str
+    status: CallStatus
+    step: int
+    args: Mapping[str, Any] | None = None
+    summary: str | None = None
+    diff: str | None = None
+    decision: Decision | None = None
+    kind: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class TodoEvent:
+    items: tuple[Todo, ...]
+    step: int
+    kind: Literal["todo"] = "todo"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageEvent:
+    """Usage of one call, and how full the window is."""
+
+    usage: Usage
+    context_tokens: int
+    context_window: int
+    step: int
+    kind: Literal["usage"] = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryEvent:
+    """The step is asked again: its deltas so far are withdrawn."""
+
+    attempt: int
+    in_seconds: float
+    reason: str
+    step: int
+    kind: Literal["retry"] = "retry"
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeEvent:
+    level: Level
+    code: str
+    message: str
+    step: int | None = None
+    kind: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    result: TurnResult
+    kind: Literal["turn_ended"] = "turn_ended"
+
+
+Event = (
+    TurnStarted
+    | ThoughtDelta
+    | AnswerDelta
+    | ToolCallEvent
+    | TodoEvent
+    | UsageEvent
+    | RetryEvent
+    | NoticeEvent
+    | TurnEnded
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEvent:
+    """An event with its place in the chat; `at` is seconds since the epoch."""
+
+    chat_id: str
+    turn_id: str
+    seq: int
+    at: float
+    event: Event

@@ -1,0 +1,144 @@
+"""Files of the workspace as tools and mentions see them (T-2, F-1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A workspace folder."""
+
+    name: str
+    root: Path
+    """Absolute, symlinks resolved."""
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A path inside the workspace; it need not exist."""
+
+    path: Path
+    """Absolute, symlinks resolved: what is opened."""
+    shown: str
+    """What the model and the user see: relative, with `<folder>/` in front when there are several."""
+    uri: str
+    folder: Folder
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A document open in the editor."""
+
+    uri: str
+    path: Path | None
+    """None for `untitled:` and other schemes without a file."""
+    text: str
+    version: int
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The text of a file at one moment, and where it came from."""
+
+    text: str
+    """Line breaks as in the file."""
+    source: Literal["buffer", "disk"]
+    digest: str
+    """SHA-256 of the text, hexadecimal; equal for equal text whatever the source."""
+    mtime: float
+    """Seconds since the epoch of the file on disk; 0 when it has none."""
+    size: int
+    """Bytes on disk; of the text in UTF-8 for a buffer."""
+    version: int | None = None
+    """The buffer's version."""
+    unsaved: bool = False
+    """The buffer differs from the disk."""
+    encoding: str = "utf-8"
+    bom: bool = False
+    replaced: bool = False
+    """Some bytes could not be decoded and stand as U+FFFD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder."""
+
+    name: str
+    kind: Literal["file", "folder", "link"]
+    size: int
+    mtime: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """How a command ended; `stdout` and `stderr` are already bounded."""
+
+    exit_code: int | None
+    """None when it was killed by us."""
+    stdout: str
+    stderr: str
+    stdout_omitted: int
+    """Characters dropped from the middle."""
+    stderr_omitted: int
+    timed_out: bool
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells cheaply that a file has not changed; equal stamps mean equal content (F-2)."""
+
+    mtime: float
+    """Seconds since the epoch; 0 when there is no file on disk."""
+    size: int
+    version: int | None = None
+    """The buffer's version; None when the file is not open."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that a walk met."""
+
+    shown: str
+    mtime: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The files a walk met, newest first."""
+
+    files: tuple[FoundFile, ...]
+    stopped: str = ""
+    """Why the walk ended early, in words; empty when it is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line that matches."""
+
+    shown: str
+    line: int
+    """One-based."""
+    text: str
+    """The line without its break, possibly cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What a search gave: the first hits, newest files first (T-3)."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    """Matching lines, those beyond `hits` included."""
+    files: int
+    """Files with a match."""
+    from_buffers: tuple[str, ...] = ()
+    """The files whose open buffer matched, as shown."""
+    stopped: str = ""
+    """Why the search ended early, in words; empty when it is complete."""
+    engine: Literal["rg", "python"] = "rg"

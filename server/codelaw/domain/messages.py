@@ -1,0 +1,65 @@
+"""What is said in a chat: messages, calls and the fragments attached to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "tool", "summary"]
+Note = Literal["steer", "reminder", "hint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call the model asked for."""
+
+    id: str
+    """Unique in the chat; the vendor's id in the native dialect, ours in the text dialect."""
+    tool: str
+    arguments: Mapping[str, Any]
+    """As the model wrote them, unvalidated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A bounded, marked piece of context that the user did not type (L-3)."""
+
+    name: str
+    """What it is: `environment`, `attachment`, `memory`, `todo`, `pin`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Facts beside a message's content; which ones are set depends on the role."""
+
+    step: int | None = None
+    tool_name: str | None = None
+    call_id: str | None = None
+    mtime: float | None = None
+    """Seconds since the epoch of the file a Read brought (M-5)."""
+    answer: str | None = None
+    """The inside of Finish, on a turn's last assistant message (R-1a)."""
+    calls: tuple[Call, ...] = ()
+    """The calls of an assistant message, in order."""
+    fragments: tuple[Fragment, ...] = ()
+    """Frozen volatile facts that are sent, and stored, with a user message."""
+    note: Note | None = None
+    """Why a user message stands inside a round: a steer (R-9) or a reminder of ours (F-5)."""
+    ref: str | None = None
+    """Where the full result of a tool message is kept (C-4)."""
+    interrupted: bool = False
+    """The message was cut by a cancel, a crash or a broken stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of the transcript; never changed once written."""
+
+    id: str
+    turn_id: str
+    role: Role
+    content: str
+    """A tool message's content is a JSON object on one line (R-5)."""
+    metadata: Metadata = field(default_factory=Metadata)

@@ -1,0 +1,167 @@
+"""What is asked of a model and what it answers, in no vendor's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from codelaw.domain.messages import Call
+
+StopReason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "refusal"]
+FailureKind = Literal[
+    "rate_limit", "overload", "auth", "overflow", "refused", "network", "malformed", "truncated", "server", "invalid"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Billed tokens of one call, or the sum over several (W-1)."""
+
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """Input, cache creation, cache read and output together."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens + self.output_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars for `usage`."""
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * self.cache_read
+            + usage.cache_write_tokens * self.cache_write
+        ) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """The facts of a model (W-5)."""
+
+    name: str
+    provider: str
+    context_window: int
+    """Tokens, input and output together."""
+    max_output: int
+    """Tokens."""
+    tools: bool = True
+    caching: bool = True
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Plain text; `breakpoint` marks the end of a cacheable prefix (L-6)."""
+
+    text: str
+    breakpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallBlock:
+    """A tool call as an assistant message holds it (native dialect)."""
+
+    call: Call
+    breakpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBlock:
+    """A tool call's result as a user message holds it (native dialect)."""
+
+    call_id: str
+    text: str
+    is_error: bool = False
+    breakpoint: bool = False
+
+
+Block = TextBlock | CallBlock | ResultBlock
+
+
+@dataclass(frozen=True, slots=True)
+class ApiMessage:
+    """One message of a request; roles alternate and the first is `user`."""
+
+    role: Literal["user", "assistant"]
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as the vendor's tool use is told of it (native dialect)."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    """JSON Schema of the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call of a model. Equal requests are sent as equal bytes."""
+
+    model: str
+    system: tuple[TextBlock, ...]
+    messages: tuple[ApiMessage, ...]
+    max_tokens: int
+    tools: tuple[ToolSchema, ...] = ()
+    stop_sequences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Text as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """The vendor's own reasoning text as it arrives; shown, never sent back."""
+
+    text: str
+
+
+Delta = TextDelta | ThinkingDelta
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCall:
+    """A native call whose arguments are not a JSON object; it is never run (R-6)."""
+
+    id: str
+    tool: str
+    arguments_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model call gave. `calls` and `broken_calls` are empty in the text dialect."""
+
+    text: str
+    stop_reason: StopReason
+    usage: Usage = field(default_factory=Usage)
+    calls: tuple[Call, ...] = ()
+    broken_calls: tuple[BrokenCall, ...] = ()

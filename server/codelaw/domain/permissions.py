@@ -1,0 +1,59 @@
+"""Who may do what: decisions, and the question put to the user (S-1, S-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+OptionKind = Literal["allow_once", "allow_chat", "allow_always", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a call, and by which rule."""
+
+    action: Literal["allow", "ask", "deny"]
+    source: Literal["mode", "deny", "allow", "grant", "default", "user"]
+    rule: str
+    """The rule as written, or a sentence where no rule spoke."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalOption:
+    id: str
+    title: str
+    kind: OptionKind
+    rule: str | None = None
+    """The rule a standing grant would add."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalQuestion:
+    """A question to the user about one call."""
+
+    chat_id: str
+    turn_id: str
+    call_id: str
+    tool: str
+    title: str
+    risk: Literal["write", "execute"]
+    options: tuple[ApprovalOption, ...]
+    diff: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """The user's answer; `option_id` None means the question was dismissed."""
+
+    option_id: str | None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A standing permission the user gave."""
+
+    id: str
+    rule: str
+    scope: Literal["chat", "always"]

@@ -1,0 +1,96 @@
+"""Answers to questions about the context, chats and models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from codelaw.domain.chats import Chat
+from codelaw.domain.events import ChatEvent
+from codelaw.domain.messages import Message
+
+Layer = Literal["L1", "L2", "L3", "turn", "tail"]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionReport:
+    """One section of the view, in the order it is sent (L-5)."""
+
+    layer: Layer
+    name: str
+    tokens: int
+    chars: int
+    cut: bool
+    cached: bool
+    """It lies before a cache breakpoint (L-6)."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something left out of the view, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReport:
+    """What would be sent now; `text` is the S4 E1 rendering (L-5)."""
+
+    sections: tuple[SectionReport, ...]
+    total_tokens: int
+    context_window: int
+    threshold: int
+    """Tokens at which compaction is due (W-2)."""
+    strategy: str
+    dropped: tuple[Dropped, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LawDocument:
+    """One folder's law (L-4)."""
+
+    folder: str
+    uri: str
+    tokens: int
+    hash: str
+    """SHA-256 of the text, hexadecimal."""
+    source: Literal["buffer", "disk"]
+
+
+@dataclass(frozen=True, slots=True)
+class LawReport:
+    found: bool
+    documents: tuple[LawDocument, ...]
+    text: str
+    """L2 as it is sent; empty when no folder has a law."""
+
+
+@dataclass(frozen=True, slots=True)
+class MentionItem:
+    """A completion of an `@path` (M-4)."""
+
+    path: str
+    kind: Literal["file", "folder"]
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    name: str
+    context_window: int
+    max_output: int
+    provider: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRecord:
+    """A chat with what was said and what happened."""
+
+    chat: Chat
+    messages: tuple[Message, ...]
+    events: tuple[ChatEvent, ...]
+    running: str | None

@@ -1,0 +1,32 @@
+"""What a client asks for, besides plain text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """A range of a document, zero-based, end exclusive, characters counted in code points."""
+
+    start_line: int
+    start_character: int
+    end_line: int
+    end_character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something of the editor sent with a message (M-6); without a range the whole file."""
+
+    uri: str
+    range: LineRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditorState:
+    """Where the user is in the editor, frozen when the turn starts (L-3)."""
+
+    active_uri: str | None = None
+    line: int | None = None
+    """Zero-based."""

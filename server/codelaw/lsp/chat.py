@@ -1,0 +1,118 @@
+"""`codelaw/chat/*`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codelaw.domain.chats import TurnResult
+from codelaw.lsp import convert
+from codelaw.lsp.sessions import RunningTurn
+from codelaw.protocol import chats as wire
+from codelaw.protocol.events import ChatRecord
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+PAGE = 50
+"""Chats in a list that names no limit."""
+
+
+async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
+    made = await connection.session.create(
+        title=params.title,
+        mode=params.mode,
+        model=params.model,
+        strategy=params.strategy,
+        kind=params.kind or "panel",
+    )
+    return convert.chat(made)
+
+
+async def list_chats(connection: Connection, params: wire.ListChats) -> wire.ChatList:
+    found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor)
+    return wire.ChatList(chats=[convert.chat(item) for item in found], next_cursor=cursor)
+
+
+async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
+    record = await connection.session.read(
+        params.chat_id, since_seq=params.since_seq, limit=params.limit, before=params.before
+    )
+    return convert.chat_record(record)
+
+
+async def send(connection: Connection, params: wire.SendMessage) -> wire.TurnResult:
+    """Run a turn to its end. Cancelling the request cancels the turn, and the answer is its result (R-8)."""
+    return convert.turn_result(await _ended(await _begin(connection, params)))
+
+
+async def start(connection: Connection, params: wire.SendMessage) -> wire.Started:
+    """Begin a turn and answer at once; a client without events is shown the answer when it is there."""
+    turn = await _begin(connection, params)
+    connection.follow(turn)
+    return wire.Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+
+
+async def steer(connection: Connection, params: wire.SteerTurn) -> wire.Steered:
+    await connection.session.steer(params.chat_id, params.text)
+    return wire.Steered()
+
+
+async def cancel(connection: Connection, params: wire.ChatRef) -> wire.Cancelled:
+    return wire.Cancelled(cancelled=await connection.session.cancel(params.chat_id))
+
+
+async def update(connection: Connection, params: wire.UpdateChat) -> wire.Chat:
+    changed = await connection.session.update(
+        params.chat_id, title=params.title, mode=params.mode, model=params.model, strategy=params.strategy
+    )
+    return convert.chat(changed)
+
+
+async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
+    await connection.session.delete(params.chat_id)
+    return wire.Deleted()
+
+
+async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
+    documents = connection.documents
+    beginning = asyncio.ensure_future(
+        connection.session.send(
+            params.chat_id,
+            params.text,
+            mode=params.mode,
+            model=params.model,
+            strategy=params.strategy,
+            attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
+            editor=convert.editor_state(params.editor),
+        )
+    )
+    try:
+        return await asyncio.shield(beginning)
+    except asyncio.CancelledError:
+        # A turn that is about to begin must not run on unwatched: let it begin, then cancel it.
+        if not _cancelled_by_others():
+            raise
+        turn = await beginning
+        turn.cancel()
+        return turn
+
+
+async def _ended(turn: RunningTurn) -> TurnResult:
+    while True:
+        try:
+            return await turn.result()
+        except asyncio.CancelledError:
+            if not _cancelled_by_others():
+                raise
+            turn.cancel()
+
+
+def _cancelled_by_others() -> bool:
+    """Whether this task was asked to stop; the request is then taken back, since we answer it in our own way."""
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    while task.uncancel():
+        pass
+    return True

@@ -1,0 +1,59 @@
+"""What the client can do, as it said at `initialize`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lsprotocol import types
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Features of the connected client."""
+
+    name: str = "unknown"
+    events: bool = False
+    """It takes `codelaw/chat/event`."""
+    approvals: bool = False
+    """It answers `codelaw/approval/request`."""
+    progress: bool = False
+    """It shows `window/workDoneProgress`."""
+    documents: bool = False
+    """It answers `window/showDocument`."""
+    configuration: bool = False
+    """It answers `workspace/configuration`."""
+    watching: bool = False
+    """It can be asked to watch files."""
+    relative_patterns: bool = False
+    process_id: int | None = None
+
+
+def client_of(params: types.InitializeParams) -> Client:
+    """Read a client's features; whatever it leaves out it cannot do."""
+    window = params.capabilities.window or types.WindowClientCapabilities()
+    workspace = params.capabilities.workspace or types.WorkspaceClientCapabilities()
+    watched = workspace.did_change_watched_files or types.DidChangeWatchedFilesClientCapabilities()
+    ours = _table(_table(params.capabilities.experimental).get("codelaw"))
+    return Client(
+        name=params.client_info.name if params.client_info else "unknown",
+        events=_declared(ours, "events"),
+        approvals=_declared(ours, "approvals"),
+        progress=bool(window.work_done_progress),
+        documents=bool(window.show_document and window.show_document.support),
+        configuration=bool(workspace.configuration),
+        watching=bool(watched.dynamic_registration),
+        relative_patterns=bool(watched.relative_pattern_support),
+        process_id=params.process_id,
+    )
+
+
+def _declared(ours: Mapping[str, Any], feature: str) -> bool:
+    """Declared by an object, or by `true`; `{}` and `[]` (an empty Lua table) both count."""
+    value = ours.get(feature)
+    return value is not None and value is not False
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

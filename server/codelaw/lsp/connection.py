@@ -1,0 +1,187 @@
+"""What lies behind one client's connection, once it is loaded: settings, session, and the ways back to the user.
+
+Importing this module loads the engine; `server` does it after `initialize` was answered (V-1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import ChatEvent
+from codelaw.lsp import convert
+from codelaw.lsp.approver import ClientApprover
+from codelaw.lsp.client import Client
+from codelaw.lsp.configuration import Configuration
+from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.errors import bad_params, refusal
+from codelaw.lsp.folders import Folders
+from codelaw.lsp.handlers import HANDLERS, STARTERS
+from codelaw.lsp.progress import TurnProgress
+from codelaw.lsp.rpc import Rpc
+from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
+from codelaw.lsp.showing import show_answer, show_message
+from codelaw.lsp.watching import Watching
+from codelaw.protocol.base import field_errors
+from codelaw.protocol.methods import METHODS
+from codelaw.protocol.names import CHAT_EVENT
+from codelaw.settings import EffectiveSettings, home, process_environment
+
+log = logging.getLogger(__name__)
+
+PULL_SECONDS = 3.0
+"""How long the first settings wait for the client's; later ones are laid over when they come."""
+SHOWN_PROBLEMS = 5
+
+
+class Connection:
+    """One client with its session; made by `open`."""
+
+    def __init__(
+        self,
+        *,
+        rpc: Rpc,
+        client: Client,
+        documents: EditorDocuments,
+        folders: Folders,
+        configuration: Configuration,
+    ) -> None:
+        self.rpc = rpc
+        self.client = client
+        self.documents = documents
+        self.folders = folders
+        self.configuration = configuration
+        self.settings: EffectiveSettings
+        self.session: Session
+        self.home: Path = home(process_environment())
+        self._progress = TurnProgress(rpc, self._cancel_chat)
+        self._watching = Watching(rpc, client)
+        self._told: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._reloading = asyncio.Lock()
+
+    async def open(self, open_session: OpenSession) -> None:
+        """Read the settings and open the session."""
+        pull = asyncio.ensure_future(self.configuration.pull())
+        done, _ = await asyncio.wait([pull], timeout=PULL_SECONDS)
+        found = await asyncio.to_thread(self.folders.resolve)
+        self.settings = await self.configuration.load(found)
+        self.session = await open_session(
+            settings=self.settings,
+            folders=found,
+            documents=self.documents,
+            approver=ClientApprover(self.rpc, self.client),
+            emit=self.emit,
+            home=self.home,
+        )
+        self._tell_problems()
+        self.later(self.session.warm())
+        self.later(self._watching.watch(self.folders.uris))
+        if not done:
+            self.later(self._late(pull))
+
+    async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any]:
+        """Answer one method, or as a command its twin.
+
+        Raises:
+            WireError: bad params or a refusal.
+        """
+        try:
+            # Nothing is spelt in three ways: an empty Lua table is an array.
+            params = METHODS[method].params.model_validate({} if raw is None or raw == [] else raw)
+        except ValidationError as error:
+            raise bad_params(field_errors(error)) from None
+        await self.documents.settled()
+        handler = STARTERS.get(method, HANDLERS[method]) if command else HANDLERS[method]
+        try:
+            return (await handler(self, params)).wire()
+        except Refusal as refused:
+            raise refusal(refused.code, refused.message, refused.hint) from None
+
+    def emit(self, event: ChatEvent) -> None:
+        """Tell the client what happened; never raises."""
+        try:
+            if self.client.events:
+                self.rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
+            if self.client.progress:
+                self._progress.follow(event)
+        except Exception:
+            log.exception("An event could not be sent")
+
+    def follow(self, turn: RunningTurn) -> None:
+        """Watch over a turn that nobody waits for; a client without events is shown its answer."""
+        self.later(self._show(turn))
+
+    def progress_cancelled(self, token: object) -> None:
+        """The user pressed cancel on a progress bar."""
+        self._progress.cancelled(token)
+
+    async def reload(self, *, pull: bool = False) -> None:
+        """Read the settings again and put them in force."""
+        async with self._reloading:
+            if pull:
+                await self.configuration.pull()
+            found = await asyncio.to_thread(self.folders.resolve)
+            self.settings = await self.configuration.load(found)
+            self.session.reconfigure(self.settings)
+            self._tell_problems()
+
+    async def folders_changed(self) -> None:
+        """Tell the session the new folders; their settings files count as well."""
+        async with self._reloading:
+            self.session.set_folders(await asyncio.to_thread(self.folders.resolve))
+        await self.reload()
+        await self._watching.watch(self.folders.uris)
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something on the side; a failure is logged."""
+        task = asyncio.get_running_loop().create_task(_logged(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """End the session: turns are cancelled, children killed, the store closed."""
+        try:
+            await self.session.close()
+        finally:
+            for task in list(self._tasks):
+                task.cancel()
+
+    async def _late(self, pull: asyncio.Future[None]) -> None:
+        await pull
+        await self.reload()
+
+    async def _show(self, turn: RunningTurn) -> None:
+        result = await turn.result()
+        if not self.client.events:
+            await show_answer(self.rpc, self.client, self.home, result)
+
+    def _cancel_chat(self, chat_id: str) -> None:
+        async def cancel() -> None:
+            with suppress(Refusal):
+                await self.session.cancel(chat_id)
+
+        self.later(cancel())
+
+    def _tell_problems(self) -> None:
+        fresh: list[Notice] = [notice for notice in self.settings.problems if notice.message not in self._told]
+        self._told |= {notice.message for notice in fresh}
+        for notice in fresh[:SHOWN_PROBLEMS]:
+            show_message(self.rpc, notice.level, f"codelaw settings: {notice.message}")
+        if len(fresh) > SHOWN_PROBLEMS:
+            show_message(self.rpc, "warning", f"codelaw settings: {len(fresh) - SHOWN_PROBLEMS} more problems")
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        log.exception("Work on the side failed")

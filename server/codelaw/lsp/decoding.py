@@ -1,0 +1,61 @@
+"""Bytes of a message → JSON values, and what a converter complained about → field paths."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn, cast
+
+from cattrs import transform_error
+
+from codelaw.lsp.errors import INVALID_REQUEST, PARSE_ERROR, WireError
+
+
+def decode(body: bytes) -> dict[str, Any]:
+    """The message in a body.
+
+    Raises:
+        WireError: -32700 for what is no JSON, -32600 for what is no object.
+    """
+    try:
+        message = json.loads(body, parse_constant=_no_constant)
+        if b"\\ud" in body or b"\\uD" in body:
+            message = _without_lone_surrogates(message)
+    except (ValueError, RecursionError) as error:
+        raise WireError(PARSE_ERROR, f"Parse error: {str(error)[:200]}") from None
+    if not isinstance(message, dict):
+        what = "batches are not supported" if isinstance(message, list) else "an object is expected"
+        raise WireError(INVALID_REQUEST, f"Invalid request: {what}")
+    return cast("dict[str, Any]", message)
+
+
+def _no_constant(name: str) -> NoReturn:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
+
+def _without_lone_surrogates(value: Any) -> Any:
+    """Half a character cannot be stored or hashed: it becomes U+FFFD."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_without_lone_surrogates(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {_without_lone_surrogates(key): _without_lone_surrogates(item) for key, item in items}
+    return value
+
+
+def field_paths(error: Exception) -> list[dict[str, str]]:
+    """A converter's complaint as field paths of the params."""
+    found: list[dict[str, str]] = []
+    for line in transform_error(error, path="$"):
+        message, _, path = line.rpartition(" @ ")
+        if path.startswith("$.params"):
+            names = path.removeprefix("$.params").removeprefix(".").split(".")
+            found.append({"path": ".".join(_camel(name) for name in names), "message": message})
+    return found[:20] or [{"path": "", "message": "not the params of this method"}]
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,53 @@
+"""Places in a text: lines as LSP counts them, characters in the agreed encoding."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+# Python's splitlines also breaks at form feeds and U+2028, which no editor counts as a line.
+_BREAK = re.compile(r"\r\n|\n|\r")
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins, in code points."""
+    return [0, *(found.end() for found in _BREAK.finditer(text))]
+
+
+def line_at(text: str, starts: list[int], line: int) -> str:
+    """A line without its break; empty past the end."""
+    if line >= len(starts):
+        return ""
+    end = starts[line + 1] if line + 1 < len(starts) else len(text)
+    return text[starts[line] : end].rstrip("\r\n")
+
+
+def code_points(line: str, units: int, encoding: Encoding) -> int:
+    """The place of `units` in `line`, in code points.
+
+    A place inside a character goes to its start, one past the end to the end.
+    """
+    if encoding == "utf-32" or line.isascii():
+        return min(units, len(line))
+    passed = 0
+    for index, character in enumerate(line):
+        passed += _width(character, encoding)
+        if passed > units:
+            return index
+    return len(line)
+
+
+def offset(text: str, starts: list[int], line: int, units: int, encoding: Encoding) -> int:
+    """The place of a position in `text`, in code points; past the end means the end."""
+    if line >= len(starts):
+        return len(text)
+    return starts[line] + code_points(line_at(text, starts, line), units, encoding)
+
+
+def _width(character: str, encoding: Encoding) -> int:
+    point = ord(character)
+    if encoding == "utf-16":
+        return 2 if point > 0xFFFF else 1
+    return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4

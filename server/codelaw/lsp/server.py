@@ -1,0 +1,245 @@
+"""One client's language server: its life from `initialize` to `exit` (V-1, V-2).
+
+Importing this module loads pygls and nothing heavy of ours; the engine comes after `initialize` was answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import importlib
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.lsp.server import LanguageServer
+
+from codelaw import __version__
+from codelaw.lsp.client import Client, client_of
+from codelaw.lsp.commands import inside_arguments, read_command
+from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.errors import INVALID_PARAMS, WireError, refusal
+from codelaw.lsp.folders import Folders
+from codelaw.lsp.positions import Encoding
+from codelaw.lsp.rpc import Rpc
+from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, VERSION
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.sessions import OpenSession
+
+log = logging.getLogger(__name__)
+
+CLOSE_SECONDS = 1.2
+"""How long the session may take to close when the connection ends."""
+
+
+class CodelawServer(LanguageServer):
+    """A language server for one connection."""
+
+    def __init__(
+        self,
+        *,
+        on_exit: Callable[[int], None],
+        token: str | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        open_session: OpenSession | None = None,
+    ) -> None:
+        """Make the server of one connection.
+
+        `on_exit` is called with the exit status when the client says `exit` or was refused; `token` must be in
+        `initializationOptions.token`; `overrides` are settings of the command line.
+        """
+        super().__init__("codelaw", __version__, protocol_cls=Rpc)  # pyright: ignore[reportUnknownMemberType]
+        self.rpc = cast("Rpc", self.protocol)
+        self.client = Client()
+        self.documents = EditorDocuments()
+        self.folders = Folders()
+        self.on_client: Callable[[Client], None] = lambda _client: None
+        """Called when the client has introduced itself."""
+        self._on_exit = on_exit
+        self._token = token
+        self._overrides = overrides or {}
+        self._open_session = open_session
+        self._options: Mapping[str, Any] = {}
+        self._opening: asyncio.Task[Connection] | None = None
+        self._connection: Connection | None = None
+        self._closed = False
+        self._register()
+
+    def _register(self) -> None:
+        rpc = self.rpc
+        rpc.on_initialize = self._initialize
+        rpc.requests |= {method: self._answer(method) for method in CLIENT_METHODS}
+        rpc.requests[types.WORKSPACE_EXECUTE_COMMAND] = self._execute
+        rpc.requests[types.SHUTDOWN] = self._shutdown
+        rpc.notifications |= {
+            types.INITIALIZED: self._initialized,
+            types.EXIT: self._exit,
+            types.TEXT_DOCUMENT_DID_OPEN: lambda params: self.documents.opened(params.text_document),
+            types.TEXT_DOCUMENT_DID_CHANGE: self.documents.changed,
+            types.TEXT_DOCUMENT_DID_CLOSE: lambda params: self.documents.closed(params.text_document.uri),
+            types.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
+            types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configuration_changed,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+            types.WINDOW_WORK_DONE_PROGRESS_CANCEL: self._progress_cancelled,
+        }
+
+    # ---------------------------------------------------------------------------------------------------- beginning
+
+    def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
+        options: Any = params.initialization_options
+        given = dict(cast("Mapping[str, Any]", options)) if isinstance(options, Mapping) else {}
+        self._check(given.pop("token", None))
+        self._options = given
+        self.client = client_of(params)
+        self.folders.begin(params)
+        encoding = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)
+        self.documents.encoding = cast("Encoding", str(getattr(encoding, "value", encoding)))
+        self.on_client(self.client)
+        return types.InitializeResult(
+            capabilities=types.ServerCapabilities(
+                position_encoding=encoding,
+                text_document_sync=types.TextDocumentSyncOptions(
+                    open_close=True,
+                    change=types.TextDocumentSyncKind.Incremental,
+                    save=types.SaveOptions(include_text=False),
+                ),
+                execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
+                workspace=types.WorkspaceOptions(
+                    workspace_folders=types.WorkspaceFoldersServerCapabilities(
+                        supported=True, change_notifications=True
+                    )
+                ),
+                experimental={"codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS)}},
+            ),
+            server_info=types.ServerInfo("codelaw", __version__),
+        )
+
+    def _check(self, given: Any) -> None:
+        """Compare the token in constant time; a wrong one ends the connection."""
+        if self._token is None:
+            return
+        text = given if isinstance(given, str) else ""
+        if not hmac.compare_digest(text.encode("utf-8", "replace"), self._token.encode()):
+            asyncio.get_running_loop().call_soon(self._on_exit, 1)
+            hint = "Send the token the server was started with as initializationOptions.token"
+            raise refusal("auth_failed", "The token is missing or wrong", hint)
+
+    def _initialized(self, _params: Any) -> None:
+        self._begin()
+
+    def _begin(self) -> asyncio.Task[Connection]:
+        """Start opening the engine, or opening it again after a failure."""
+        failed = self._opening is not None and self._opening.done() and self._connection is None
+        if self._opening is None or failed:
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+            self._opening.add_done_callback(_log_failure)
+        return self._opening
+
+    async def _open(self) -> Connection:
+        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.opening")
+        connection: Connection = await module.open_connection(self, self._options, self._overrides, self._open_session)
+        self._connection = connection
+        return connection
+
+    async def _ready(self) -> Connection:
+        """The engine, once it is there; cancelling the waiter leaves it opening."""
+        return self._connection or await asyncio.shield(self._begin())
+
+    # ----------------------------------------------------------------------------------------------------- requests
+
+    def _answer(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
+        async def answer(params: Any) -> Any:
+            return await (await self._ready()).call(method, params)
+
+        return answer
+
+    async def _execute(self, params: Any) -> Any:
+        method, argument = read_command(params)
+        connection = await self._ready()
+        try:
+            return await connection.call(method, argument, command=True)
+        except WireError as error:
+            raise inside_arguments(error) if error.code == INVALID_PARAMS else error from None
+
+    # ------------------------------------------------------------------------------------------------ notifications
+
+    def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
+        self._reload_for([params.text_document.uri])
+
+    def _files_changed(self, params: types.DidChangeWatchedFilesParams) -> None:
+        self._reload_for([change.uri for change in params.changes])
+
+    def _reload_for(self, uris: list[str]) -> None:
+        # The law needs nothing here: it is looked up at every assembly (L-4).
+        if self._connection is not None and any(uri.endswith("/.codelaw/config.toml") for uri in uris):
+            self._connection.later(self._connection.reload())
+
+    def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        self.folders.change(params.event.added, params.event.removed)
+        if self._opening is not None:
+            self._after_opening(lambda connection: connection.folders_changed())
+
+    def _configuration_changed(self, params: types.DidChangeConfigurationParams) -> None:
+        def reload(connection: Connection) -> Coroutine[Any, Any, None]:
+            connection.configuration.pushed(params.settings)
+            return connection.reload(pull=True)
+
+        self._after_opening(reload)
+
+    def _after_opening(self, work: Callable[[Connection], Coroutine[Any, Any, None]]) -> None:
+        def run(opening: asyncio.Task[Connection]) -> None:
+            if not opening.cancelled() and opening.exception() is None and not self._closed:
+                connection = opening.result()
+                connection.later(work(connection))
+
+        self._begin().add_done_callback(run)
+
+    def _progress_cancelled(self, params: types.WorkDoneProgressCancelParams) -> None:
+        if self._connection is not None:
+            self._connection.progress_cancelled(params.token)
+
+    # -------------------------------------------------------------------------------------------------------- the end
+
+    async def _shutdown(self, _params: Any) -> None:
+        await self.rpc.cancel_all(but=asyncio.current_task())
+        await self._close_connection()
+
+    def _exit(self, _params: Any) -> None:
+        self._on_exit(0 if self.rpc.state == "shutdown" else 1)
+
+    async def close(self) -> None:
+        """The connection is gone: cancel what runs and close the session, within `CLOSE_SECONDS`."""
+        self.rpc.close()
+        self._closed = True
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self.rpc.cancel_all()
+                await self._close_connection()
+        except TimeoutError:
+            log.warning("The session did not close within %s s", CLOSE_SECONDS)
+
+    async def _close_connection(self) -> None:
+        opening, self._opening = self._opening, None
+        connection, self._connection = self._connection, None
+        if opening is not None and not opening.done():
+            # A session that is just being opened is let open, so that it can be closed.
+            try:
+                connection = await asyncio.shield(opening)
+            except Exception as error:  # noqa: BLE001 - its failure was logged where it happened
+                log.debug("Nothing to close: %s", error)
+            self._opening = self._connection = None
+        if connection is not None:
+            try:
+                await connection.close()
+            except Exception:
+                log.exception("The session did not close cleanly")
+
+
+def _log_failure(opening: asyncio.Task[Connection]) -> None:
+    if not opening.cancelled() and (error := opening.exception()) is not None and not isinstance(error, WireError):
+        log.error("The session could not be opened", exc_info=error)

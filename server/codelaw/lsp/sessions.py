@@ -1,0 +1,113 @@
+"""What this floor needs of the engine: the session behind a connection, as `codelaw.app.session` gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from codelaw.domain.chats import Chat, Mode, Strategy, TurnResult
+from codelaw.domain.events import ChatEvent
+from codelaw.domain.files import Folder
+from codelaw.domain.reports import ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
+from codelaw.domain.requests import Attachment, EditorState
+from codelaw.ports.approver import Approver
+from codelaw.ports.workspace import OpenDocuments
+from codelaw.settings import EffectiveSettings
+
+
+class RunningTurn(Protocol):
+    """A turn that has begun."""
+
+    @property
+    def chat_id(self) -> str: ...
+
+    @property
+    def turn_id(self) -> str: ...
+
+    def cancel(self) -> object: ...
+
+    async def result(self) -> TurnResult:
+        """Wait for the end; cancelling the waiter does not cancel the turn."""
+        ...
+
+
+class Session(Protocol):
+    """Everything a client can ask for; `Refusal` says why something cannot be done."""
+
+    async def create(
+        self,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        kind: str = "panel",
+    ) -> Chat: ...
+
+    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]: ...
+
+    async def read(
+        self, chat_id: str, *, since_seq: int | None, limit: int | None, before: str | None
+    ) -> ChatRecord: ...
+
+    async def send(
+        self,
+        chat_id: str | None,
+        text: str,
+        *,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        attachments: Sequence[Attachment] = (),
+        editor: EditorState | None = None,
+    ) -> RunningTurn: ...
+
+    async def steer(self, chat_id: str, text: str) -> None: ...
+
+    async def cancel(self, chat_id: str) -> bool: ...
+
+    async def update(
+        self,
+        chat_id: str,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+    ) -> Chat: ...
+
+    async def delete(self, chat_id: str) -> None: ...
+
+    async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport: ...
+
+    async def law(self) -> LawReport: ...
+
+    async def mentions(self, prefix: str, limit: int) -> Sequence[MentionItem]: ...
+
+    def models(self) -> Sequence[ModelInfo]: ...
+
+    async def warm(self) -> None:
+        """Load what the first turn needs."""
+        ...
+
+    def set_folders(self, folders: Sequence[Folder]) -> None: ...
+
+    def reconfigure(self, settings: EffectiveSettings) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class OpenSession(Protocol):
+    """Opens the session of one connection."""
+
+    async def __call__(
+        self,
+        *,
+        settings: EffectiveSettings,
+        folders: Sequence[Folder],
+        documents: OpenDocuments,
+        approver: Approver,
+        emit: Callable[[ChatEvent], None],
+        home: Path,
+    ) -> Session: ...

@@ -1,0 +1,120 @@
+"""The answers offered when a call is asked about (S-2)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from codelaw.domain.permissions import ApprovalOption
+from codelaw.permissions.policy import CallFacts, Rules, judge
+from codelaw.permissions.programs import RUNNERS, SHELLS, escape_flag, program
+from codelaw.permissions.rules import RuleError, escape_path, parse
+from codelaw.permissions.shell import read
+
+_SUBCOMMANDS = frozenset(
+    [
+        "git",
+        "npm",
+        "pnpm",
+        "yarn",
+        "cargo",
+        "go",
+        "docker",
+        "kubectl",
+        "gh",
+        "pip",
+        "uv",
+        "poetry",
+        "dotnet",
+        "mvn",
+        "gradle",
+        "bundle",
+        "rake",
+    ]
+)
+"""Programs whose first argument says what they do."""
+_READERS = frozenset(
+    [
+        "ls",
+        "cat",
+        "head",
+        "tail",
+        "wc",
+        "grep",
+        "rg",
+        "stat",
+        "file",
+        "du",
+        "df",
+        "which",
+        "uname",
+        "pytest",
+        "ruff",
+        "mypy",
+        "pyright",
+        "eslint",
+        "tsc",
+        "jest",
+        "vitest",
+        "make",
+    ]
+)
+"""Programs that may be allowed by name."""
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_MAX_TITLE = 60
+
+
+def options_for(facts: CallFacts) -> tuple[ApprovalOption, ...]:
+    """Once, always in this chat, always for a pattern (when a sensible one exists), reject."""
+    once = ApprovalOption("once", "Allow once", "allow_once")
+    reject = ApprovalOption("reject", "Reject", "reject")
+    rule = proposed_rule(facts)
+    if rule is None:
+        return once, reject
+    shown = rule if len(rule) <= _MAX_TITLE else f"{rule[: _MAX_TITLE - 1]}…"
+    return (
+        once,
+        ApprovalOption("chat", f"Allow in this chat: {shown}", "allow_chat", rule),
+        ApprovalOption("always", f"Always allow: {shown}", "allow_always", rule),
+        reject,
+    )
+
+
+def proposed_rule(facts: CallFacts) -> str | None:
+    """The narrowest rule that is still of use, or None; it always covers the call itself."""
+    if facts.tool == "Bash":
+        text = _command_rule((facts.subject or "").strip())
+    elif facts.effect == "write" and facts.subject:
+        tool = "Edit" if facts.tool in ("MultiEdit", "Write") else facts.tool
+        folder = posixpath.dirname(facts.subject)
+        text = f"{tool}({escape_path(folder)}/**)" if folder else f"{tool}(/{escape_path(facts.subject)})"
+    else:
+        text = facts.tool
+    try:
+        rule = parse(text)
+    except RuleError:
+        return None
+    covered = judge(facts, mode="agent", rules=Rules(grants=(rule,))).action == "allow"
+    return text if covered else None
+
+
+def _command_rule(command: str) -> str:
+    exact = f"Bash({command})"
+    parts = read(command)
+    if parts is None or len(parts) != 1 or parts[0].writes or parts[0].words != parts[0].command:
+        return exact
+    words = parts[0].command
+    name = words[0].value if words else None
+    if name is None or (name in RUNNERS | SHELLS and name not in _SUBCOMMANDS) or escape_flag(words, 1):
+        return exact
+    if name in _SUBCOMMANDS:
+        return _by_subcommand(name, [word.value for word in words[1:3]]) or exact
+    return f"Bash({name}:*)" if name in _READERS and program(words) == name else exact
+
+
+def _by_subcommand(name: str, following: list[str | None]) -> str | None:
+    wanted = 2 if following and following[0] in ("run", "exec", "compose", "pr", "issue", "stash", "remote") else 1
+    chosen = following[:wanted]
+    if len(chosen) < wanted or not all(word is not None and _SUBCOMMAND.fullmatch(word) for word in chosen):
+        return None
+    return f"Bash({' '.join([name, *(word for word in chosen if word)])}:*)"

@@ -1,0 +1,180 @@
+"""The judgement of one call: mode → deny rules → allow rules → grants → the tool's default (S-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from codelaw.domain.chats import Mode
+from codelaw.domain.permissions import Decision
+from codelaw.permissions.programs import escape_flag, inner_commands, program
+from codelaw.permissions.rules import Rule
+from codelaw.permissions.shell import Simple, Word, read
+
+Effect = Literal["read", "write", "execute", "state"]
+Permission = tuple[Rule, Literal["allow", "grant"]]
+Default = Literal["ask", "allow", "deny"]
+
+_NEUTRAL = frozenset({"echo", "true", "false", ":", "pwd"})
+"""They change nothing and need no rule beside commands that have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What the policy must know of a call."""
+
+    tool: str
+    effect: Effect
+    subject: str | None
+    """What rules match: the path as shown, or the command."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules in force; `grants` are those the user gave, in this chat or for always."""
+
+    allow: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    grants: tuple[Rule, ...] = ()
+
+
+def judge(facts: CallFacts, *, mode: Mode, rules: Rules, default: Default = "ask", sandboxed: bool = False) -> Decision:
+    """Whether the call may run, must be asked about, or must not run; and by which rule.
+
+    `default` is for writes and commands. Without a sandbox a blanket permission for commands does not count (S-4).
+    """
+    if mode != "agent" and facts.effect != "read":
+        return Decision("deny", "mode", f"The mode {mode} only reads.")
+    if facts.tool == "Bash":
+        return _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)
+    for rule in rules.deny:
+        if rule.names(facts.tool) and (rule.blanket or rule.forbids_path(facts.subject or "")):
+            return Decision("deny", "deny", rule.text)
+    for rule, source in _permissions(rules):
+        if rule.names(facts.tool) and (rule.blanket or rule.covers_path(facts.subject or "")):
+            return Decision("allow", source, rule.text)
+    return _by_default(facts.effect, default, sandboxed=sandboxed)
+
+
+def _permissions(rules: Rules) -> list[Permission]:
+    allowed: list[Permission] = [(rule, "allow") for rule in rules.allow]
+    granted: list[Permission] = [(rule, "grant") for rule in rules.grants]
+    return allowed + granted
+
+
+def _by_default(effect: Effect, default: Default, *, sandboxed: bool) -> Decision:
+    if effect in ("read", "state"):
+        return Decision("allow", "default", "Reading is allowed." if effect == "read" else "It changes no file.")
+    if default == "deny":
+        return Decision("deny", "default", "permissions.default denies what no rule allows.")
+    if default == "allow" and (effect == "write" or sandboxed):
+        return Decision("allow", "default", "permissions.default allows what no rule denies.")
+    return Decision("ask", "default", "Changes are asked about." if effect == "write" else "Commands are asked about.")
+
+
+# ---------------------------------------------------------------------------------------------------------- commands
+
+
+def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: bool) -> Decision:
+    deny = [rule for rule in rules.deny if rule.names("Bash")]
+    for rule in deny:
+        if rule.blanket or rule.specifier == command.strip():
+            return Decision("deny", "deny", rule.text)
+    parts = read(command)
+    if parts is None:
+        if default == "deny":
+            return _by_default("execute", default, sandboxed=sandboxed)
+        return Decision("ask", "default", "The command cannot be read with certainty.")
+    near: Rule | None = None
+    for part in parts:
+        verdict, rule = _denied(part, deny)
+        if verdict == "deny" and rule is not None:
+            return Decision("deny", "deny", rule.text)
+        near = near or rule
+    permissions = [permission for permission in _permissions(rules) if permission[0].names("Bash")]
+    for rule, source in permissions:
+        if rule.prefix is None and rule.specifier == command.strip():
+            return Decision("allow", source, rule.text)
+    if near is not None:
+        return Decision("ask", "deny", f"{near.text} may be meant here.")
+    return _covered(parts, permissions, sandboxed=sandboxed) or _by_default("execute", default, sandboxed=sandboxed)
+
+
+def _covered(parts: Sequence[Simple], permissions: Sequence[Permission], *, sandboxed: bool) -> Decision | None:
+    """The permission when every part has one; the rules that gave it are named together."""
+    used: dict[str, Literal["allow", "grant"]] = {}
+    for part in parts:
+        if _neutral(part):
+            continue
+        for rule, source in permissions:
+            if (rule.blanket and sandboxed) or _covers(rule, part):
+                used[rule.text] = source
+                break
+        else:
+            return None
+    if not used:
+        return None
+    return Decision("allow", "grant" if "grant" in used.values() else "allow", ", ".join(used))
+
+
+def _neutral(part: Simple) -> bool:
+    if part.writes:
+        return False
+    return not part.words or (part.words[0].value in _NEUTRAL)
+
+
+def _covers(rule: Rule, part: Simple) -> bool:
+    if rule.blanket or part.writes:
+        return not rule.blanket and rule.prefix is None and rule.specifier == part.text
+    if rule.prefix is None:
+        return rule.specifier == part.text
+    length = len(rule.prefix)
+    if tuple(word.value for word in part.words[:length]) != rule.prefix:
+        return False
+    assigned = len(part.words) - len(part.command)
+    return assigned <= length and escape_flag(part.command, length - assigned) is None
+
+
+def _denied(part: Simple, deny: Sequence[Rule]) -> tuple[Literal["deny", "ask", "pass"], Rule | None]:
+    """Whether a deny rule hits the part or anything it runs, or may hit what cannot be seen."""
+    candidates, hidden = inner_commands(part)
+    near: Rule | None = None
+    for rule in deny:
+        if rule.specifier == part.text:
+            return "deny", rule
+        words = rule.prefix or _words(rule.specifier or "")
+        if not words:
+            continue
+        for candidate in candidates:
+            if _begins(words, candidate, exact=rule.prefix is None):
+                return "deny", rule
+            if near is None and _may_mean(words, candidate):
+                near = rule
+        if hidden:
+            near = near or rule
+    return ("ask", near) if near else ("pass", None)
+
+
+def _words(command: str) -> tuple[str, ...]:
+    parts = read(command)
+    if parts is None or len(parts) != 1:
+        return ()
+    return tuple(word.value if word.value is not None else word.raw for word in parts[0].command)
+
+
+def _begins(words: tuple[str, ...], candidate: tuple[Word, ...], *, exact: bool) -> bool:
+    if exact and len(words) != len(candidate):
+        return False
+    if program(candidate) not in (words[0], words[0].rpartition("/")[2]):
+        return False
+    return tuple(word.value for word in candidate[1 : len(words)]) == words[1:]
+
+
+def _may_mean(words: tuple[str, ...], candidate: tuple[Word, ...]) -> bool:
+    """The program is the rule's, and its other words come later, or may: `git -C x push` for `git push`."""
+    if program(candidate) != words[0].rpartition("/")[2]:
+        return False
+    rest = iter(candidate[1:])
+    return all(any(word.value is None or word.value == wanted for word in rest) for wanted in words[1:])

@@ -1,0 +1,30 @@
+"""The model's side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from codelaw.domain.models import Delta, ModelReply, ModelRequest
+
+
+class ChatModel(Protocol):
+    """A model that answers requests."""
+
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+        """Answer once, without retrying; deltas are told as they arrive.
+
+        Cancelling the task closes the stream at once.
+
+        Raises:
+            ModelFailure: no whole reply came; sorted by kind, with the text that had arrived.
+        """
+        ...
+
+    async def warm(self) -> None:
+        """Load what the first reply needs; asks no model."""
+        ...
+
+    async def close(self) -> None:
+        """Give connections back."""
+        ...

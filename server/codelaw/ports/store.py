@@ -1,0 +1,86 @@
+"""Where chats are kept (D-1, D-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.events import ChatEvent, Event
+from codelaw.domain.messages import Message
+from codelaw.domain.permissions import Grant
+
+
+class ChatStore(Protocol):
+    """Durable chats. Every method commits before it returns, and may be called from several tasks at once.
+
+    Raises everywhere:
+        Refusal: `store_unavailable` when the disk is full, the database locked or damaged; `chat_not_found`.
+    """
+
+    owner: str
+    """The id of this server instance."""
+
+    async def create(self, chat: Chat) -> None: ...
+
+    async def update(self, chat: Chat) -> None:
+        """Write title, mode, model, strategy and `updated_at`."""
+        ...
+
+    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
+        """Newest first; `query` is looked for in titles and messages. The second value continues the list."""
+        ...
+
+    async def load(self, chat_id: str) -> StoredChat: ...
+
+    async def delete(self, chat_id: str) -> None: ...
+
+    async def begin_turn(self, turn: StoredTurn, user: Message) -> None:
+        """Open a turn with its user message.
+
+        Raises:
+            Refusal: `chat_busy` when a turn of a living server runs in this chat.
+        """
+        ...
+
+    async def append(
+        self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
+    ) -> None:
+        """Add messages, and full results by ref, in one transaction."""
+        ...
+
+    async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
+        """Write a turn's end together with its last messages."""
+        ...
+
+    async def is_alive(self, owner: str) -> bool:
+        """Whether that server instance still lives."""
+        ...
+
+    async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
+        """A full result by its ref (C-4)."""
+        ...
+
+    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
+        """Store events with their times; gives their `seq`, rising by one per chat."""
+        ...
+
+    async def events(self, chat_id: str, since: int) -> list[ChatEvent]: ...
+
+    async def merge_deltas(self, chat_id: str, turn_id: str) -> None:
+        """Merge the runs of deltas of an ended turn under their last `seq`."""
+        ...
+
+    async def save_todos(self, chat_id: str, todos: Sequence[Todo]) -> None: ...
+
+    async def mark_noticed(self, chat_id: str, code: str) -> None: ...
+
+    async def grants(self) -> list[Grant]:
+        """The permissions given for always."""
+        ...
+
+    async def add_grant(self, grant: Grant) -> None: ...
+
+    async def revoke_grant(self, grant_id: str) -> bool: ...
+
+    async def close(self) -> None: ...

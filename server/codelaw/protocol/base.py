@@ -1,0 +1,52 @@
+"""The three kinds of wire types, and how a field that is left out is spelt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic.alias_generators import to_camel
+
+MESSAGES = {"extra_forbidden": "Unknown field", "model_type": "Input should be an object"}
+
+
+class Params(BaseModel):
+    """What a client sends: exact types, no unknown field. An optional field may be left out or null."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+
+
+class Payload(BaseModel):
+    """What we send. A field whose default is None is left out when it is None; any other None is sent as null."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    @model_serializer(mode="wrap")
+    def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        body: dict[str, Any] = handler(self)
+        for name, field in type(self).model_fields.items():
+            if field.default is None and getattr(self, name) is None:
+                body.pop(field.alias or name, None)
+        return body
+
+    def wire(self) -> dict[str, Any]:
+        """As JSON values."""
+        return self.model_dump(by_alias=True)
+
+
+class Reply(BaseModel):
+    """What a client answers: exact types; fields we do not know are ignored."""
+
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True, alias_generator=to_camel)
+
+
+def field_errors(error: ValidationError) -> list[dict[str, str]]:
+    """`data.errors` of a -32602: `path` like `attachments[0].uri`, empty for the params as a whole."""
+    found: list[dict[str, str]] = []
+    for detail in error.errors(include_url=False, include_input=False, include_context=False):
+        path = ""
+        for part in detail["loc"]:
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        message = MESSAGES.get(detail["type"], detail["msg"])
+        found.append({"path": path.removeprefix(".")[:200], "message": message})
+    return found[:20]

@@ -1,0 +1,218 @@
+"""`codelaw/chat/*`: params and results. Times are seconds since the epoch, with fractions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
+from codelaw.domain.errors import RefusalCode
+from codelaw.domain.messages import Note, Role
+from codelaw.protocol.base import Params, Payload
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+Title = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Kind = Literal["panel", "inline", "headless", "shared"]
+
+
+class Position(Params):
+    """A place in a document, in the position encoding agreed on at `initialize`; zero-based."""
+
+    line: Index
+    character: Index
+
+
+class Range(Params):
+    """From `start` up to, but not including, `end`."""
+
+    start: Position
+    end: Position
+
+
+class AttachmentParams(Params):
+    """A document, or with `range` a part of it, sent along with a message (M-6)."""
+
+    uri: Annotated[str, Field(min_length=1, max_length=8192)]
+    range: Range | None = None
+
+
+class EditorParams(Params):
+    """Where the user is in the editor."""
+
+    uri: Annotated[str, Field(min_length=1, max_length=8192)]
+    line: Index | None = None
+
+
+class CreateChat(Params):
+    title: Title | None = None
+    mode: Mode | None = None
+    model: Name | None = None
+    strategy: Strategy | None = None
+    kind: Kind | None = None
+
+
+class ListChats(Params):
+    query: Annotated[str, Field(max_length=1000)] | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] | None = None
+    cursor: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class ReadChat(Params):
+    chat_id: Id
+    since_seq: Annotated[int, Field(ge=0)] | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    before: Id | None = None
+
+
+class SendMessage(Params):
+    text: str
+    chat_id: Id | None = None
+    mode: Mode | None = None
+    model: Name | None = None
+    strategy: Strategy | None = None
+    attachments: Annotated[list[AttachmentParams], Field(max_length=100)] | None = None
+    editor: EditorParams | None = None
+
+
+class SteerTurn(Params):
+    chat_id: Id
+    text: str
+
+
+class ChatRef(Params):
+    chat_id: Id
+
+
+class UpdateChat(Params):
+    chat_id: Id
+    title: Title | None = None
+    mode: Mode | None = None
+    model: Name | None = None
+    strategy: Strategy | None = None
+
+
+class Chat(Payload):
+    """A conversation; `running` is the id of the running turn."""
+
+    id: str
+    title: str
+    kind: str
+    mode: Mode
+    model: str
+    strategy: Strategy
+    created_at: float
+    updated_at: float
+    turns: int
+    running: str | None
+
+
+class Call(Payload):
+    """A tool call as the model wrote it."""
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+class MessageFragment(Payload):
+    """A bounded piece of context stored with a user message that the user did not type."""
+
+    name: str
+    text: str
+
+
+class MessageMetadata(Payload):
+    step: int | None = None
+    tool_name: str | None = None
+    call_id: str | None = None
+    mtime: float | None = None
+    answer: str | None = None
+    calls: list[Call] | None = None
+    fragments: list[MessageFragment] | None = None
+    note: Note | None = None
+    ref: str | None = None
+    interrupted: bool | None = None
+
+
+class Message(Payload):
+    """One entry of the transcript; a tool message's content is a JSON object."""
+
+    id: str
+    turn_id: str
+    role: Role
+    content: str
+    metadata: MessageMetadata
+
+
+class ChatList(Payload):
+    chats: list[Chat]
+    next_cursor: str | None = None
+
+
+class Usage(Payload):
+    """Billed tokens; `totalTokens` is their sum (W-1)."""
+
+    input_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    total_tokens: int
+    cost_usd: float | None = None
+
+
+class Notice(Payload):
+    level: Level
+    code: str
+    message: str
+
+
+class Change(Payload):
+    """A file changed in a turn; `added` and `removed` are lines."""
+
+    uri: str
+    path: str
+    kind: Literal["created", "modified", "deleted"]
+    added: int
+    removed: int
+
+
+class TurnError(Payload):
+    code: RefusalCode
+    message: str
+    hint: str
+
+
+class TurnResult(Payload):
+    """How a turn ended."""
+
+    chat_id: str
+    turn_id: str
+    stop_reason: TurnStop
+    answer: str
+    steps: int
+    usage: Usage
+    notices: list[Notice]
+    changes: list[Change]
+    error: TurnError | None = None
+
+
+class Steered(Payload):
+    queued: Literal[True] = True
+
+
+class Cancelled(Payload):
+    cancelled: bool
+
+
+class Deleted(Payload):
+    deleted: Literal[True] = True
+
+
+class Started(Payload):
+    """What the command of a long method answers at once."""
+
+    chat_id: str
+    turn_id: str | None

@@ -1,0 +1,129 @@
+"""`codelaw/chat/event`: one closed union, told apart by `kind`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codelaw.domain.chats import Level
+from codelaw.domain.events import CallStatus
+from codelaw.protocol.base import Payload
+from codelaw.protocol.chats import Chat, Message, TurnResult, Usage
+
+
+class Mention(Payload):
+    path: str
+    kind: Literal["file", "folder", "unresolved"]
+    uri: str | None = None
+    reminded: bool
+
+
+class TurnStarted(Payload):
+    kind: Literal["turn_started"] = "turn_started"
+    text: str
+    mentions: list[Mention]
+    mentions_left_out: int
+
+
+class Thought(Payload):
+    kind: Literal["thought"] = "thought"
+    delta: str
+    step: int
+
+
+class Answer(Payload):
+    kind: Literal["answer"] = "answer"
+    delta: str
+    step: int
+
+
+class Decision(Payload):
+    """Why a call was allowed, asked about or denied (S-1)."""
+
+    action: Literal["allow", "ask", "deny"]
+    source: Literal["mode", "deny", "allow", "grant", "default", "user"]
+    rule: str
+
+
+class ToolCall(Payload):
+    """An upsert by `callId`; a field left out is unchanged."""
+
+    kind: Literal["tool_call"] = "tool_call"
+    call_id: str
+    tool: str
+    title: str
+    status: CallStatus
+    step: int
+    args: dict[str, Any] | None = None
+    summary: str | None = None
+    diff: str | None = None
+    decision: Decision | None = None
+
+
+class TodoItem(Payload):
+    content: str
+    status: Literal["pending", "in_progress", "completed", "cancelled"]
+
+
+class Todo(Payload):
+    kind: Literal["todo"] = "todo"
+    items: list[TodoItem]
+    step: int
+
+
+class UsageReport(Usage):
+    """Usage of one model call, and how full the window is, in tokens."""
+
+    kind: Literal["usage"] = "usage"
+    context_tokens: int
+    context_window: int
+    step: int
+
+
+class Retry(Payload):
+    """The step is asked again: its deltas so far are withdrawn."""
+
+    kind: Literal["retry"] = "retry"
+    attempt: int
+    in_seconds: float
+    reason: str
+    step: int
+
+
+class NoticeGiven(Payload):
+    kind: Literal["notice"] = "notice"
+    level: Level
+    code: str
+    message: str
+    step: int | None = None
+
+
+class TurnEnded(Payload):
+    kind: Literal["turn_ended"] = "turn_ended"
+    result: TurnResult
+
+
+Event = Annotated[
+    TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Retry | NoticeGiven | TurnEnded,
+    Field(discriminator="kind"),
+]
+
+
+class ChatEvent(Payload):
+    """An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch."""
+
+    chat_id: str
+    turn_id: str
+    seq: int
+    at: float
+    event: Event
+
+
+class ChatRecord(Payload):
+    """A chat with what was said and what happened."""
+
+    chat: Chat
+    messages: list[Message]
+    events: list[ChatEvent]
+    running: str | None

@@ -1,0 +1,35 @@
+"""The table of requests from client to server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codelaw.protocol import chats, contexts, events, models, settings
+from codelaw.protocol.base import Params, Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One request's types."""
+
+    params: type[Params]
+    result: type[Payload]
+    started: type[Payload] | None = None
+    """What the method's command answers at once, where the work is long; None: the same as `result`."""
+
+
+METHODS: dict[str, Method] = {
+    "codelaw/chat/create": Method(chats.CreateChat, chats.Chat),
+    "codelaw/chat/list": Method(chats.ListChats, chats.ChatList),
+    "codelaw/chat/read": Method(chats.ReadChat, events.ChatRecord),
+    "codelaw/chat/send": Method(chats.SendMessage, chats.TurnResult, chats.Started),
+    "codelaw/chat/steer": Method(chats.SteerTurn, chats.Steered),
+    "codelaw/chat/cancel": Method(chats.ChatRef, chats.Cancelled),
+    "codelaw/chat/update": Method(chats.UpdateChat, chats.Chat),
+    "codelaw/chat/delete": Method(chats.ChatRef, chats.Deleted),
+    "codelaw/context/inspect": Method(contexts.InspectContext, contexts.ContextReport),
+    "codelaw/context/law": Method(contexts.ReadLaw, contexts.LawReport),
+    "codelaw/context/mentions": Method(contexts.ListMentions, contexts.MentionList),
+    "codelaw/model/list": Method(models.ListModels, models.ModelList),
+    "codelaw/settings/read": Method(settings.ReadSettings, settings.SettingsReport),
+}

@@ -1,0 +1,34 @@
+"""Names on the wire; no types, so that they cost nothing to import before `initialize` is answered."""
+
+from __future__ import annotations
+
+VERSION = 1
+"""Of the whole contract; a client sends only fields of the announced version."""
+
+CLIENT_METHODS = (
+    "codelaw/chat/create",
+    "codelaw/chat/list",
+    "codelaw/chat/read",
+    "codelaw/chat/send",
+    "codelaw/chat/steer",
+    "codelaw/chat/cancel",
+    "codelaw/chat/update",
+    "codelaw/chat/delete",
+    "codelaw/context/inspect",
+    "codelaw/context/law",
+    "codelaw/context/mentions",
+    "codelaw/model/list",
+    "codelaw/settings/read",
+)
+"""Requests from client to server; each has a command of the same name with dots."""
+
+CHAT_EVENT = "codelaw/chat/event"
+APPROVAL_REQUEST = "codelaw/approval/request"
+
+
+def command_name(method: str) -> str:
+    """The name of a method's twin in `workspace/executeCommand`."""
+    return method.replace("/", ".")
+
+
+COMMANDS = {command_name(method): method for method in CLIENT_METHODS}

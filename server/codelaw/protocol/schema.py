@@ -1,0 +1,88 @@
+"""The wire types as one JSON Schema document: `codelaw schema`, and the source of the TypeScript types."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from codelaw.domain.errors import RefusalCode
+from codelaw.protocol.approvals import ApprovalReply, ApprovalRequest
+from codelaw.protocol.base import Payload
+from codelaw.protocol.events import ChatEvent
+from codelaw.protocol.methods import METHODS
+from codelaw.protocol.names import APPROVAL_REQUEST, CHAT_EVENT, VERSION, command_name
+
+
+def schema() -> dict[str, Any]:
+    """`$defs` holds every type by name; `methods`, `notifications` and `requests` (to the client) point into it."""
+    roots: dict[str, type[BaseModel]] = {}
+    for method in METHODS.values():
+        for model in (method.params, method.result, method.started):
+            if model is not None:
+                roots[model.__name__] = model
+    for model in (ChatEvent, ApprovalRequest, ApprovalReply):
+        roots[model.__name__] = model
+    _, document = models_json_schema(
+        [(model, "validation") for model in roots.values()], ref_template="#/$defs/{model}"
+    )
+    definitions = cast("dict[str, dict[str, Any]]", document["$defs"])
+    sent = _sent_names()
+    for name, definition in definitions.items():
+        for spec in definition.get("properties", {}).values():
+            spec.pop("title", None)
+        if name in sent:
+            _spell_optional(definition)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "codelaw wire protocol",
+        "version": VERSION,
+        "methods": {
+            name: {
+                "command": command_name(name),
+                "params": _ref(method.params),
+                "result": _ref(method.result),
+                "commandResult": _ref(method.started or method.result),
+            }
+            for name, method in METHODS.items()
+        },
+        "notifications": {CHAT_EVENT: {"params": _ref(ChatEvent)}},
+        "requests": {APPROVAL_REQUEST: {"params": _ref(ApprovalRequest), "result": _ref(ApprovalReply)}},
+        "refusals": list(RefusalCode.__args__),
+        "$defs": definitions,
+    }
+
+
+def _ref(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{model.__name__}"}
+
+
+def _sent_names() -> set[str]:
+    """Names of every type that we send."""
+    names: set[str] = set()
+    waiting: list[type[Payload]] = [Payload]
+    while waiting:
+        for model in waiting.pop().__subclasses__():
+            names.add(model.__name__)
+            waiting.append(model)
+    return names
+
+
+def _spell_optional(definition: dict[str, Any]) -> None:
+    """What we send leaves an absent value out: its schema says so, instead of offering null. Constants are required."""
+    properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
+    required: list[str] = []
+    for name, spec in properties.items():
+        if spec.get("default", ...) is not None:
+            required.append(name)
+            spec.pop("default", None)
+            continue
+        del spec["default"]
+        kinds = [kind for kind in spec.pop("anyOf", []) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            spec.update(kinds[0])
+        elif kinds:
+            spec["anyOf"] = kinds
+    if required:
+        definition["required"] = required

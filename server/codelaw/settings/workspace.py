@@ -1,0 +1,81 @@
+"""What a workspace's own settings file may say: it tightens, it never loosens (S-3).
+
+Whatever is not listed here is refused, so that a new key is safe until someone has thought about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from codelaw.settings.reading import KeyPath, Layer, dotted
+
+Rule = Literal["free", "lower", "add", "only"]
+
+FREE: frozenset[KeyPath] = frozenset(
+    {
+        ("model", "name"),
+        ("model", "dialect"),
+        ("model", "contextWindow"),
+        ("model", "maxOutputTokens"),
+        ("models",),
+        ("context",),
+        ("retrieval",),
+        ("memory", "topK"),
+        ("memory", "minSimilarity"),
+        ("memory", "category"),
+    }
+)
+LOWER: frozenset[KeyPath] = frozenset(
+    {
+        ("context", "maxWindow"),
+        ("context", "totalBudget"),
+        ("turn", "maxSteps"),
+        ("turn", "maxTokens"),
+        ("turn", "timeoutSeconds"),
+        ("memory", "timeoutMs"),
+        ("tools", "bash", "timeoutSeconds"),
+    }
+)
+ONLY: dict[KeyPath, Any] = {
+    ("tools", "bash", "sandbox"): "require",
+    ("tools", "webSearch"): False,
+    ("memory", "enabled"): False,
+}
+DENY: KeyPath = ("permissions", "deny")
+
+REASONS: dict[str, str] = {
+    "model": "where requests and keys go is the user's own choice",
+    "embedding": "where texts are sent is the user's own choice",
+    "permissions": "a workspace may add to permissions.deny and nothing else",
+    "mcp": "a workspace must not start programs",
+    "skills": "a workspace must not name folders to read",
+    "store": "where chats are kept is the user's own choice",
+    "tools": "a workspace may only tighten it",
+    "memory": "a workspace may only tighten it",
+    "turn": "a workspace may only lower it",
+    "context": "a workspace may only lower it",
+}
+
+
+def restrict(layer: Layer, below: Mapping[KeyPath, Any]) -> Layer:
+    """The part of a workspace's layer that counts; `below` are the values of the layers under it.
+
+    Every refused key gives a notice `setting_refused` with the key and why.
+    """
+    kept = Layer(layer.name, layer.source, {}, list(layer.problems))
+    for path, value in layer.values.items():
+        if _may(path, value, below.get(path)):
+            kept.values[path] = value
+        else:
+            why = REASONS.get(path[0], "a workspace may not set it")
+            kept.warn("setting_refused", f"{dotted(path)}: refused in a workspace's settings, {why}")
+    return kept
+
+
+def _may(path: KeyPath, value: Any, below: Any) -> bool:
+    if path in LOWER:
+        return below is None or value <= below
+    if path in ONLY:
+        return value == ONLY[path]
+    return path == DENY or any(path[: len(free)] == free for free in FREE)

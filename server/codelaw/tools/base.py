@@ -1,0 +1,108 @@
+"""What a tool is, what it is given, and how it is run."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from codelaw.domain.chats import Todo
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.results import ToolResult, failure
+from codelaw.ports.workspace import Processes, Workspace
+from codelaw.tools.bounds import bounded, shortened
+from codelaw.tools.freshness import Ledger
+
+Effect = Literal["read", "write", "execute", "state"]
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: nothing unknown, nothing coerced (T-9, T-11)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnvironment:
+    """The world of one chat's tools."""
+
+    workspace: Workspace
+    processes: Processes
+    ledger: Ledger
+    results: Callable[[str], Awaitable[dict[str, Any] | None]]
+    """A full result by its ref, None when there is none (C-4)."""
+    todos: Callable[[tuple[Todo, ...]], None]
+    """Takes the new todo list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the user is shown before a call is approved (S-2)."""
+
+    diff: str | None = None
+    command: str | None = None
+
+
+class Tool(ABC, Generic[A]):
+    """One tool: its declaration is the only source of schema, manual and limits (T-10)."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    arguments: type[A]
+    effect: ClassVar[Effect]
+
+    @abstractmethod
+    def title(self, args: A) -> str:
+        """A short line for people, such as `Read src/x.py`."""
+
+    def subject(self, args: A) -> str | None:  # noqa: ARG002 - what each tool overrides
+        """What permission rules match: the path as written, or the command (S-1)."""
+        return None
+
+    async def preview(self, args: A, env: ToolEnvironment) -> Preview:  # noqa: ARG002
+        """What would happen; changes nothing.
+
+        Raises:
+            ToolFailure: the call cannot succeed, so there is nothing to approve.
+        """
+        return Preview()
+
+    @abstractmethod
+    async def run(self, args: A, env: ToolEnvironment) -> ToolResult:
+        """Do it. Call it through `run_tool`, which completes the envelope.
+
+        Raises:
+            ToolFailure: for the model to read.
+        """
+
+
+AnyTool = Tool[Any]
+
+
+async def run_tool(tool: AnyTool, args: Arguments, env: ToolEnvironment) -> ToolResult:
+    """Run a tool and complete its envelope: `stats.time_ms`, `context`, bounds (T-1, S-6).
+
+    A `ToolFailure` becomes an error result; any other exception is a bug and left to the caller (R-10).
+    """
+    started = time.perf_counter()
+    try:
+        result = await tool.run(args, env)
+    except ToolFailure as refused:
+        result = failure(refused.code, refused.message)
+    stats = {"time_ms": round((time.perf_counter() - started) * 1000, 1), **result.stats}
+    return replace(bounded(result), stats=stats, context={**_context(args, env), **result.context})
+
+
+def _context(args: Arguments, env: ToolEnvironment) -> Mapping[str, Any]:
+    folders = env.workspace.folders
+    return {
+        "cwd": str(folders[0].root) if folders else None,
+        "params_input": shortened(args.model_dump(exclude_unset=True), 2000),
+    }

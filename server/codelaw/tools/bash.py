@@ -1,0 +1,94 @@
+"""Bash: a command in the workspace (T-6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import ProcessResult
+from codelaw.domain.results import ToolError, ToolResult
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
+
+MAX_TIMEOUT_MS = 600_000
+
+
+class BashArguments(Arguments):
+    command: str = Field(min_length=1)
+    timeout_ms: int | None = Field(None, ge=1, le=MAX_TIMEOUT_MS)
+    description: str | None = None
+
+
+class Bash(Tool[BashArguments]):
+    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, description?, changed?`.
+
+    Of long output stdout keeps head and tail, stderr mostly its tail; `changed` are the files the chat has read that
+    are different after the command.
+    """
+
+    name = "Bash"
+    description = (
+        "Run a shell command in the workspace folder, without a terminal. Default limit 120 s; long output loses its "
+        "middle. Prefer LS, Glob, Grep, Read and Edit for files."
+    )
+    arguments = BashArguments
+    effect = "execute"
+
+    def __init__(self, timeout: float = 120.0) -> None:
+        self._timeout = timeout
+
+    def title(self, args: BashArguments) -> str:
+        return args.description or args.command.splitlines()[0][:100]
+
+    def subject(self, args: BashArguments) -> str:
+        return args.command
+
+    async def preview(self, args: BashArguments, env: ToolEnvironment) -> Preview:  # noqa: ARG002
+        return Preview(command=args.command)
+
+    async def run(self, args: BashArguments, env: ToolEnvironment) -> ToolResult:
+        if "\0" in args.command:
+            raise ToolFailure("INVALID_PARAM", "command contains a NUL character.")
+        folders = env.workspace.folders
+        if not folders:
+            raise ToolFailure("INVALID_PARAM", "No folder is open, so there is nowhere to run a command.")
+        seconds = self._timeout if args.timeout_ms is None else args.timeout_ms / 1000
+        seconds = min(seconds, MAX_TIMEOUT_MS / 1000)
+        ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds)
+        data = _data(args, ended, sandboxed=env.processes.sandboxed)
+        # What the command itself changed is no edit of the user's: say so here, once (F-5).
+        changed = await env.ledger.external_changes(env.workspace)
+        if changed:
+            data["changed"] = changed[:20]
+        return _result(data, ended, seconds)
+
+
+def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "command": args.command,
+        "exit_code": ended.exit_code,
+        "stdout": ended.stdout,
+        "stderr": ended.stderr,
+        "sandboxed": sandboxed,
+    }
+    if args.description:
+        data["description"] = args.description
+    if ended.stdout_omitted or ended.stderr_omitted:
+        data["truncated"] = True
+    if ended.timed_out:
+        data["timed_out"] = True
+    return data
+
+
+def _result(data: dict[str, Any], ended: ProcessResult, seconds: float) -> ToolResult:
+    stats = {"seconds": round(ended.seconds, 3)}
+    if ended.timed_out:
+        error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.")
+        return ToolResult("error", data, "", error, stats=stats)
+    if ended.exit_code != 0:
+        error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.")
+        return ToolResult("error", data, "", error, stats=stats)
+    partial = "truncated" in data
+    text = "Exit code 0." + (" The middle of the output is left out." if partial else "")
+    return ToolResult("partial" if partial else "success", data, text, stats=stats)

@@ -1,0 +1,93 @@
+"""Which files this chat has read, and whether they are still what it read (F-2, F-3, F-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import FileText, Located, Stamp
+from codelaw.ports.workspace import Workspace
+
+GONE = "gone"
+"""The digest of a file that is not there any more."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """What is remembered of one file."""
+
+    located: Located
+    digest: str
+    """SHA-256 of the text the model knows."""
+    told: str
+    """The digest last told of; differs from `digest` once a change of the user's was reported."""
+    stamp: Stamp | None
+    """The cheap mark under which `told` was seen."""
+
+
+class Ledger:
+    """The files read or written in one chat; memory only, so a restart asks for a new Read."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+
+    def entries(self) -> Sequence[Entry]:
+        """What is remembered, in the order of first reading."""
+        return tuple(self._entries.values())
+
+    def note_read(self, located: Located, current: FileText) -> None:
+        """The model has seen this text."""
+        stamp = Stamp(current.mtime, current.size, current.version)
+        self._entries[_key(located)] = Entry(located, current.digest, current.digest, stamp)
+
+    def note_own_write(self, located: Located, current: FileText) -> None:
+        """The model has written this text, so it never looks external (F-2)."""
+        self.note_read(located, current)
+
+    def changed_since_read(self, located: Located, current: FileText) -> bool:
+        """Whether a file read before has other content now; touching it is no change."""
+        entry = self._entries.get(_key(located))
+        return entry is not None and entry.digest != current.digest
+
+    def require_read(self, located: Located, current: FileText) -> None:
+        """Refuse to change what the model has not seen as it is now (F-3).
+
+        Raises:
+            ToolFailure: CONFLICT.
+        """
+        if _key(located) not in self._entries:
+            raise ToolFailure("CONFLICT", f"{located.shown} was not read in this chat: read it first, then change it.")
+        if self.changed_since_read(located, current):
+            raise ToolFailure(
+                "CONFLICT", f"{located.shown} has changed since it was read: read it again, then change it."
+            )
+
+    async def external_changes(self, workspace: Workspace) -> list[str]:
+        """The files, as shown, that somebody else changed or removed; each change is told once (F-5).
+
+        Only files whose stamp moved are read. The entry keeps what the model knows, so an edit still conflicts.
+        """
+        entries = self.entries()
+        changed: list[str] = []
+        for entry, stamp in zip(entries, await workspace.stamps([entry.located for entry in entries]), strict=True):
+            if stamp == entry.stamp:
+                continue
+            digest = await _digest(workspace, entry.located)
+            entry.stamp = stamp
+            if digest != entry.told:
+                entry.told = digest
+                if digest != entry.digest:
+                    changed.append(entry.located.shown)
+        return changed
+
+
+async def _digest(workspace: Workspace, located: Located) -> str:
+    try:
+        return (await workspace.read(located)).digest
+    except ToolFailure:
+        return GONE
+
+
+def _key(located: Located) -> str:
+    return str(located.path)

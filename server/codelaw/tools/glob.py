@@ -1,0 +1,56 @@
+"""Glob: files by name, newest first (T-3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.results import ToolResult
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.paths import starts
+
+MAX_VISITS = 100_000
+MAX_SECONDS = 2.0
+
+
+class GlobArguments(Arguments):
+    pattern: str = Field(min_length=1, max_length=1000)
+    path: str = "."
+    limit: int = Field(100, ge=1, le=500)
+
+
+class Glob(Tool[GlobArguments]):
+    """Data: `pattern, path, total, files, truncated?, reason?`."""
+
+    name = "Glob"
+    description = (
+        "Find files by glob, newest first. `*.py` without a slash matches at any depth; `**/` also matches no folder; "
+        "`{a,b}` gives alternatives."
+    )
+    arguments = GlobArguments
+    effect = "read"
+
+    def title(self, args: GlobArguments) -> str:
+        return f"Find {args.pattern}"
+
+    def subject(self, args: GlobArguments) -> str:
+        return args.path
+
+    async def run(self, args: GlobArguments, env: ToolEnvironment) -> ToolResult:
+        begin = await starts(env.workspace, args.path)
+        found = await env.workspace.walk(begin, args.pattern, max_visits=MAX_VISITS, seconds=MAX_SECONDS)
+        total = len(found.files)
+        data: dict[str, Any] = {
+            "pattern": args.pattern,
+            "path": args.path,
+            "total": total,
+            "files": [file.shown for file in found.files[: args.limit]],
+        }
+        cut = total > args.limit or bool(found.stopped)
+        if cut:
+            data["truncated"] = True
+            data["reason"] = found.stopped or f"limit of {args.limit} files"
+        text = f"{total} files match {args.pattern}" + (f" ({data['reason']})" if cut else "")
+        context = {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
+        return ToolResult("partial" if cut else "success", data, text, context=context)

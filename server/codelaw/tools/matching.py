@@ -1,0 +1,137 @@
+"""Finding the text to replace, and replacing it in the file's own line breaks (T-5)."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from codelaw.domain.errors import ToolFailure
+
+_NUMBERED = re.compile(r"^ {0,6}\d+\t", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One thing to replace, as the model wrote it."""
+
+    old: str
+    new: str
+    every: bool = False
+    label: str = "old_string"
+    """How errors name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    text: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    new: str
+    label: str
+
+
+def replaced(original: str, replacements: Sequence[Replacement]) -> Replaced:
+    """All replacements, each matched against the original text; all or nothing.
+
+    Line breaks match whatever their style; new ones are written in the file's own.
+
+    Raises:
+        ToolFailure: INVALID_PARAM when one is not found, found more than once, changes nothing or overlaps another.
+    """
+    text = original.replace("\r\n", "\n")
+    spans = sorted(
+        (span for replacement in replacements for span in _spans(text, replacement)), key=lambda span: span.start
+    )
+    for before, after in pairwise(spans):
+        if after.start < before.end:
+            raise ToolFailure(
+                "INVALID_PARAM",
+                f"{before.label} and {after.label} overlap at line {_line(text, after.start)}: merge them.",
+            )
+    breaks = _crlf_offsets(original)
+    newline = line_break(original)
+    pieces: list[str] = []
+    at = 0
+    for span in spans:
+        pieces.append(original[at : _back(span.start, breaks)])
+        pieces.append(in_style(span.new, newline))
+        at = _back(span.end, breaks)
+    pieces.append(original[at:])
+    return Replaced("".join(pieces), len(spans))
+
+
+def line_break(text: str) -> str:
+    r"""The style of most line breaks of a text; `\n` when there is none."""
+    windows = text.count("\r\n")
+    return "\r\n" if windows * 2 > text.count("\n") else "\n"
+
+
+def in_style(text: str, newline: str) -> str:
+    """The text with all its line breaks in one style."""
+    plain = text.replace("\r\n", "\n")
+    return plain if newline == "\n" else plain.replace("\n", newline)
+
+
+def _spans(text: str, replacement: Replacement) -> list[_Span]:
+    old, new = replacement.old.replace("\r\n", "\n"), replacement.new.replace("\r\n", "\n")
+    label = replacement.label
+    if old == new:
+        raise ToolFailure("INVALID_PARAM", f"{label} and its new_string are the same: there is nothing to change.")
+    found = [match.start() for match in re.finditer(re.escape(old), text)]
+    if not found:
+        raise ToolFailure("INVALID_PARAM", f"{label} was not found. {_hint(text, old)}")
+    # An occurrence that overlaps itself is ambiguous too: "aa" stands twice in "aaa".
+    again = text.find(old, found[0] + 1)
+    if again >= 0 and not replacement.every:
+        lines = ", ".join(str(_line(text, start)) for start in sorted({*found[:5], again})[:5])
+        raise ToolFailure(
+            "INVALID_PARAM",
+            f"{label} was found {max(len(found), 2)} times (lines {lines}): add surrounding lines until it is unique, "
+            "or set replace_all.",
+        )
+    return [_Span(start, start + len(old), new, label) for start in found]
+
+
+def _hint(text: str, old: str) -> str:
+    """What to do about text that is not there, and where something like it is."""
+    if not text:
+        return "The file is empty: use Write."
+    bare = _NUMBERED.sub("", old)
+    if bare != old and bare in text:
+        return "Leave out the line numbers and tabs that Read puts in front."
+    wanted = [line.strip() for line in old.split("\n") if line.strip()]
+    if not wanted:
+        return "Copy it from a Read, white space included."
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines]
+    close = wanted[0] if wanted[0] in stripped else ""
+    if not close and len(lines) <= 5_000 and len(wanted[0]) <= 500:
+        close = next(iter(difflib.get_close_matches(wanted[0], [s for s in stripped if len(s) <= 500], 1, 0.7)), "")
+    if not close:
+        return "Read the file again and copy the text from it, white space included."
+    number = stripped.index(close)
+    nearest = lines[number].removesuffix("\r")[:200]
+    return f"The nearest is line {number + 1}: {nearest!r}. Copy the text exactly, white space included."
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
+def _crlf_offsets(original: str) -> list[int]:
+    r"""Where the `\n` of each `\r\n` stands once all are shortened to `\n`."""
+    return [match.start() - index for index, match in enumerate(re.finditer("\r\n", original))]
+
+
+def _back(offset: int, breaks: list[int]) -> int:
+    """An offset of the shortened text in the original."""
+    return offset + bisect_left(breaks, offset)

@@ -1,0 +1,135 @@
+"""Read: numbered lines of a file or of an earlier result (T-4, F-1, F-2, C-4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import FileText
+from codelaw.domain.results import ToolResult
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.listing import plain_lines
+from codelaw.tools.paths import located
+
+MAX_LINE = 2_000
+"""Characters of a line; longer ones are cut and flagged."""
+MAX_CONTENT = 50_000
+"""Characters of the slice as JSON; what comes after waits for the next Read (S-6)."""
+RESULT = "result:"
+
+
+class ReadArguments(Arguments):
+    path: str = Field(min_length=1)
+    start_line: int = Field(1, ge=1)
+    limit: int = Field(500, ge=1, le=2000)
+
+
+class Read(Tool[ReadArguments]):
+    """Data: `path, start_line, end_line, total_lines, content, mtime, size, source`, and what applies of the rest.
+
+    That is `version, unsaved, truncated, cut_lines, replaced, note`.
+    """
+
+    name = "Read"
+    description = (
+        "Read a text file as numbered lines (`   12\\ttext`; the number and tab are not part of the file). "
+        "`result:<ref>` reads an earlier result that was shortened."
+    )
+    arguments = ReadArguments
+    effect = "read"
+
+    def title(self, args: ReadArguments) -> str:
+        return f"Read {args.path}" + (f":{args.start_line}" if args.start_line > 1 else "")
+
+    def subject(self, args: ReadArguments) -> str:
+        return args.path
+
+    async def run(self, args: ReadArguments, env: ToolEnvironment) -> ToolResult:
+        if args.path.startswith(RESULT):
+            return await _read_result(args, env)
+        place = await located(env.workspace, args.path)
+        file = await env.workspace.read(place)
+        body = _slice(file.text, args)
+        changed = env.ledger.changed_since_read(place, file)
+        env.ledger.note_read(place, file)
+        note = f"Note: {place.shown} was modified externally." if changed else ""
+        data = {"path": place.shown, **body, **_facts(file)}
+        if note:
+            data["note"] = note
+        return _result(data, note, {"path_resolved": str(place.path)})
+
+
+async def _read_result(args: ReadArguments, env: ToolEnvironment) -> ToolResult:
+    full = await env.results(args.path.removeprefix(RESULT))
+    if full is None:
+        raise ToolFailure("NOT_FOUND", f"No result is kept under {args.path}.")
+    kept = {key: full[key] for key in ("status", "data", "error") if key in full} or full
+    lines = [line[at : at + MAX_LINE] for line in plain_lines(kept) for at in range(0, len(line) or 1, MAX_LINE)]
+    return _result({"path": args.path, **_slice("\n".join(lines), args), "source": "result"}, "", {})
+
+
+def _slice(text: str, args: ReadArguments) -> dict[str, Any]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    total = len(lines)
+    if args.start_line > max(total, 1):
+        raise ToolFailure(
+            "INVALID_PARAM", f"start_line = {args.start_line} is past the end: {args.path} has {total} lines."
+        )
+    first = args.start_line - 1
+    shown: list[str] = []
+    cut_lines: list[int] = []
+    room = MAX_CONTENT
+    for number, line in enumerate(lines[first : first + args.limit], args.start_line):
+        kept = line.removesuffix("\r")
+        if len(kept) > MAX_LINE:
+            cut_lines.append(number)
+            kept = f"{kept[:MAX_LINE]}… ({len(kept)} characters)"
+        numbered = f"{number:>5}\t{kept}"
+        room -= len(json.dumps(numbered, ensure_ascii=False))
+        if room < 0 and shown:
+            break
+        shown.append(numbered)
+    end = first + len(shown)
+    body: dict[str, Any] = {
+        "start_line": args.start_line,
+        "end_line": end,
+        "total_lines": total,
+        "content": "\n".join(shown),
+    }
+    if end < total:
+        body["truncated"] = True
+    if cut_lines:
+        body["cut_lines"] = cut_lines
+    return body
+
+
+def _facts(file: FileText) -> dict[str, Any]:
+    facts: dict[str, Any] = {"mtime": file.mtime, "size": file.size, "source": file.source}
+    if file.version is not None:
+        facts["version"] = file.version
+    if file.unsaved:
+        facts["unsaved"] = True
+    if file.replaced:
+        facts["replaced"] = True
+    return facts
+
+
+def _result(data: dict[str, Any], note: str, context: dict[str, Any]) -> ToolResult:
+    partial = any(flag in data for flag in ("truncated", "cut_lines", "replaced"))
+    parts = [f"Lines {data['start_line']}-{data['end_line']} of {data['total_lines']} of {data['path']}."]
+    if data["total_lines"] == 0:
+        parts = [f"{data['path']} is empty."]
+    if "truncated" in data:
+        parts.append(f"Go on with start_line {data['end_line'] + 1}.")
+    if "cut_lines" in data:
+        parts.append(f"Lines over {MAX_LINE} characters are cut.")
+    if "replaced" in data:
+        parts.append("Bytes that are not UTF-8 stand as U+FFFD.")
+    if note:
+        parts.append(note)
+    return ToolResult("partial" if partial else "success", data, " ".join(parts), context=context)

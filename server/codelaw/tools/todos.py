@@ -1,0 +1,26 @@
+"""The todo list in one line (T-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codelaw.domain.chats import Todo
+
+
+def recap(todos: Sequence[Todo]) -> str:
+    """`[done/total]`, the one in progress, the next three pending; empty without a list."""
+    if not todos:
+        return ""
+    done = sum(todo.status == "completed" for todo in todos)
+    parts = [f"[{done}/{len(todos)}]"]
+    active = [todo.content for todo in todos if todo.status == "in_progress"]
+    pending = [todo.content for todo in todos if todo.status == "pending"]
+    if active:
+        parts.append(f"In progress: {active[0]}.")
+    if pending:
+        more = f" (and {len(pending) - 3} more)" if len(pending) > 3 else ""
+        parts.append(f"Next: {'; '.join(pending[:3])}{more}.")
+    cancelled = sum(todo.status == "cancelled" for todo in todos)
+    if cancelled:
+        parts.append(f"Cancelled: {cancelled}.")
+    return " ".join(parts)

@@ -1,0 +1,91 @@
+"""The tools on offer, how they are described, and how their arguments are read (T-9, T-10, X-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from codelaw.domain.chats import Mode
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.models import ToolSchema
+from codelaw.tools.base import AnyTool, Arguments
+from codelaw.tools.bash import Bash
+from codelaw.tools.edit import Edit
+from codelaw.tools.glob import Glob
+from codelaw.tools.grep import Grep
+from codelaw.tools.ls import LS
+from codelaw.tools.manual import argument_schema, signature
+from codelaw.tools.multi_edit import MultiEdit
+from codelaw.tools.read import Read
+from codelaw.tools.todo_write import TodoWrite
+from codelaw.tools.write import Write
+
+
+class Toolbox:
+    """A fixed set of tools in a fixed order."""
+
+    def __init__(self, tools: Iterable[AnyTool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def get(self, name: str) -> AnyTool | None:
+        return self._tools.get(name)
+
+    def for_mode(self, mode: Mode) -> Toolbox:
+        """All tools for `agent`; for `ask` and `plan` only those that read (X-1)."""
+        if mode == "agent":
+            return self
+        return Toolbox(tool for tool in self._tools.values() if tool.effect == "read")
+
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """The tools for a vendor's tool use, in a stable order (L-3)."""
+        return tuple(
+            ToolSchema(tool.name, tool.description, argument_schema(tool.arguments)) for tool in self._tools.values()
+        )
+
+    def manual(self) -> str:
+        """The tools for a prompt: name, arguments, description (L-2)."""
+        return "\n\n".join(
+            f"{tool.name}[{{{signature(tool.arguments)}}}]\n{tool.description}" for tool in self._tools.values()
+        )
+
+    def parse(self, tool: AnyTool, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments as the tool's model.
+
+        Raises:
+            ToolFailure: INVALID_PARAM naming each field, its value and the rule it breaks, at most five (T-9).
+        """
+        try:
+            return tool.arguments.model_validate(dict(arguments))
+        except ValidationError as invalid:
+            problems = invalid.errors(include_url=False, include_context=False)
+        lines = [
+            _problem(problem["loc"], problem["input"], problem["type"], problem["msg"]) for problem in problems[:5]
+        ]
+        if len(problems) > 5:
+            lines.append(f"and {len(problems) - 5} more")
+        raise ToolFailure(
+            "INVALID_PARAM", f"{tool.name}: {'; '.join(lines)}. Expected: {{{signature(tool.arguments)}}}"
+        )
+
+
+def default_toolbox(*, bash_timeout: float = 120.0) -> Toolbox:
+    """The nine built-in tools; `bash_timeout` is Bash's default limit in seconds."""
+    return Toolbox((LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite()))
+
+
+def _problem(location: tuple[int | str, ...], value: object, kind: str, message: str) -> str:
+    field = (
+        "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).lstrip(".") or "arguments"
+    )
+    if kind == "missing":
+        return f"{field} is required"
+    if kind == "extra_forbidden":
+        return f"{field} is not an argument"
+    shown = repr(value)
+    return f"{field} = {shown if len(shown) <= 80 else shown[:79] + '…'}: {message.removeprefix('Value error, ')}"

@@ -1,0 +1,1 @@
+"""The transcript: append-only record, and the pure passes over its view."""

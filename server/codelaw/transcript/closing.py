@@ -1,0 +1,42 @@
+"""Calls left open by a cancel, a crash or a failure get one synthetic result each (R-6, R-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codelaw.domain.messages import Call, Message, Metadata
+
+CRASHED = "interrupted: codelaw stopped before this call ended; it may or may not have taken effect"
+CANCELLED = "interrupted by the user before this call ended; it may or may not have taken effect"
+STOPPED = "interrupted: the turn ended before this call ran"
+
+
+def open_calls(messages: Sequence[Message]) -> list[tuple[Message, Call]]:
+    """The calls without a result, each with the assistant message that made it, in order."""
+    answered = {message.metadata.call_id for message in messages if message.role == "tool"}
+    return [
+        (message, call)
+        for message in messages
+        if message.role == "assistant"
+        for call in message.metadata.calls
+        if call.id not in answered
+    ]
+
+
+def result_message(caller: Message, call: Call, content: str, **facts: str | float | None) -> Message:
+    """The tool message that answers `call`; its id follows from the call's, so that repair gives the same bytes."""
+    ref, mtime = facts.get("ref"), facts.get("mtime")
+    metadata = Metadata(
+        step=caller.metadata.step,
+        tool_name=call.tool,
+        call_id=call.id,
+        ref=str(ref) if ref is not None else None,
+        mtime=float(mtime) if mtime is not None else None,
+    )
+    return Message(f"result_{call.id}", caller.turn_id, "tool", content, metadata)
+
+
+def final_message(turn_id: str, partial: str, why: str, answer: str | None = None) -> Message:
+    """The last message of a turn that did not finish: what the model had said, marked (R-1a, R-8)."""
+    content = f"{partial.rstrip()}\n[interrupted: {why}]".lstrip()
+    return Message(f"end_{turn_id}", turn_id, "assistant", content, Metadata(answer=answer, interrupted=True))

@@ -1,0 +1,401 @@
+"""The Messages API over real loopback HTTP: what is sent, what is read, and each way it can break."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.anthropic_failures import kind_of_status, retry_after
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.messages import Call
+from codelaw.domain.models import (
+    ApiMessage,
+    CallBlock,
+    Delta,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+    TextDelta,
+    ThinkingDelta,
+    ToolSchema,
+    Usage,
+)
+from tests.loopback.script import VendorReply, fault
+from tests.loopback.server import LoopbackVendor
+
+KEY = "sk-test-51f0c3"
+REQUEST = ModelRequest(
+    model="claude-sonnet-5-5",
+    system=(TextBlock("system words", breakpoint=True), TextBlock("the law")),
+    messages=(ApiMessage("user", (TextBlock("Where is it?"), TextBlock("[env]", breakpoint=True))),),
+    max_tokens=512,
+    stop_sequences=("\n[tool]", "\nObservation:"),
+)
+TEXT = "The whole answer, in a few pieces, and then some more of it."
+
+
+@pytest.fixture
+async def vendor() -> AsyncIterator[LoopbackVendor]:
+    async with LoopbackVendor() as server:
+        yield server
+
+
+@pytest.fixture
+async def model(vendor: LoopbackVendor) -> AsyncIterator[AnthropicModel]:
+    model = AnthropicModel(KEY, vendor.url, silence=5)
+    yield model
+    await model.close()
+
+
+async def ask(model: AnthropicModel, request: ModelRequest = REQUEST, deltas: list[Delta] | None = None) -> ModelReply:
+    return await model.reply(request, (deltas if deltas is not None else []).append)
+
+
+async def failure(model: AnthropicModel) -> ModelFailure:
+    with pytest.raises(ModelFailure) as caught:
+        await ask(model)
+    return caught.value
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(1):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 7, "cache_creation_input_tokens": 5, "output_tokens": 42}
+    calls = [{"id": "toolu_a", "name": "Read", "input": {"path": "ä.py"}}, {"name": "LS", "input": {}}]
+    vendor.script = [VendorReply(text="Hello ✓", thinking="hmm", calls=calls, usage=usage, chunk=3)]
+    deltas: list[Delta] = []
+    reply = await ask(model, deltas=deltas)
+    assert reply.text == "Hello ✓"
+    assert reply.stop_reason == "tool_use"
+    assert reply.usage == Usage(10, 7, 5, 42)
+    assert [(call.tool, call.arguments) for call in reply.calls] == [("Read", {"path": "ä.py"}), ("LS", {})]
+    assert reply.calls[0].id == "toolu_a"
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "Hello ✓"
+    assert "".join(delta.text for delta in deltas if isinstance(delta, ThinkingDelta)) == "hmm"
+    assert len(deltas) == 4
+
+
+async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.fallback = VendorReply(text="ok")
+    schema = ToolSchema("Read", "Reads.", {"type": "object", "properties": {"path": {"type": "string"}}})
+    call = Call("toolu_1", "Read", {"path": 'a "b".py', "limit": 3})
+    request = ModelRequest(
+        model="claude-haiku-4-5",
+        system=(TextBlock("L1", breakpoint=True), TextBlock("L2")),
+        messages=(
+            ApiMessage("user", (TextBlock("q\u2028\n\t", breakpoint=True),)),
+            ApiMessage("assistant", (TextBlock("t"), CallBlock(call))),
+            ApiMessage("user", (ResultBlock("toolu_1", "gone", is_error=True, breakpoint=True), TextBlock("go on"))),
+        ),
+        max_tokens=99,
+        tools=(schema,),
+    )
+    await ask(model, request)
+    mark = {"cache_control": {"type": "ephemeral"}}
+    assert vendor.messages[0].json == {
+        "model": "claude-haiku-4-5",
+        "max_tokens": 99,
+        "stream": True,
+        "tools": [{"name": "Read", "description": "Reads.", "input_schema": schema.input_schema}],
+        "system": [{"type": "text", "text": "L1"} | mark, {"type": "text", "text": "L2"}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "q\u2028\n\t"} | mark]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "t"},
+                    {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"path": 'a "b".py', "limit": 3}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "toolu_1", "content": "gone", "is_error": True} | mark,
+                    {"type": "text", "text": "go on"},
+                ],
+            },
+        ],
+    }
+    headers = vendor.messages[0].headers
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert headers["content-type"] == "application/json"
+    assert "anthropic-version" in headers
+
+
+async def test_equal_requests_are_equal_bytes_on_one_connection(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.fallback = VendorReply(text="ok")
+    for _ in range(3):
+        copy = ModelRequest(
+            REQUEST.model,
+            tuple(TextBlock(block.text, block.breakpoint) for block in REQUEST.system),
+            tuple(ApiMessage(message.role, message.blocks) for message in REQUEST.messages),
+            REQUEST.max_tokens,
+            stop_sequences=tuple(REQUEST.stop_sequences),
+        )
+        await ask(model, copy)
+    first, *others = vendor.messages
+    assert [other.body for other in others] == [first.body, first.body]
+    assert {request.connection for request in vendor.messages} == {1}
+    assert json.loads(first.body)["stop_sequences"] == ["\n[tool]", "\nObservation:"]
+
+
+async def test_a_longer_chat_keeps_the_bytes_of_its_beginning(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.fallback = VendorReply(text="ok")
+    longer = (*REQUEST.messages, ApiMessage("assistant", (TextBlock("a"),)), ApiMessage("user", (TextBlock("b"),)))
+    await ask(model)
+    await ask(model, ModelRequest(REQUEST.model, REQUEST.system, longer, 512, (), REQUEST.stop_sequences))
+    first, second = (request.body for request in vendor.messages)
+    assert second.startswith(first.removesuffix(b"]}"))
+    usages = [request.usage for request in vendor.messages]
+    assert usages[0]["cache_read_input_tokens"] == 0
+    assert usages[1]["cache_read_input_tokens"] == usages[0]["cache_creation_input_tokens"] > 0
+
+
+async def test_text_that_is_no_unicode_is_sent_all_the_same(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.fallback = VendorReply(text="ok")
+    messages = (ApiMessage("user", (TextBlock("bad \ud800 surrogate"),)),)
+    await ask(model, ModelRequest("claude-sonnet-5-5", (), messages, 10))
+    assert vendor.messages[0].json["messages"][0]["content"][0]["text"] == "bad ? surrogate"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "partial"),
+    [
+        ("429_once", "rate_limit", ""),
+        ("429_thrice", "rate_limit", ""),
+        ("529_once", "overload", ""),
+        ("529_thrice", "overload", ""),
+        ("500", "server", ""),
+        ("401", "auth", ""),
+        ("403", "auth", ""),
+        ("413", "overflow", ""),
+        ("prompt_too_long", "overflow", ""),
+        ("reset_before", "network", ""),
+        ("reset_midstream", "network", TEXT[:30]),
+        ("no_message_stop", "truncated", TEXT[:30]),
+        ("error_event", "server", TEXT[:30]),
+        ("overloaded_event", "overload", TEXT[:30]),
+        ("bad_data_line", "malformed", TEXT[:30]),
+    ],
+)
+async def test_a_fault_is_sorted_and_keeps_what_arrived(
+    vendor: LoopbackVendor, model: AnthropicModel, name: str, kind: str, partial: str
+) -> None:
+    vendor.script = [fault(name, TEXT, chunk=10), VendorReply(text="fine")]
+    times = 3 if name.endswith("thrice") else 1
+    for _ in range(times):
+        broken = await failure(model)
+        assert (broken.kind, broken.partial) == (kind, partial)
+        assert broken.retry_after == (1.0 if name.startswith("429") else None)
+        assert broken.message
+        assert broken.__cause__ is None
+        assert broken.__context__ is None
+        assert (broken.usage.total_tokens > 0) == bool(partial)
+    assert (await ask(model)).text == "fine"
+    assert len(vendor.messages) == times + 1
+
+
+async def test_other_bad_requests_are_invalid(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    with pytest.raises(ModelFailure, match="at least one message") as caught:
+        await ask(model, ModelRequest("claude-sonnet-5-5", (), (), 10))
+    assert caught.value.kind == "invalid"
+
+
+async def test_slow_events_and_a_short_silence_are_waited_out(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.script = [fault("slow_events", TEXT, delay=0.01), fault("silence", TEXT, silence=0.3)]
+    assert (await ask(model)).text == TEXT
+    assert (await ask(model)).text == TEXT
+
+
+async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None:
+    model = AnthropicModel(KEY, vendor.url, silence=0.2)
+    vendor.script = [fault("silence", TEXT, chunk=10, silence=20), fault("hang")]
+    broken = await failure(model)
+    assert (broken.kind, broken.partial) == ("network", TEXT[:30])
+    assert (await failure(model)).kind == "network"
+    await model.close()
+
+
+async def test_no_server_is_a_network_failure() -> None:
+    async with LoopbackVendor() as vendor:
+        url = vendor.url
+    model = AnthropicModel(KEY, url)
+    broken = await failure(model)
+    assert broken.kind == "network"
+    assert "connect" in broken.message.lower()
+    await model.close()
+
+
+async def test_calls_that_are_no_objects_are_broken(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    raw = ['{"path": "a.py", ', "[1]", "null"]
+    vendor.script = [VendorReply(calls=[{"name": "Read", "json": text} for text in raw]), fault("unknown_tool")]
+    reply = await ask(model)
+    assert reply.calls == ()
+    assert [broken.arguments_text for broken in reply.broken_calls] == raw
+    assert [call.tool for call in (await ask(model)).calls] == ["NoSuchTool"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "expected"),
+    [
+        ("end_turn", "end_turn"),
+        ("max_tokens", "max_tokens"),
+        ("refusal", "refusal"),
+        ("stop_sequence", "stop_sequence"),
+        ("pause_turn", "max_tokens"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("something_new", "end_turn"),
+    ],
+)
+async def test_stop_reasons(vendor: LoopbackVendor, model: AnthropicModel, stop: str, expected: str) -> None:
+    vendor.script = [VendorReply(text="some", stop_reason=stop)]
+    reply = await ask(model)
+    assert (reply.stop_reason, reply.text) == (expected, "some")
+
+
+async def test_a_stop_sequence_and_an_empty_reply(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.script = [VendorReply(text="Action: LS[{}]\n[tool] {}"), fault("empty_reply")]
+    reply = await ask(model)
+    assert (reply.text, reply.stop_reason) == ("Action: LS[{}]", "stop_sequence")
+    empty = await ask(model)
+    assert (empty.text, empty.stop_reason, empty.calls) == ("", "end_turn", ())
+
+
+async def test_cancelling_closes_the_connection_at_once(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.script = [fault("silence", TEXT, silence=30)]
+    arrived = asyncio.Event()
+    task = asyncio.create_task(model.reply(REQUEST, lambda _: arrived.set()))
+    await arrived.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await until(lambda: vendor.messages[0].closed_early)
+
+
+async def test_cancelling_before_the_answer_closes_the_connection(
+    vendor: LoopbackVendor, model: AnthropicModel
+) -> None:
+    vendor.script = [fault("hang")]
+    task = asyncio.create_task(ask(model))
+    await until(lambda: bool(vendor.messages))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await until(lambda: vendor.messages[0].closed_early)
+
+
+async def test_the_key_is_in_no_message_and_no_log(vendor: LoopbackVendor, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    echo = VendorReply(status=401, error_type="authentication_error", error_message=f"bad key {KEY}\nline")
+    vendor.script = [echo]
+    model = AnthropicModel(KEY, vendor.url)
+    broken = await failure(model)
+    assert "bad key [key]" in broken.message
+    await model.close()
+    odd = AnthropicModel(f"{KEY}\nx", vendor.url)
+    broken = await failure(odd)
+    assert broken.kind == "auth"
+    assert KEY not in repr(broken)
+    assert KEY not in str(broken.args)
+    assert KEY not in caplog.text
+    await odd.close()
+
+
+async def test_an_endpoint_without_a_key(vendor: LoopbackVendor) -> None:
+    vendor.fallback = VendorReply(text="ok")
+    model = AnthropicModel(None, vendor.url)
+    await model.warm()
+    assert vendor.requests == []
+    assert (await ask(model)).text == "ok"
+    await model.close()
+
+
+async def test_a_page_in_place_of_a_stream_is_malformed() -> None:
+    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(page, "127.0.0.1", 0)
+    async with server:
+        model = AnthropicModel(KEY, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        broken = await failure(model)
+        await model.close()
+    assert broken.kind == "malformed"
+    assert "text/html" in broken.message
+
+
+@pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1", "http://x:port"])
+async def test_a_base_url_that_is_none_is_invalid(url: str) -> None:
+    model = AnthropicModel(KEY, url)
+    for _ in range(2):
+        assert (await failure(model)).kind == "invalid"
+    await model.close()
+
+
+async def test_a_fault_of_the_listener_is_no_fault_of_the_stream(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    def listener(_: Delta) -> None:
+        raise ValueError("a bug")
+
+    vendor.script = [VendorReply(text="ok")]
+    with pytest.raises(ValueError, match="a bug"):
+        await model.reply(REQUEST, listener)
+
+
+def test_importing_the_adapter_does_not_import_the_sdk() -> None:
+    program = "import sys, codelaw.adapters.models.anthropic; sys.exit('anthropic' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after-ms": "soon", "retry-after": "-3"}, 0.0),
+    ],
+)
+def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "error_type", "message", "kind"),
+    [
+        (
+            400,
+            "invalid_request_error",
+            "input length and `max_tokens` exceed context limit: 190000 + 20000",
+            "overflow",
+        ),
+        (400, "invalid_request_error", "max_tokens: too large", "invalid"),
+        (404, "not_found_error", "model: nope", "invalid"),
+        (402, "billing_error", "pay", "auth"),
+        (408, "timeout_error", "late", "server"),
+        (503, "overloaded_error", "busy", "overload"),
+        (502, None, "bad gateway", "server"),
+        (200, "overloaded_error", "busy", "overload"),
+        (200, "rate_limit_error", "slow down", "rate_limit"),
+        (200, "invalid_request_error", "prompt is too long: 3 > 2", "overflow"),
+        (200, None, "?", "server"),
+    ],
+)
+def test_the_kinds_of_errors(status: int, error_type: str | None, message: str, kind: str) -> None:
+    assert kind_of_status(status, error_type, message) == kind

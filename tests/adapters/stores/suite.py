@@ -1,0 +1,320 @@
+"""What every store promises; a store's own test module subclasses `StoreSuite` and gives `open_store`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import (
+    AnswerDelta,
+    Mention,
+    NoticeEvent,
+    RetryEvent,
+    ThoughtDelta,
+    TodoEvent,
+    ToolCallEvent,
+    TurnEnded,
+    TurnStarted,
+    UsageEvent,
+)
+from codelaw.domain.messages import Call, Fragment, Message, Metadata, Role
+from codelaw.domain.models import Usage
+from codelaw.domain.permissions import Decision, Grant
+from codelaw.domain.results import FileChange
+
+NASTY = "a\0b \ud800 \ud83d\ude00 😀 \u2028 '; DROP TABLE chats; --"
+
+
+def a_chat(id_="c1", **changes):
+    return replace(Chat(id_, "Title", "panel", "agent", "model", "layered", 100.0, 100.0), **changes)
+
+
+def a_turn(store, id_="t1", chat_id="c1", **changes):
+    return replace(StoredTurn(id_, chat_id, "running", store.owner, 200.0), **changes)
+
+
+def said(id_, text="hello", turn="t1", role: Role = "user", **metadata):
+    return Message(id_, turn, role, text, Metadata(**metadata))
+
+
+async def refusal(awaitable):
+    with pytest.raises(Refusal) as caught:
+        await awaitable
+    return caught.value.code
+
+
+class StoreSuite:
+    """`open_store` opens the same, at first empty, store again and again, each time as another owner."""
+
+    async def test_a_chat_comes_back_whole(self, open_store):
+        store = await open_store()
+        await store.create(a_chat(title=NASTY))
+        full = said(
+            "m2",
+            NASTY,
+            role="assistant",
+            step=1,
+            calls=(Call("k", "Read", {"path": NASTY, "n": [1, 2.5, None, True]}),),
+            fragments=(Fragment("environment", NASTY),),
+            answer="x",
+            note="steer",
+            ref="r1",
+            mtime=1.25,
+            interrupted=True,
+        )
+        await store.begin_turn(a_turn(store), said("m1"))
+        await store.append("c1", [full], [("r1", {"data": {"text": NASTY}})])
+        await store.save_todos("c1", [Todo(NASTY, "pending"), Todo("b", "completed")])
+        await store.mark_noticed("c1", "law_large")
+        await store.mark_noticed("c1", "law_large")
+        ended = a_turn(store, status="ended", last_usage=Usage(1, 2, 3, 4), stop_reason="finished")
+        await store.end_turn(ended, [said("m3", role="assistant")])
+        again = await open_store()
+        loaded = await again.load("c1")
+        assert loaded.chat == a_chat(title=NASTY, updated_at=200.0, turns=1)
+        assert loaded.messages == (said("m1"), full, said("m3", role="assistant"))
+        assert loaded.turns == (ended,)
+        assert loaded.todos == (Todo(NASTY, "pending"), Todo("b", "completed"))
+        assert loaded.notices == {"law_large"}
+        assert await again.result("c1", "r1") == {"data": {"text": NASTY}}
+        assert await again.result("c1", "r2") is None
+        assert await again.result("c2", "r1") is None
+
+    async def test_update_writes_what_may_change(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        changed = a_chat(title="New", mode="plan", model="other", updated_at=300.0)
+        await store.update(replace(changed, kind="inline", created_at=1.0))
+        assert (await store.load("c1")).chat == changed
+
+    async def test_an_unknown_chat_is_refused_everywhere(self, open_store):
+        store = await open_store()
+        unknown = NASTY
+        for awaitable in (
+            store.load(unknown),
+            store.delete(unknown),
+            store.update(a_chat(unknown)),
+            store.begin_turn(a_turn(store, chat_id=unknown), said("m")),
+            store.append(unknown, [said("m")]),
+            store.end_turn(a_turn(store, chat_id=unknown)),
+            store.append_events(unknown, "t", [(1.0, ThoughtDelta("a", 1))]),
+            store.events(unknown, 0),
+            store.merge_deltas(unknown, "t"),
+            store.save_todos(unknown, []),
+            store.mark_noticed(unknown, "x"),
+        ):
+            assert await refusal(awaitable) == "chat_not_found"
+
+    async def test_an_unknown_turn_does_not_end(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        assert await refusal(store.end_turn(a_turn(store), [said("m")])) == "turn_not_found"
+        assert (await store.load("c1")).messages == ()
+
+    async def test_a_write_that_fails_leaves_nothing(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.append("c1", [said("m1")])
+        with pytest.raises(Exception, match=r"(?i)unique"):
+            await store.append("c1", [said("m2"), said("m1")], [("r", {})])
+        assert (await store.load("c1")).messages == (said("m1"),)
+        assert await store.result("c1", "r") is None
+
+    async def test_the_list_is_newest_first_and_goes_on_from_its_cursor(self, open_store):
+        store = await open_store()
+        for number in range(7):
+            await store.create(a_chat(f"c{number}", updated_at=float(number // 2)))
+        assert [chat.id for chat in (await store.list(None, 100, None))[0]] == [
+            "c6",
+            "c5",
+            "c4",
+            "c3",
+            "c2",
+            "c1",
+            "c0",
+        ]
+        seen, cursor = [], None
+        while True:
+            chats, cursor = await store.list(None, 3, cursor)
+            seen += [chat.id for chat in chats]
+            if cursor is None:
+                break
+            await store.create(a_chat(f"new{cursor[:3]}{len(seen)}", updated_at=99.0))
+        assert seen == ["c6", "c5", "c4", "c3", "c2", "c1", "c0"]
+        assert (await store.list(None, 0, None))[0][0].updated_at == 99.0
+        assert await refusal(store.list(None, 3, "nonsense")) == "invalid_text"
+
+    async def test_a_query_looks_into_titles_and_messages(self, open_store):
+        store = await open_store()
+        await store.create(a_chat("c1", title="About 100% wool"))
+        await store.create(a_chat("c2", title="Other", updated_at=101.0))
+        await store.append("c2", [said("m", "the CHUNKED_reader \ud800 half Straße")])
+        for query, expected in [
+            ("wool", ["c1"]),
+            ("100%", ["c1"]),
+            ("0% w", ["c1"]),
+            ("%o%", []),
+            ("chunked_READER", ["c2"]),
+            ("chunked-reader", []),
+            ("\ud800", ["c2"]),
+            ("o", ["c2", "c1"]),
+            ("STRASSE", ["c2"]),
+            ("", ["c2", "c1"]),
+            ("\\", []),
+        ]:
+            assert [chat.id for chat in (await store.list(query, 9, None))[0]] == expected, query
+
+    async def test_a_deleted_chat_is_gone_with_everything(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.begin_turn(a_turn(store), said("m1"))
+        await store.append("c1", [], [("r", {"a": 1})])
+        await store.append_events("c1", "t1", [(1.0, ThoughtDelta("a", 1))])
+        await store.mark_noticed("c1", "x")
+        await store.delete("c1")
+        assert await store.list(None, 9, None) == ([], None)
+        await store.create(a_chat())
+        loaded = await store.load("c1")
+        assert (loaded.messages, loaded.turns, loaded.notices) == ((), (), frozenset())
+        assert await store.result("c1", "r") is None
+        assert await store.append_events("c1", "t1", [(1.0, ThoughtDelta("a", 1))]) == [1]
+
+    async def test_every_kind_of_event_comes_back(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        result = TurnResult(
+            "c1",
+            "t1",
+            "failed",
+            "",
+            2,
+            Usage(1, 2, 3, 4),
+            changes=(FileChange("a", "file:///a", "modified", 1, 2, "diff"),),
+            error=TurnError("model_unavailable", "m", "h"),
+            cost_usd=0.5,
+        )
+        events = [
+            TurnStarted(NASTY, (Mention("a", "file", "file:///a", reminded=True),), 2),
+            ThoughtDelta("a", 1),
+            AnswerDelta(NASTY, 1),
+            ToolCallEvent("k", "Bash", "t", "rejected", 1, {"a": [1]}, "s", "d", Decision("deny", "deny", "Bash")),
+            ToolCallEvent("k", "Bash", "t", "running", 1),
+            TodoEvent((Todo("a", "in_progress"),), 1),
+            UsageEvent(Usage(5), 10, 20, 1),
+            RetryEvent(1, 2.5, "r", 1),
+            NoticeEvent("warning", "c", "m"),
+            NoticeEvent("info", "c", "m", 0),
+            TurnEnded(result),
+        ]
+        numbers = await store.append_events("c1", "t1", [(1.5, event) for event in events])
+        assert numbers == list(range(1, len(events) + 1))
+        stored = await (await open_store()).events("c1", 0)
+        assert [event.event for event in stored] == events
+        assert {(event.chat_id, event.turn_id, event.at) for event in stored} == {("c1", "t1", 1.5)}
+
+    async def test_seq_rises_by_one_per_chat_whoever_writes(self, open_store):
+        first, second = await open_store(), await open_store()
+        for id_ in ("c1", "c2"):
+            await first.create(a_chat(id_))
+
+        async def write(store, chat_id):
+            return await store.append_events(chat_id, "t", [(1.0, ThoughtDelta("a", 1)), (1.0, AnswerDelta("b", 1))])
+
+        given = await asyncio.gather(*(write(store, "c1") for _ in range(10) for store in (first, second)))
+        assert sorted(number for pair in given for number in pair) == list(range(1, 41))
+        assert all(pair[1] == pair[0] + 1 for pair in given)
+        assert await write(first, "c2") == [1, 2]
+        assert [event.seq for event in await second.events("c1", 38)] == [39, 40]
+        assert await first.append_events("c1", "t", []) == []
+
+    async def test_runs_of_deltas_are_merged_under_their_last_seq(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        other = NoticeEvent("info", "c", "m")
+        events = [ThoughtDelta("a", 1), ThoughtDelta("b", 1), ThoughtDelta("c", 2), AnswerDelta("d", 2), other]
+        events += [AnswerDelta("e", 2), AnswerDelta("\ud83d", 2), AnswerDelta("\ude00", 2)]
+        await store.append_events("c1", "t1", [(float(at), event) for at, event in enumerate(events)])
+        await store.append_events("c1", "t2", [(9.0, AnswerDelta("z", 2)), (9.0, AnswerDelta("z", 2))])
+        for _ in range(2):
+            await store.merge_deltas("c1", "t1")
+            stored = [(event.seq, event.event) for event in await store.events("c1", 0)]
+            assert stored == [
+                (2, ThoughtDelta("ab", 1)),
+                (3, ThoughtDelta("c", 2)),
+                (4, AnswerDelta("d", 2)),
+                (5, other),
+                (8, AnswerDelta("e\ud83d\ude00", 2)),
+                (9, AnswerDelta("z", 2)),
+                (10, AnswerDelta("z", 2)),
+            ]
+        assert await store.append_events("c1", "t1", [(1.0, other)]) == [11]
+
+    async def test_a_chat_is_busy_while_a_living_owner_runs_a_turn(self, open_store):
+        first, second = await open_store(), await open_store()
+        assert first.owner != second.owner
+        await first.create(a_chat())
+        await first.begin_turn(a_turn(first), said("m1"))
+        assert (await second.load("c1")).chat.running == "t1"
+        for store in (first, second):
+            assert await refusal(store.begin_turn(a_turn(store, "t2"), said("m2"))) == "chat_busy"
+        assert [message.id for message in (await second.load("c1")).messages] == ["m1"]
+        await first.end_turn(a_turn(first, status="ended", stop_reason="cancelled"))
+        await second.begin_turn(a_turn(second, "t2"), said("m2", turn="t2"))
+        assert (await first.list(None, 9, None))[0][0].running == "t2"
+
+    async def test_a_dead_owner_is_passed(self, open_store):
+        first, second = await open_store(), await open_store()
+        await first.create(a_chat())
+        await first.begin_turn(a_turn(first), said("m1"))
+        assert await second.is_alive(first.owner)
+        await first.close()
+        assert not await second.is_alive(first.owner)
+        loaded = await second.load("c1")
+        assert loaded.chat.running is None
+        assert loaded.turns[0].status == "running"
+        await second.begin_turn(a_turn(second, "t2"), said("m2"))
+        assert (await second.load("c1")).chat.running == "t2"
+
+    async def test_only_one_of_two_servers_gets_the_turn(self, open_store):
+        stores = [await open_store() for _ in range(4)]
+        await stores[0].create(a_chat())
+        begun = await asyncio.gather(
+            *(store.begin_turn(a_turn(store, f"t{i}"), said(f"m{i}")) for i, store in enumerate(stores)),
+            return_exceptions=True,
+        )
+        assert [getattr(outcome, "code", None) for outcome in begun].count("chat_busy") == 3
+        assert begun.count(None) == 1
+
+    @pytest.mark.parametrize("owner", ["", "nobody", "../x", "a/b", NASTY])
+    async def test_strangers_do_not_live(self, open_store, owner):
+        assert not await (await open_store()).is_alive(owner)
+
+    async def test_grants_stay_until_revoked(self, open_store):
+        store = await open_store()
+        await store.add_grant(Grant("g1", "Bash(git diff:*)", "always"))
+        await store.add_grant(Grant("g2", NASTY, "always"))
+        again = await open_store()
+        assert await again.grants() == [Grant("g1", "Bash(git diff:*)", "always"), Grant("g2", NASTY, "always")]
+        assert await again.revoke_grant("g1")
+        assert not await again.revoke_grant("g1")
+        assert [grant.id for grant in await store.grants()] == ["g2"]
+
+    async def test_a_cancelled_caller_loses_no_write(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        tasks = [asyncio.ensure_future(store.append("c1", [said(f"m{i}")])) for i in range(20)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert [message.id for message in (await store.load("c1")).messages] == [f"m{i}" for i in range(20)]
+
+    async def test_a_closed_store_refuses(self, open_store):
+        store = await open_store()
+        await store.close()
+        await store.close()
+        assert await refusal(store.load("c1")) == "store_unavailable"

@@ -1,0 +1,133 @@
+"""Commands and what they leave behind (T-6, S-5, S-6, R-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.workspace.processes import Ends, LocalProcesses, child_environment
+from codelaw.domain.errors import ToolFailure
+
+
+async def gone(pid: int) -> bool:
+    """Whether a process ends within a second; a zombie has ended."""
+
+    def alive() -> bool:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except FileNotFoundError:
+            return False
+        return state != "Z"
+
+    for _ in range(50):
+        if not await asyncio.to_thread(alive):
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def pids(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().split()]
+
+
+async def test_it_runs_in_the_folder_without_a_terminal(tmp_path: Path):
+    result = await LocalProcesses().run("pwd; cat; tty; echo $TERM", cwd=tmp_path, timeout=5)
+    assert result.stdout.split("\n") == [str(tmp_path), "not a tty", "dumb", ""]
+    assert (result.exit_code, result.timed_out) == (0, False)
+
+
+async def test_a_group_of_its_own(tmp_path: Path):
+    result = await LocalProcesses().run("ps -o pgid= -p $$; echo $$", cwd=tmp_path, timeout=5)
+    group, pid = result.stdout.split()
+    assert group == pid != str(os.getpgrp())
+
+
+STUBBORN = "trap '' TERM; (trap '' TERM; sleep 60 & echo $! >> pids; wait; sleep 60) & echo $! $$ >> pids; sleep 61"
+
+
+async def test_the_whole_group_dies_on_timeout(tmp_path: Path):
+    started = time.monotonic()
+    result = await LocalProcesses().run(f"echo begun; {STUBBORN}", cwd=tmp_path, timeout=0.4)
+    assert time.monotonic() - started < 5
+    assert (result.timed_out, result.exit_code, result.stdout) == (True, None, "begun\n")
+    assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 3
+
+
+async def test_the_whole_group_dies_on_cancel(tmp_path: Path):
+    task = asyncio.create_task(LocalProcesses().run(STUBBORN, cwd=tmp_path, timeout=60))
+    while not (tmp_path / "pids").exists() or len(pids(tmp_path / "pids")) < 3:
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 3
+
+
+async def test_a_background_process_does_not_hold_us(tmp_path: Path):
+    async with asyncio.timeout(10):
+        result = await LocalProcesses().run("sleep 60 & echo $! > pids; echo done", cwd=tmp_path, timeout=30)
+    assert (result.stdout, result.exit_code, result.timed_out) == ("done\n", 0, False)
+    assert await gone(pids(tmp_path / "pids")[0])
+
+
+async def test_a_process_that_left_the_group_does_not_hold_us(tmp_path: Path):
+    async with asyncio.timeout(10):
+        result = await LocalProcesses().run("setsid sleep 20 & echo done", cwd=tmp_path, timeout=30)
+    assert (result.stdout, result.exit_code) == ("done\n", 0)
+
+
+async def test_memory_is_bounded(tmp_path: Path):
+    result = await LocalProcesses().run("echo head; yes | head -c 30000000; echo tail", cwd=tmp_path, timeout=30)
+    assert len(result.stdout) < 30_000
+    assert result.stdout_omitted > 29_000_000
+    assert result.stdout.startswith("head\n")
+    assert result.stdout.endswith("tail\n")
+
+
+@pytest.mark.parametrize("sizes", [[3], [1] * 20, [20], [5, 5, 5], [6, 6, 100]])
+def test_head_and_tail_whatever_the_pieces(sizes: list[int]):
+    ends, given = Ends(6, 4), bytearray()
+    for size in sizes:
+        piece = bytes(97 + (len(given) + at) % 26 for at in range(size))
+        given += piece
+        ends.feed(piece)
+    if len(given) <= 10:
+        assert (ends.text(), ends.omitted) == (given.decode(), 0)
+    else:
+        assert ends.text() == f"{given[:6].decode()}\n… {len(given) - 10} bytes left out …\n{given[-4:].decode()}"
+
+
+async def test_secrets_do_not_reach_the_command(tmp_path: Path):
+    secret = dict.fromkeys(("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "CODELAW_MODEL__API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "MY_PASSWORD", "DB_SECRET", "NPM_CONFIG__AUTH", "NODE_AUTH_TOKEN", "UV_PUBLISH_TOKEN", "CARGO_REGISTRY_TOKEN", "UNHEARD_OF", "SSH_AUTH_SOCK", "DATABASE_URL"), "s3cret")  # fmt: skip
+    proxy = {"HTTPS_PROXY": "http://me:s3cret@proxy:1", "HTTP_PROXY": "http://proxy:1"}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/home/x", "LC_ALL": "C", **secret, **proxy}
+    result = await LocalProcesses(environment).run("env", cwd=tmp_path, timeout=5)
+    assert "s3cret" not in result.stdout
+    for kept in ("HOME=/home/x", "LC_ALL=C", "TERM=dumb", "PATH=", "HTTP_PROXY=http://proxy:1"):
+        assert kept in result.stdout
+    assert child_environment({}).get("TERM") == "dumb"
+
+
+async def test_a_folder_that_is_gone(tmp_path: Path):
+    with pytest.raises(ToolFailure, match="cannot be started"):
+        await LocalProcesses().run("true", cwd=tmp_path / "none", timeout=5)
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 2, 3, 4, 6, 8, 12])
+async def test_a_cancel_while_the_command_is_being_started_ends_the_whole_group(tmp_path: Path, ticks: int):
+    mark = tmp_path / "pid"
+    running = asyncio.ensure_future(
+        LocalProcesses().run(f"sleep 30 & echo $! > {mark}; sleep 31", cwd=tmp_path, timeout=60)
+    )
+    for _ in range(ticks):
+        await asyncio.sleep(0.001)
+    running.cancel()
+    async with asyncio.timeout(20):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    if mark.exists() and mark.read_text().strip():
+        assert await gone(int(mark.read_text()))

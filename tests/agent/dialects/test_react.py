@@ -1,0 +1,197 @@
+"""The `react` reader: a corpus of nasty replies, and properties of any reply (R-3, R-6)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.agent.dialects.react import React
+from codelaw.domain.messages import Call
+from codelaw.domain.models import ModelReply
+
+
+def read(text: str):
+    return React().read(ModelReply(text, "end_turn"), lambda n: f"c{n}")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    text: str
+    tool: str | None = None
+    arguments: dict[str, Any] | None = None
+    answer: str | None = None
+    thought: str = ""
+    unreadable: str | None = None
+    kept: str | None = None
+
+
+CORPUS = [
+    Case("plain call", 'Thought: look\nAction: Read[{"path": "a.py"}]', "Read", {"path": "a.py"}, thought="look"),
+    Case("no thought", 'Action: LS[{"path": "."}]', "LS", {"path": "."}),
+    Case("no arguments", "Thought: x\nAction: LS[]", "LS", {}, thought="x"),
+    Case("blank arguments", "Action: LS[  ]", "LS", {}),
+    Case("brackets in a string", 'Action: Grep[{"pattern": "a[0]]}{"}]', "Grep", {"pattern": "a[0]]}{"}),
+    Case(
+        "quotes in a string", 'Action: Bash[{"command": "echo \\"hi\\" \']\'"}]', "Bash", {"command": "echo \"hi\" ']'"}
+    ),
+    Case(
+        "raw newline in a string",
+        'Action: Write[{"path": "a", "content": "x\ny"}]',
+        "Write",
+        {"path": "a", "content": "x\ny"},
+    ),
+    Case(
+        "an action inside a string",
+        'Action: Write[{"path": "a", "content": "\\nAction: Bash[{}]"}]',
+        "Write",
+        {"path": "a", "content": "\nAction: Bash[{}]"},
+    ),
+    Case("arguments over lines", 'Action: Edit[\n{\n "path": "a"\n}\n]', "Edit", {"path": "a"}),
+    Case(
+        "fence around the arguments",
+        'Thought: t\nAction:\n```json\nRead[{"path": "a"}]\n```',
+        "Read",
+        {"path": "a"},
+        thought="t",
+    ),
+    Case("fence around all", 'Thought: t\n```\nAction: Read[{"path": "a"}]\n```', "Read", {"path": "a"}, thought="t"),
+    Case("inline code", 'Thought: t\nAction: `Read[{"path": "a"}]`', "Read", {"path": "a"}, thought="t"),
+    Case("bold label", '**Thought:** t\n**Action:** Read[{"path": "a"}]', "Read", {"path": "a"}, thought="t"),
+    Case("space before the bracket", 'Action: Read [{"path": "a"}]', "Read", {"path": "a"}),
+    Case("name on the next line", 'Action:\nRead[{"path": "a"}]', "Read", {"path": "a"}),
+    Case("unclosed but whole", 'Action: Read[{"path": "a"}', "Read", {"path": "a"}),
+    Case(
+        "invented observation",
+        'Thought: t\nAction: LS[{}]\n[tool] {"status": "success"}\nAction: Bash[{"command": "rm"}]',
+        "LS",
+        {},
+        thought="t",
+        kept="Thought: t\nAction: LS[{}]",
+    ),
+    Case("second action", 'Action: LS[{}]\nAction: Bash[{"command": "x"}]', "LS", {}, kept="Action: LS[{}]"),
+    Case("finish", "Thought: done\nAction: Finish[It is 42.]", answer="It is 42.", thought="done"),
+    Case("finish with brackets", "Action: Finish[see a[0] and [b](c)]", answer="see a[0] and [b](c)"),
+    Case("finish over lines", "Action: Finish[a\n\n- b\n- c]", answer="a\n\n- b\n- c"),
+    Case("finish, then chatter", "Action: Finish[a]\n\nHope that helps!", answer="a", kept="Action: Finish[a]"),
+    Case("finish, then an observation", "Action: Finish[a]\nObservation: b]", answer="a"),
+    Case("finish, then a forged tool line", 'Action: Finish[a]\n[tool] {"x": [1]}', answer="a"),
+    Case(
+        "finish that speaks of labels",
+        "Action: Finish[Write\nAction: LS[{}]\nlike this]",
+        answer="Write\nAction: LS[{}]\nlike this",
+    ),
+    Case("finish never closed", "Action: Finish[the answer \n", answer="the answer"),
+    Case("empty finish", "Action: Finish[]", answer=""),
+    Case("bare finish", "Finish[all good]", answer="all good"),
+    Case("bare finish after a thought", "Thought: so\nFinish[all good]", answer="all good", thought="so"),
+    Case("finish in a fence", "Thought: t\n```\nAction: Finish[ok]\n```", answer="ok", thought="t"),
+    Case("no action at all", "The answer is 42.", answer="The answer is 42."),
+    Case("only a thought", "Thought: the answer is 42.", answer="the answer is 42."),
+    Case(
+        "the word action in prose", "We take Action: none. Then Read[x].", answer="We take Action: none. Then Read[x]."
+    ),
+    Case("an early label that is none", "Thought: t\nAction: now\nAction: LS[{}]", "LS", {}, thought="t\nAction: now"),
+    Case("bad JSON", "Action: Read[{path: a}]", unreadable="not valid JSON"),
+    Case("single quotes", "Action: Read[{'path': 'a'}]", unreadable="not valid JSON"),
+    Case("a list", "Action: Read[[1]]", unreadable="one JSON object, not list"),
+    Case("a string", 'Action: Read["a"]', unreadable="one JSON object, not str"),
+    Case("cut JSON", 'Action: Write[{"path": "a", "content": "x', unreadable="not valid JSON"),
+    Case("two objects", 'Action: Read[{"path": "a"}, {"path": "b"}]', unreadable="`]` must follow"),
+    Case("label without an action", "Thought: t\nAction: read the file", unreadable="could not be read"),
+    Case("endless nesting", "Action: Read[" + '{"a":' * 100_000, unreadable="nested too deeply"),
+    Case("nothing", ""),
+    Case("blank", " \n\t\n"),
+    Case("an empty thought", "Thought:   "),
+]
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
+def test_corpus(case: Case):
+    reading = read(case.text)
+    assert reading.thought == case.thought
+    assert reading.answer == case.answer
+    if case.unreadable is not None:
+        assert reading.unreadable is not None
+        assert case.unreadable in reading.unreadable.problem
+        assert not reading.calls
+    elif case.tool is not None:
+        assert reading.calls == (Call("c0", case.tool, case.arguments or {}),)
+    else:
+        assert not reading.calls
+        assert reading.empty == (case.answer is None)
+    if case.kept is not None:
+        assert reading.kept == case.kept
+
+
+def test_a_cut_call_is_answered_with_an_error_and_a_cut_answer_is_continued():
+    cut = React().cut(
+        ModelReply('Thought: t\nAction: Write[{"path": "a", "content": "x', "max_tokens"), lambda n: f"c{n}"
+    )
+    assert cut is not None
+    assert "was not run" in cut.calls[0].problem  # type: ignore[union-attr]
+    assert React().cut(ModelReply("Thought: t\nAction: Finish[so far", "max_tokens"), lambda n: f"c{n}") is None
+    complete = ModelReply('Action: LS[{"path": "."}]', "max_tokens")
+    assert React().cut(complete, lambda n: f"c{n}").calls[0].call == Call("c0", "LS", {})  # type: ignore[union-attr]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.dictionaries(st.text(), json_values), st.booleans())
+def test_any_arguments_survive(arguments: dict[str, Any], ascii_only: bool):
+    text = f"Thought: t\nAction: Tool[{json.dumps(arguments, ensure_ascii=ascii_only)}]\nAction: Finish[no]"
+    assert read(text).calls == (Call("c0", "Tool", arguments),)
+
+
+pieces = st.sampled_from(
+    [
+        "Thought:",
+        "Action:",
+        "Finish[",
+        "Read[",
+        '{"a": 1}',
+        "]",
+        "[",
+        "\n",
+        " ",
+        "x",
+        "[tool]",
+        "```",
+        "**",
+        "Observation:",
+        "é",
+        "`",
+        "A",
+        "F",
+        "Fin",
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=25).map("".join), st.data())
+def test_streamed_answer_equals_the_read_one_however_it_arrives(text: str, data: st.DataObject):
+    dialect = React()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    stream, shown = dialect.stream(), {"thought": "", "answer": ""}
+    for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True):
+        for channel, piece in stream.feed(text[start:end]):
+            shown[channel] += piece
+    reading = read(text)
+    for channel, piece in stream.finish(reading):
+        shown[channel] += piece
+    assert shown["answer"] == (reading.answer or "")
+
+
+@given(st.text(max_size=200))
+def test_reading_never_fails(text: str):
+    reading = read(text)
+    assert text.startswith(reading.kept)

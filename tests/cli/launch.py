@@ -1,0 +1,14 @@
+"""The real command line, with a stand-in for its server: `launch.py SCENE LOG ARGUMENTS…`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from codelaw.cli import spawn
+from codelaw.cli.main import main
+
+scene, log, *arguments = sys.argv[1:]
+stub = str(Path(__file__).with_name("stub_server.py"))
+spawn.server_command = lambda: [sys.executable, stub, scene, log]
+sys.exit(main(arguments))

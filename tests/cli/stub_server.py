@@ -1,0 +1,154 @@
+"""A stand-in language server: speaks the wire, plays one scene, writes what it got to a file. Its own small program."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from itertools import count
+from pathlib import Path
+
+SCENE, LOG = sys.argv[1], Path(sys.argv[2])
+NASTY = "\x1b[31mred\x07\r\x9b2J \u202eright"
+OPTIONS = [
+    {"id": "once", "title": "Allow once", "kind": "allow_once"},
+    {"id": "chat", "title": "Allow in this chat: Bash(make:*)", "kind": "allow_chat"},
+    {"id": "always", "title": "Always allow: Bash(make:*)", "kind": "allow_always"},
+    {"id": "reject", "title": "Reject", "kind": "reject"},
+]
+numbers = count(1)
+
+
+def read():
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    if not length:
+        sys.exit(1)
+    message = json.loads(sys.stdin.buffer.read(length))
+    with LOG.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(message) + "\n")
+    return message
+
+
+def send(message):
+    body = json.dumps({"jsonrpc": "2.0"} | message).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    sys.stdout.buffer.flush()
+
+
+def event(kind, **fields):
+    params = {"chatId": "c1", "turnId": "t1", "seq": next(numbers), "at": 1.0, "event": {"kind": kind} | fields}
+    send({"method": "codelaw/chat/event", "params": params})
+
+
+def ended(stop="finished", **more):
+    usage = dict.fromkeys(["inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens", "totalTokens"], 7)
+    result = {"chatId": "c1", "turnId": "t1", "stopReason": stop, "answer": "Hello.", "steps": 2, "usage": usage}
+    return result | {"notices": [], "changes": []} | more
+
+
+def call(status, title="Run make", **more):
+    event("tool_call", callId="k", tool="Bash", title=title, status=status, step=1, **more)
+
+
+def wait_for(method=None, id_=None):
+    while True:
+        message = read()
+        if (method and message.get("method") == method) or (id_ and message.get("id") == id_):
+            return message
+
+
+def play(request):
+    event("turn_started", text=request["params"]["text"], mentions=[], mentionsLeftOut=0)
+    if SCENE == "plain":
+        event("thought", delta="I think", step=1)
+        event("thought", delta=" so.", step=1)
+        call("pending")
+        call("running")
+        call("completed", summary="12 lines")
+        event("retry", attempt=1, inSeconds=2, reason="overloaded", step=2)
+        event("todo", items=[{"content": "first", "status": "completed"}], step=2)
+        event("notice", level="warning", code="x", message="Mind the gap.")
+        event("answer", delta="Hel", step=2)
+        event("answer", delta="lo.", step=2)
+        event("usage", contextTokens=50, contextWindow=100, step=2)
+        event("kind_of_a_later_version")
+        return ended(changes=[{"uri": "file:///a", "path": "a.py", "kind": "modified", "added": 1, "removed": 2}])
+    if SCENE == "nasty":
+        event("thought", delta=NASTY, step=1)
+        call("failed", title=NASTY, summary=NASTY)
+        event("notice", level="error", code="x", message=NASTY)
+        event("answer", delta=NASTY, step=1)
+        return ended(answer=NASTY)
+    if SCENE == "approval":
+        params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run make", "risk": "execute"}
+        params |= {"preview": {"command": f"make {NASTY}\n" + "\n".join(map(str, range(80)))}, "options": OPTIONS}
+        send({"id": 99, "method": "codelaw/approval/request", "params": params})
+        answer = wait_for(id_=99)
+        return ended(answer=json.dumps(answer.get("result")))
+    if SCENE == "withdrawn":
+        params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run", "risk": "execute"}
+        send({"id": 99, "method": "codelaw/approval/request", "params": params | {"preview": {}, "options": OPTIONS}})
+        wait_for("$/cancelRequest")
+        send({"method": "$/cancelRequest", "params": {"id": 99}})
+        wait_for(id_=99)
+        return ended("cancelled")
+    if SCENE == "hang":
+        event("answer", delta="Wait", step=1)
+        wait_for("$/cancelRequest")
+        call("interrupted")
+        return ended("cancelled")
+    if SCENE == "deaf":
+        event("answer", delta="Wait", step=1)
+        wait_for("$/cancelRequest")
+        time.sleep(60)
+    if SCENE == "dies":
+        sys.stderr.write("first words\nlast words\n")
+        sys.stderr.flush()
+        sys.exit(3)
+    if SCENE == "garbage":
+        sys.stdout.buffer.write(b"Content-Length: 5\r\n\r\n{oops")
+        sys.stdout.buffer.flush()
+        time.sleep(60)
+    if SCENE == "failed":
+        return ended("failed", error={"code": "auth_failed", "message": "The key is wrong.", "hint": "Get another."})
+    if SCENE == "flood":
+        for _ in range(20_000):
+            event("answer", delta="x" * 100, step=1)
+        return ended()
+    return ended(SCENE)
+
+
+def main():
+    send({"method": "window/logMessage", "params": {"type": 4, "message": "hello"}})
+    while True:
+        message = read()
+        method, id_ = message.get("method"), message.get("id")
+        if method == "exit":
+            return
+        if id_ is None or method is None:
+            continue
+        if method == "initialize":
+            send({"id": id_, "result": {"capabilities": {}}})
+            send({"id": 50, "method": "client/registerCapability", "params": {"registrations": []}})
+            send({"id": 51, "method": "workspace/configuration", "params": {"items": [{}, {}]}})
+            send({"id": 52, "method": "workspace/applyEdit", "params": {"edit": {}}})
+        elif method == "codelaw/chat/create":
+            send({"id": id_, "result": {"id": "c1"}})
+        elif method == "codelaw/chat/send" and SCENE == "refuse":
+            data = {"code": "chat_busy", "message": "Busy.", "hint": "Wait."}
+            send({"id": id_, "error": {"code": -32803, "message": "Busy.", "data": data}})
+        elif method == "codelaw/chat/send" and SCENE == "invalid":
+            data = {"errors": [{"path": "model", "message": "too long"}]}
+            send({"id": id_, "error": {"code": -32602, "message": "Invalid params", "data": data}})
+        elif method == "codelaw/chat/send":
+            result = play(message)
+            event("turn_ended", result=result)
+            send({"id": id_, "result": result})
+        else:
+            send({"id": id_, "result": None})
+
+
+main()

@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PATH = os.pathsep.join(sys.path)
+STEERING = [chr(code) for code in (*range(9), *range(11, 32), *range(0x7F, 0xA0), 0x202E)]
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "got.jsonl"
+
+
+def command(scene, log, *arguments):
+    return [sys.executable, str(HERE / "launch.py"), scene, str(log), *arguments]
+
+
+def run(scene, log, *arguments, text=None):
+    return subprocess.run(
+        command(scene, log, *arguments),
+        input=text,
+        stdin=None if text is not None else subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "PYTHONPATH": PATH},
+    )
+
+
+def received(log, method):
+    messages = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    return [message.get("params") for message in messages if message.get("method") == method]
+
+
+def answers(log):
+    messages = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    return {message["id"]: message for message in messages if "method" not in message}
+
+
+def test_one_turn_prints_the_answer_and_everything_else_aside(log):
+    done = run("plain", log, "chat", "hi")
+    assert done.returncode == 0
+    assert done.stdout == "Hello.\n"
+    for part in ("I think so.", "✓ Run make · 12 lines", "Asking again in 2 s: overloaded", "☑ first", "Mind the gap."):
+        assert part in done.stderr
+    assert "modified a.py +1 -2" in done.stderr
+    assert "2 steps · 21 tokens in (7 cached), 7 out · context 50 % · chat c1" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_what_the_client_says_and_answers(log, tmp_path):
+    run(
+        "plain",
+        log,
+        "chat",
+        "hi",
+        "--model",
+        "m",
+        "--mode",
+        "ask",
+        "--strategy",
+        "layered",
+        "--workspace",
+        str(tmp_path),
+    )
+    (hello,) = received(log, "initialize")
+    assert hello["rootUri"] == tmp_path.resolve().as_uri()
+    assert hello["capabilities"]["experimental"]["codelaw"] == {"events": {}, "approvals": {}}
+    assert isinstance(hello["processId"], int)
+    chosen = {"model": "m", "mode": "ask", "strategy": "layered"}
+    assert received(log, "codelaw/chat/create") == [{"kind": "headless"} | chosen]
+    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "hi"} | chosen]
+    assert answers(log)[50]["result"] is None
+    assert answers(log)[51]["result"] == [None, None]
+    assert answers(log)[52]["error"]["code"] == -32601
+    assert len(received(log, "shutdown")) == len(received(log, "exit")) == 1
+
+
+def test_an_old_chat_goes_on_and_text_may_come_from_standard_input(log):
+    done = run("plain", log, "chat", "--chat", "c1", "-", text="from a pipe\n")
+    assert done.returncode == 0
+    assert received(log, "codelaw/chat/create") == []
+    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "from a pipe\n"}]
+
+
+def test_json_is_all_there_is_on_standard_output(log):
+    done = run("plain", log, "chat", "hi", "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["seq"] for line in lines[:-1]] == list(range(1, len(lines)))
+    assert lines[0]["event"] == {"kind": "turn_started", "text": "hi", "mentions": [], "mentionsLeftOut": 0}
+    assert lines[-1]["stopReason"] == "finished"
+    assert "event" not in lines[-1]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("scene", ["nasty", "approval"])
+def test_json_stays_pure_whatever_comes(log, scene):
+    done = run(scene, log, "chat", "hi", "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[-1]["turnId"] == "t1"
+    assert done.stdout.isascii()
+
+
+def test_nothing_that_was_written_by_others_steers_the_terminal(log):
+    done = run("nasty", log, "chat", "hi")
+    shown = done.stdout + done.stderr
+    assert not [mark for mark in STEERING if mark in shown]
+    assert shown.count("␛[31mred␇") == 5
+    assert "<U+009B>2J" in shown
+    assert "<U+202E>right" in shown
+
+
+@pytest.mark.parametrize(
+    ("scene", "status"),
+    [("finished", 0), ("cancelled", 130), ("step_limit", 1), ("token_limit", 1), ("refused", 1), ("failed", 1)],
+)
+def test_the_exit_status_tells_how_the_turn_ended(log, scene, status):
+    assert run(scene, log, "chat", "hi").returncode == status
+    assert run(scene, log, "chat", "hi", "--json").returncode == status
+
+
+def test_a_failed_turn_says_why(log):
+    done = run("failed", log, "chat", "hi")
+    assert "The turn failed. The key is wrong.\nGet another." in done.stderr
+
+
+def test_a_refusal_is_told_with_its_hint_and_leaves_no_chat(log):
+    done = run("refuse", log, "chat", "hi", "--json")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Busy.\nWait.\n")
+    assert received(log, "codelaw/chat/delete") == [{"chatId": "c1"}]
+    log.unlink()
+    run("refuse", log, "chat", "hi", "--chat", "c1")
+    assert received(log, "codelaw/chat/delete") == []
+
+
+def test_wrong_params_are_told_by_field(log):
+    assert run("invalid", log, "chat", "hi").stderr == "Invalid params\nmodel: too long\n"
+
+
+def test_a_server_that_dies_leaves_its_last_words(log):
+    done = run("dies", log, "chat", "hi")
+    assert done.returncode == 1
+    assert "The server ended (exit status 3).\nfirst words\nlast words\n" in done.stderr
+
+
+def test_a_server_that_talks_rubbish_is_given_up(log):
+    done = run("garbage", log, "chat", "hi")
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["chat", "--bogus"],
+        ["nonsense"],
+        [],
+        ["chat", "a", "b"],
+        ["chat", "x", "--mode", "nope"],
+        ["chat", "x", "--workspace", "/does/not/exist"],
+        ["chat", "--json"],
+        ["chats", "--limit", "x"],
+        ["chat", "x", "--js"],
+    ],
+)
+def test_usage_errors(log, arguments):
+    done = run("plain", log, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr
+
+
+def test_without_a_terminal_approvals_are_refused_and_the_turn_goes_on(log):
+    done = run("approval", log, "chat", "hi")
+    assert done.returncode == 0
+    assert answers(log)[99]["result"]["optionId"] == "reject"
+    assert "without a terminal" in answers(log)[99]["result"]["comment"]
+    assert "Run make" in done.stderr
+
+
+def test_yes_allows_once(log):
+    assert run("approval", log, "chat", "hi", "--yes").returncode == 0
+    assert answers(log)[99]["result"] == {"optionId": "once"}
+
+
+def test_a_reader_that_leaves_is_no_crash(log):
+    with subprocess.Popen(
+        command("flood", log, "chat", "hi", "--json"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": PATH},
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(20) == 1
+    assert errors == b""
+
+
+class Terminal:
+    """The command under a pseudo-terminal."""
+
+    def __init__(self, scene, log, *arguments):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ["PYTHONPATH"] = PATH
+            os.environ["TERM"] = "xterm"
+            os.execv(sys.executable, command(scene, log, *arguments))
+        self.text = ""
+        self.seen = 0
+        """How much of the text was waited for."""
+
+    def until(self, text, seconds=20.0):
+        """Wait for `text` behind what was waited for before."""
+        end = time.monotonic() + seconds
+        while (found := self.text.find(text, self.seen)) < 0:
+            assert time.monotonic() < end, f"{text!r} did not come: {self.text!r}"
+            if select.select([self.fd], [], [], 0.1)[0] and not self._read():
+                break
+        assert found >= 0, self.text
+        self.seen = found + len(text)
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def status(self, seconds=20.0, typing=""):
+        """The exit status; `typing` is repeated until it is there."""
+        end = time.monotonic() + seconds
+        while not (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                pytest.fail(f"it did not end: {self.text!r}")
+            if typing:
+                self.type(typing)
+                time.sleep(0.5)
+            if select.select([self.fd], [], [], 0.2)[0]:
+                self._read()
+        while select.select([self.fd], [], [], 0)[0] and self._read():
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(ended[1])
+
+    def _read(self):
+        try:
+            data = os.read(self.fd, 4096)
+        except OSError:  # the other end is closed
+            return False
+        self.text += data.decode()
+        return bool(data)
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y\n", {"optionId": "once"}),
+        ("A\n", {"optionId": "chat"}),
+        ("p\n", {"optionId": "always"}),
+        ("n\n", {"optionId": "reject"}),
+        ("use ninja instead\n", {"optionId": "reject", "comment": "use ninja instead"}),
+        ("\nx\ny\n", {"optionId": "once"}),
+        ("\x04", {"optionId": "reject"}),
+    ],
+)
+def test_a_person_at_the_terminal_is_asked(log, typed, answer):
+    terminal = Terminal("approval", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type(typed)
+    assert terminal.status() == 0
+    assert answers(log)[99]["result"] == answer
+    assert "make ␛[31mred␇" in terminal.text
+    assert "22 more lines" in terminal.text
+    assert "79" not in terminal.text
+
+
+def test_the_rest_of_a_long_preview_is_shown_on_demand(log):
+    terminal = Terminal("approval", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type("d\n")
+    terminal.until("  79")
+    terminal.type("y\n")
+    assert terminal.status() == 0
+
+
+def test_ctrl_c_cancels_the_turn(log):
+    terminal = Terminal("hang", log, "chat", "hi")
+    terminal.until("Wait")
+    terminal.type("\x03")
+    assert terminal.status() == 130
+    assert len(received(log, "$/cancelRequest")) == 1
+    assert len(received(log, "shutdown")) == 1
+    assert "Cancelled." in terminal.text
+
+
+def test_ctrl_c_in_a_question_withdraws_it(log):
+    terminal = Terminal("withdrawn", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type("\x03")
+    assert terminal.status() == 130
+    assert answers(log)[99]["error"]["code"] == -32800
+
+
+def test_a_second_ctrl_c_leaves_at_once(log):
+    terminal = Terminal("deaf", log, "chat", "hi")
+    terminal.until("Wait")
+    terminal.type("\x03")
+    terminal.until("again leaves")
+    terminal.type("\x03")
+    assert terminal.status() == 130
+
+
+def test_an_interrupt_signal_without_a_terminal_cancels_too(log):
+    with subprocess.Popen(
+        command("hang", log, "chat", "hi", "--json"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": PATH},
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert json.loads((lines + rest.splitlines())[-1])["stopReason"] == "cancelled"
+
+
+def test_a_conversation(log, home):
+    terminal = Terminal("plain", log, "chat")
+    terminal.until("agent> ")
+    terminal.type("first\\\n")
+    terminal.until("... ")
+    terminal.type("second\n")
+    terminal.until("chat c1")
+    terminal.until("agent> ")
+    terminal.type("/mode plan\n")
+    terminal.until("plan> ")
+    terminal.type("/help\n/nonsense\n/new\n")
+    terminal.until("A new chat.")
+    terminal.until("plan> ")
+    terminal.type('"""\none\n\ntwo\n"""\n')
+    terminal.until("chat c1")
+    terminal.until("plan> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+    assert "There is no /nonsense." in terminal.text
+    sent = received(log, "codelaw/chat/send")
+    assert sent == [
+        {"chatId": "c1", "text": "first\nsecond"},
+        {"chatId": "c1", "text": "one\n\ntwo", "mode": "plan"},
+    ]
+    assert received(log, "codelaw/chat/create") == [{"kind": "panel"}, {"kind": "panel", "mode": "plan"}]
+    assert "first" in (home / "history").read_text("utf-8")
+    assert (home / "history").stat().st_mode & 0o777 == 0o600
+
+
+def test_ctrl_c_at_the_prompt(log):
+    terminal = Terminal("plain", log, "chat")
+    terminal.until("agent> ")
+    terminal.type("half a line")
+    terminal.until("half a line")  # the line editor has the terminal
+    # Python's readline leaves a signal that comes while it draws until the next key, so it may take more than two.
+    assert terminal.status(typing="\x03") == 130
+    assert "again leaves" in terminal.text
+    assert received(log, "codelaw/chat/send") == []
+
+
+def test_a_refusal_does_not_end_the_conversation(log):
+    terminal = Terminal("refuse", log, "chat")
+    terminal.until("agent> ")
+    terminal.type("hi\n")
+    terminal.until("Busy.")
+    terminal.until("agent> ")
+    terminal.type("/quit\n")
+    assert terminal.status() == 0

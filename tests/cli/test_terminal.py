@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from codelaw.cli.terminal import harmless, one_line
+
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("\x1b[2J\x07\x00", "␛[2J␇␀"),
+        ("a\r\nb", "a␍\nb"),
+        ("\x9b\x7f", "<U+009B>␡"),
+        ("\u202e\u2066\ud800", "<U+202E><U+2066><U+D800>"),
+        ("größe 😀", "größe 😀"),
+    ],
+)
+def test_controls_become_visible(text, shown):
+    assert harmless(text) == shown
+
+
+def test_one_line_is_one_line():
+    assert one_line("a\n b\x1b", 80) == "a b␛"
+    assert one_line("abcdef", 4) == "abc…"
+
+
+def test_a_terminal_command_loads_nothing_heavy():
+    heavy = {"pydantic", "pygls", "lsprotocol", "anthropic", "tiktoken", "jinja2", "websockets", "platformdirs"}
+    code = "import sys, codelaw.cli.chat, codelaw.cli.chats, codelaw.cli.context; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
+    assert heavy.isdisjoint(name.partition(".")[0] for name in done.stdout.split())
+    code = "import sys, codelaw.cli.main, codelaw.cli.spawn; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
+    assert "asyncio" not in done.stdout.split()

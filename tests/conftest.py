@@ -1,0 +1,50 @@
+"""What every test stands on: its own home, no keys from outside, and an event loop that may not block."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from blockbuster import BlockBuster
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Meet `@pytest.mark.needs("nvim")`: skip without the program, or fail where it is required."""
+    required = {name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name}
+    for mark in item.iter_markers("needs"):
+        for program in mark.args:
+            if shutil.which(program) is not None:
+                continue
+            if program in required:
+                pytest.fail(f"{program} is required here and not on PATH", pytrace=False)
+            pytest.skip(f"{program} is not on PATH")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh CODELAW_HOME, and none of the settings or keys of whoever runs the tests."""
+    for name in list(os.environ):
+        if name.startswith(("CODELAW_", "ANTHROPIC_")) and name != "CODELAW_TEST_REQUIRE":
+            monkeypatch.delenv(name)
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("CODELAW_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def unblocked(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A blocking call made by codelaw's own code on the event loop raises; `@pytest.mark.blocking` opts out."""
+    if request.node.get_closest_marker("blocking") is not None:
+        yield
+        return
+    guard = BlockBuster(scanned_modules="codelaw")
+    guard.activate()
+    try:
+        yield
+    finally:
+        guard.deactivate()

@@ -1,0 +1,118 @@
+"""The view: order, purity, and the exact text (L-1, L-5, L-7)."""
+
+from __future__ import annotations
+
+from codelaw.context.builder import Gathered, History, build, render, report
+from codelaw.context.law import LawText, assemble, choose
+from codelaw.context.modules import system_sections
+from codelaw.context.sections import text_section
+from codelaw.domain.messages import Call, Fragment, Message, Metadata
+
+READ = Call("c1", "Read", {"path": "a.py"})
+HISTORY = [
+    Message("s", "t0", "summary", "## Archived"),
+    Message("m1", "t1", "user", "first?"),
+    Message("m2", "t1", "assistant", 'Thought: look\nAction: Read[{"path": "a.py"}]', Metadata(calls=(READ,))),
+    Message("m3", "t1", "tool", '{"status": "success", "data": {}}', Metadata(call_id="c1")),
+    Message("m4", "t1", "assistant", "Thought: done\nAction: Finish[yes]", Metadata(answer="yes")),
+]
+QUESTION = Message(
+    "q", "t2", "user", "second?", Metadata(fragments=(Fragment("environment", "<environment>\n</environment>"),))
+)
+SCRATCH = [
+    Message("m5", "t2", "assistant", "Action: LS[{}]", Metadata(calls=(Call("c2", "LS", {}),))),
+    Message("m6", "t2", "tool", '{"status": "success"}', Metadata(call_id="c2")),
+]
+GATHERED = Gathered(
+    (text_section("L1", "core", "CORE"), text_section("L1", "tools", "TOOLS")),
+    "LAW",
+    (Fragment("memory", "MEMORY"),),
+    (Fragment("todo", "TODO"), Fragment("pin", "PIN")),
+)
+
+
+def test_the_whole_view_as_text():
+    view = build(History.of(HISTORY), SCRATCH, QUESTION, GATHERED)
+    assert render(view) == "\n\n".join(  # noqa: FLY002 - one part a line
+        [
+            "CORE",
+            "TOOLS",
+            "LAW",
+            "## Archived",
+            "[user] first?",
+            '[assistant] Thought: look\nAction: Read[{"path": "a.py"}]',
+            '[tool] {"status": "success", "data": {}}',
+            "[assistant] Thought: done\nAction: Finish[yes]",
+            "[user] second?\n\n<environment>\n</environment>",
+            "MEMORY",
+            "[assistant] Action: LS[{}]",
+            '[tool] {"status": "success"}',
+            "TODO",
+            "PIN",
+        ]
+    )
+
+
+def test_layers_come_in_order_and_the_sizes_add_up():
+    view = build(History.of(HISTORY), SCRATCH, QUESTION, GATHERED)
+    told = report(view, window=200_000, threshold=0.8, strategy="layered")
+    assert [section.layer for section in told.sections] == [
+        "L1",
+        "L1",
+        "L2",
+        "L3",
+        "L3",
+        "turn",
+        "turn",
+        "turn",
+        "tail",
+        "tail",
+    ]
+    assert told.total_tokens == sum(section.tokens for section in told.sections) == view.tokens
+    assert told.threshold == 160_000
+    assert [section.cached for section in told.sections[-3:]] == [True, False, False]
+
+
+def test_building_twice_gives_the_same_bytes_and_leaves_the_inputs_alone():
+    first, second = (render(build(History.of(list(HISTORY)), list(SCRATCH), QUESTION, GATHERED)) for _ in range(2))
+    assert first == second
+
+
+def test_the_question_is_in_the_view_once_even_if_the_history_has_it():
+    same_words = Message("other", "t1", "user", "second?")
+    view = build(History.of([*HISTORY, same_words, QUESTION]), [], QUESTION, GATHERED)
+    assert render(view).count("[user] second?") == 2, "another message with the same words is not the question"
+    assert [message.id for section in view.sections for message in section.messages].count("q") == 1
+
+
+def test_a_native_call_is_rendered_as_an_action():
+    native = Message("n", "t", "assistant", "Let me look.", Metadata(calls=(READ, Call("c2", "LS", {}))))
+    text = render(build(History.of([native]), [], QUESTION, Gathered(())))
+    assert text.startswith('[assistant] Thought: Let me look.\nAction: Read[{"path": "a.py"}]\nAction: LS[{}]')
+
+
+def test_which_file_is_the_law():
+    assert choose(["readme", "code_law.md", "CODE_LAW.md", "Code_Law.md"]) == "CODE_LAW.md"
+    assert choose(["code_law.md", "Code_law.md"]) == "Code_law.md"
+    assert choose(["CODE_LAW.md.bak", "law.md"]) is None
+
+
+def test_law_is_verbatim_and_labelled_by_folder_only_when_there_are_several():
+    one = LawText("app", "file:///app/CODE_LAW.md", "- be {{ kind }}\n\n\n- & <brief>\n", "d", "disk")
+    other = LawText("lib", "file:///lib/CODE_LAW.md", "never", "d", "buffer")
+    assert "- be {{ kind }}\n\n\n- & <brief>" in assemble([one])
+    assert "Folder" not in assemble([one])
+    both = assemble([one, other])
+    assert both.index("Folder app") < both.index("- be") < both.index("Folder lib") < both.index("never")
+    assert assemble([]) == ""
+    assert assemble([LawText("a", "", " \n", "d", "disk")]) == ""
+
+
+def test_l1_is_in_its_fixed_order_and_short_where_nothing_can_be_changed():
+    agent = system_sections(mode="agent", dialect="react", tools_description="THE MANUAL")
+    assert [section.name for section in agent] == ["core", "soul", "tools", "workflow", "memory", "mode"]
+    assert "THE MANUAL" in agent[2].text
+    ask = system_sections(mode="ask", dialect="react", tools_description="THE MANUAL")
+    assert len(ask[3].text) < len(agent[3].text)
+    assert len(ask[4].text) < len(agent[4].text)
+    assert ask[:3] == agent[:3] or [s.text for s in ask[:3]] == [s.text for s in agent[:3]]

@@ -1,0 +1,60 @@
+"""What the documents tell a person to type exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/README.md"]
+
+
+def help_of(*command: str) -> str:
+    done = subprocess.run([sys.executable, *command, "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def code(document: str) -> str:
+    """The code blocks and code spans of a document."""
+    spans = re.findall(r"```[a-z]*\n(.*?)```|`([^`\n]+)`", (ROOT / document).read_text("utf-8"), re.DOTALL)
+    return "\n".join(block or span for block, span in spans)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_codelaw_commands_exist(document: str) -> None:
+    offered = help_of("-m", "codelaw")
+    for command in set(re.findall(r"^\s*(?:\$ )?codelaw ([a-z]+)", code(document), re.MULTILINE)):
+        assert re.search(rf"\b{command}\b", offered), f"{document} names `codelaw {command}`"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_dev_commands_exist(document: str) -> None:
+    offered = help_of("dev.py")
+    for command in set(re.findall(r"dev\.py ([a-z]+)", code(document))):
+        assert re.search(rf"\b{command}\b", offered), f"{document} names `dev.py {command}`"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_paths_in_documents_exist(document: str) -> None:
+    text = (ROOT / document).read_text("utf-8")
+    missing = [
+        target
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)
+        if not ((ROOT / document).parent / target).exists()
+    ]
+    assert missing == []
+
+
+def test_the_code_map_is_true() -> None:
+    """A `room/module` named in ARCHITECTURE.md exists."""
+    server = ROOT / "server" / "codelaw"
+    rooms = {path.name for path in server.iterdir() if path.is_dir()}
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    named = {span for span in re.findall(r"`([a-z]+(?:/[a-z_]+)+)`", text) if span.split("/")[0] in rooms}
+    assert named
+    assert {name for name in named if not ((server / name).is_dir() or (server / f"{name}.py").is_file())} == set()

@@ -1,0 +1,57 @@
+"""The locks: whole, hashed, in agreement, and made for what pyproject.toml asks."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
+
+
+def entries(lock: str) -> dict[str, tuple[str, int]]:
+    """Package to its version and how many hashes it has."""
+    found: dict[str, tuple[str, int]] = {}
+    for block in re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text("utf-8"), flags=re.MULTILINE)[1:]:
+        name, version = re.match(r"([a-z0-9._-]+)==(\S+)", block).groups()  # pyright: ignore[reportOptionalMemberAccess]
+        found[name] = (version, len(re.findall(r"--hash=sha256:[0-9a-f]{64}\b", block)))
+    return found
+
+
+def asked(*extras: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for extra in extras:
+        wanted += project["project"]["optional-dependencies"][extra]
+    return {re.split(r"[\[<>=~! ]", line, maxsplit=1)[0].lower().replace("_", "-") for line in wanted}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_package_has_a_version_and_hashes(lock: str) -> None:
+    packages = entries(lock)
+    assert len(packages) > 20
+    assert [name for name, (_, hashes) in packages.items() if hashes == 0] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_holds_packages_and_nothing_else(lock: str) -> None:
+    text = (ROOT / lock).read_text("utf-8")
+    odd = [
+        line
+        for line in text.splitlines()
+        if not re.match(r"[a-z0-9._-]+==\S+ \\$|    --hash=sha256:|    # via |#", line)
+    ]
+    assert odd == []
+
+
+def test_the_locks_hold_what_was_asked() -> None:
+    assert asked() - set(entries("requirements.lock")) == set()
+    assert asked("dev") - set(entries("requirements-dev.lock")) == set()
+
+
+def test_the_locks_agree() -> None:
+    runtime, dev = entries("requirements.lock"), entries("requirements-dev.lock")
+    assert {name: (entry, dev.get(name)) for name, entry in runtime.items() if dev.get(name) != entry} == {}

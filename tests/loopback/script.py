@@ -1,0 +1,150 @@
+"""What the loopback vendor is told to answer: replies, and the faults of the model's side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+Break = Literal["reset_before", "reset", "end", "error_event", "bad_line", "silence", "hang"]
+Event = tuple[str, dict[str, Any]]
+
+FAULTS = (
+    "429_once", "429_thrice", "529_once", "529_thrice", "500", "reset_before", "reset_midstream", "no_message_stop",
+    "error_event", "bad_data_line", "slow_events", "silence", "prompt_too_long", "bad_json_call", "unknown_tool",
+    "empty_reply", "max_tokens",
+)  # fmt: skip
+MORE_FAULTS = ("401", "403", "413", "hang", "refusal", "overloaded_event")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VendorReply:
+    """One answer to `/v1/messages`, or one way of not answering.
+
+    A call is `{"id"?, "name", "input"}`, or has `"json"` in place of `input`: the text sent as its arguments.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    calls: Sequence[Mapping[str, Any]] = ()
+    stop_reason: str | None = None
+    """None: `tool_use` with calls, `stop_sequence` where a stop sequence cuts the text, else `end_turn`."""
+    usage: Mapping[str, int] | None = None
+    """None: simulated, with an exact-prefix cache."""
+    chunk: int = 24
+    """Characters in a delta."""
+    delay: float = 0.0
+    """Seconds before each event."""
+    status: int = 200
+    error_type: str = "api_error"
+    error_message: str = "Something went wrong."
+    headers: Mapping[str, str] | None = None
+    broken: Break | None = None
+    """How the answer breaks, in the middle of its text deltas."""
+    silence: float = 20.0
+    """Seconds without a byte, for `silence`; the stream goes on afterwards."""
+    when_contains: str | None = None
+    """Given only to a request whose body contains this."""
+    times: int = 1
+    """How often it is given; 0 is for ever."""
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> VendorReply:
+        """Read from JSON; unknown fields are an error."""
+        unknown = set(value) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ValueError(f"unknown fields of a reply: {sorted(unknown)}")
+        return cls(**value)
+
+
+def fault(name: str, text: str = "The whole answer, in a few pieces.", **options: Any) -> VendorReply:
+    """One of `FAULTS` or `MORE_FAULTS`, by name; what follows it is another reply's business."""
+    once = 3 if name.endswith("_thrice") else 1
+    known: dict[str, dict[str, Any]] = {
+        "429": {"status": 429, "error_type": "rate_limit_error", "error_message": "Too many requests.",
+                "headers": {"retry-after": "1"}, "times": once},
+        "529": {"status": 529, "error_type": "overloaded_error", "error_message": "Overloaded", "times": once},
+        "500": {"status": 500, "error_message": "Internal server error"},
+        "401": {"status": 401, "error_type": "authentication_error", "error_message": "invalid x-api-key"},
+        "403": {"status": 403, "error_type": "permission_error", "error_message": "not allowed"},
+        "413": {"status": 413, "error_type": "request_too_large", "error_message": "Request exceeds the maximum size"},
+        "prompt_too_long": {"status": 400, "error_type": "invalid_request_error",
+                            "error_message": "prompt is too long: 213462 tokens > 200000 maximum"},
+        "reset_before": {"broken": "reset_before"},
+        "reset_midstream": {"text": text, "broken": "reset"},
+        "no_message_stop": {"text": text, "broken": "end"},
+        "error_event": {"text": text, "broken": "error_event"},
+        "overloaded_event": {"text": text, "broken": "error_event", "error_type": "overloaded_error"},
+        "bad_data_line": {"text": text, "broken": "bad_line"},
+        "slow_events": {"text": text, "delay": 0.05},
+        "silence": {"text": text, "broken": "silence"},
+        "hang": {"broken": "hang"},
+        "bad_json_call": {"calls": [{"name": "Read", "json": '{"path": "a.py", '}]},
+        "unknown_tool": {"calls": [{"name": "NoSuchTool", "input": {"x": 1}}]},
+        "empty_reply": {},
+        "max_tokens": {"text": text, "stop_reason": "max_tokens"},
+        "refusal": {"text": "", "stop_reason": "refusal"},
+    }  # fmt: skip
+    key = name.removesuffix("_once").removesuffix("_thrice")
+    return VendorReply(**(known[key] | options))
+
+
+def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, int], number: int) -> Iterator[Event]:
+    """The events of a whole stream, in the vendor's order."""
+    text, stop, sequence = _stopped(reply, request)
+    calls = [{"id": f"toolu_{number:04}_{place}", **call} for place, call in enumerate(reply.calls)]
+    given_in = {key: value for key, value in usage.items() if key != "output_tokens"}
+    message = {
+        "id": f"msg_{number:04}", "type": "message", "role": "assistant", "content": [],
+        "model": request.get("model"), "stop_reason": None, "stop_sequence": None,
+        "usage": given_in | {"output_tokens": 1},
+    }  # fmt: skip
+    yield "message_start", {"type": "message_start", "message": message}
+    yield "ping", {"type": "ping"}
+    index = 0
+    if reply.thinking:
+        start = {"type": "thinking", "thinking": "", "signature": ""}
+        deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(reply.thinking, reply.chunk)]
+        yield from _block(index, start, [*deltas, {"type": "signature_delta", "signature": "c2lnbmVk"}])
+        index += 1
+    if text:
+        parts = _parts(text, reply.chunk)
+        yield from _block(index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in parts])
+        index += 1
+    for call in calls:
+        raw = call.get("json")
+        arguments = raw if raw is not None else json.dumps(call["input"]) if call["input"] else ""
+        start = {"type": "tool_use", "id": call["id"], "name": call["name"], "input": {}}
+        parts = ["", *_parts(arguments, reply.chunk)]
+        yield from _block(index, start, [{"type": "input_json_delta", "partial_json": part} for part in parts])
+        index += 1
+    yield (
+        "message_delta",
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": stop, "stop_sequence": sequence},
+            "usage": {"output_tokens": usage["output_tokens"]},
+        },
+    )
+    yield "message_stop", {"type": "message_stop"}
+
+
+def _stopped(reply: VendorReply, request: Mapping[str, Any]) -> tuple[str, str, str | None]:
+    """The text as stop sequences cut it, the stop reason, and the sequence that did."""
+    found = [(at, sequence) for sequence in request.get("stop_sequences", ()) if (at := reply.text.find(sequence)) >= 0]
+    if found and reply.stop_reason is None:
+        at, sequence = min(found)
+        return reply.text[:at], "stop_sequence", sequence
+    return reply.text, reply.stop_reason or ("tool_use" if reply.calls else "end_turn"), None
+
+
+def _block(index: int, start: Mapping[str, Any], deltas: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": dict(start)}
+    for delta in deltas:
+        yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": dict(delta)}
+    yield "content_block_stop", {"type": "content_block_stop", "index": index}
+
+
+def _parts(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), max(1, size))]

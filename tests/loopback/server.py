@@ -1,0 +1,353 @@
+"""The vendor's Messages API on loopback: real HTTP, real server-sent events, scripted answers.
+
+In process:      async with LoopbackVendor([VendorReply(text="hello")]) as vendor: ... vendor.url, vendor.requests
+As a program:    python -m tests.loopback.server [--port 0] [--script FILE]    (prints the port)
+                 POST /control/script {"replies": [...], "fallback": {...} | null, "window": N, "reset": true}
+                 GET  /control/requests
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from tests.loopback.checks import PrefixCache, count, refusal
+from tests.loopback.script import VendorReply, events
+
+Scripted = VendorReply | Callable[["Captured"], VendorReply | None]
+
+
+@dataclass(slots=True)
+class Captured:
+    """A request as it came, with times of the monotonic clock in seconds."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    """Names in lower case."""
+    body: bytes
+    connection: int
+    first_byte: float
+    last_byte: float
+    answer_first_byte: float | None = None
+    answer_last_byte: float | None = None
+    status: int | None = None
+    closed_early: bool = False
+    """The client went away before the answer was whole."""
+    usage: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    def shown(self) -> dict[str, Any]:
+        return asdict(self) | {"body": self.body.decode(errors="replace")}
+
+
+class LoopbackVendor:
+    """The server. A callable in the script gets the request and may pass (None); it is never used up."""
+
+    def __init__(
+        self,
+        script: Sequence[Scripted] = (),
+        *,
+        fallback: VendorReply | None = None,
+        window: int = 200_000,
+        key: str | None = None,
+    ) -> None:
+        self.script: Sequence[Scripted] = script
+        self.fallback = fallback
+        self.window = window
+        self.key = key
+        self.requests: list[Captured] = []
+        self.port = 0
+        self._given: dict[int, int] = {}
+        self._cache = PrefixCache()
+        self._server: asyncio.Server | None = None
+        self._handlers: set[asyncio.Task[None]] = set()
+        self._connections = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def messages(self) -> list[Captured]:
+        """The requests to `/v1/messages`."""
+        return [request for request in self.requests if request.path.split("?")[0] == "/v1/messages"]
+
+    def reset(self, script: Sequence[Scripted] = ()) -> None:
+        """Forget everything and begin another script."""
+        self.script = script
+        self.requests = []
+        self._given = {}
+        self._cache = PrefixCache()
+
+    async def start(self, port: int = 0) -> None:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", port, limit=1 << 20)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for handler in list(self._handlers):
+            handler.cancel()
+        await asyncio.gather(*self._handlers, return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._handlers.add(task)
+        self._connections += 1
+        number = self._connections
+        try:
+            while (request := await _read_request(reader, number)) is not None:
+                if not await self._answer(request, reader, writer):
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self._handlers.discard(task)
+            with contextlib.suppress(ConnectionError, RuntimeError):
+                writer.close()
+
+    async def _answer(self, request: Captured, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; False ends the connection."""
+        path = request.path.split("?")[0]
+        if path.startswith("/control/"):
+            return await self._control(path, request, writer)
+        self.requests.append(request)
+        if self._unauthorised(request):
+            return await _error(request, writer, 401, "authentication_error", "invalid x-api-key")
+        try:
+            body = json.loads(request.body)
+        except ValueError:
+            return await _error(request, writer, 400, "invalid_request_error", "The body is not valid JSON")
+        if path == "/v1/messages/count_tokens":
+            return await _json(request, writer, 200, {"input_tokens": count(body)})
+        if path != "/v1/messages" or request.method != "POST":
+            return await _error(request, writer, 404, "not_found_error", f"Not found: {path}")
+        wrong = refusal(body, self.window)
+        if wrong is not None:
+            return await _error(request, writer, 400, "invalid_request_error", wrong)
+        reply = self._next(request)
+        if reply is None:
+            return await _error(request, writer, 500, "api_error", "the script has no reply for this request")
+        if reply.broken == "reset_before":
+            await _reset(writer)
+            return False
+        if reply.broken == "hang":
+            await _client_gone(reader, writer)
+            request.closed_early = True
+            return False
+        if reply.status >= 400:
+            headers = dict(reply.headers or {})
+            return await _error(request, writer, reply.status, reply.error_type, reply.error_message, headers)
+        output = (len(reply.text) + len(reply.thinking) + len(json.dumps([dict(call) for call in reply.calls]))) // 4
+        zero = {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}
+        request.usage = zero | dict(reply.usage) if reply.usage is not None else self._cache.usage(body, output)
+        if not body.get("stream"):
+            return await _json(request, writer, 200, _whole(reply, body, request.usage, len(self.messages)))
+        return await _Stream(request, reply, reader, writer).run(body, len(self.messages))
+
+    def _next(self, request: Captured) -> VendorReply | None:
+        for place, scripted in enumerate(self.script):
+            if not isinstance(scripted, VendorReply):
+                reply = scripted(request)
+                if reply is not None:
+                    return reply
+                continue
+            if scripted.times and self._given.get(place, 0) >= scripted.times:
+                continue
+            if scripted.when_contains is not None and scripted.when_contains not in request.body.decode():
+                continue
+            self._given[place] = self._given.get(place, 0) + 1
+            return scripted
+        return self.fallback
+
+    def _unauthorised(self, request: Captured) -> bool:
+        given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
+        return given != self.key if self.key is not None else not given
+
+    async def _control(self, path: str, request: Captured, writer: asyncio.StreamWriter) -> bool:
+        if path == "/control/requests":
+            return await _json(request, writer, 200, [captured.shown() for captured in self.requests])
+        try:
+            self.configure(json.loads(request.body or b"{}"))
+        except (ValueError, TypeError, KeyError) as error:
+            return await _json(request, writer, 400, {"error": str(error)})
+        return await _json(request, writer, 200, {"ok": True})
+
+    def configure(self, body: dict[str, Any]) -> None:
+        """What `/control/script` does: a new script, or more replies for the present one (`reset` false)."""
+        replies = [VendorReply.of(entry) for entry in body.get("replies", ())]
+        if body.get("reset", True):
+            self.reset(replies)
+        else:
+            self.script = [*self.script, *replies]
+        if "fallback" in body:
+            self.fallback = None if body["fallback"] is None else VendorReply.of(body["fallback"])
+        self.window = body.get("window", self.window)
+        self.key = body.get("key", self.key)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """One streamed answer."""
+
+    request: Captured
+    reply: VendorReply
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def run(self, body: dict[str, Any], number: int) -> bool:
+        head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
+        self.writer.write(f"{head}request-id: req_{number:04}\r\n\r\n".encode())
+        self.request.status = 200
+        self.request.answer_first_byte = time.monotonic()
+        rows = list(events(self.reply, body, self.request.usage, number))
+        deltas = [place for place, (_, data) in enumerate(rows) if "delta" in data and data["type"] != "message_delta"]
+        middle = deltas[len(deltas) // 2] if deltas else len(rows) - 2
+        for place, (name, data) in enumerate(rows):
+            if place == middle and self.reply.broken is not None and await self._break():
+                return False
+            if self.reply.delay:
+                await asyncio.sleep(self.reply.delay)
+            if _is_gone(self.reader, self.writer):
+                self.request.closed_early = True
+                return False
+            self._chunk(f"event: {name}\ndata: {json.dumps(data)}\n\n".encode())
+            if self.reply.delay:
+                await self.writer.drain()
+        self._chunk(b"")
+        await self.writer.drain()
+        self.request.answer_last_byte = time.monotonic()
+        return True
+
+    async def _break(self) -> bool:
+        """Break as told; False when the stream goes on afterwards."""
+        await self.writer.drain()
+        match self.reply.broken:
+            case "silence":
+                gone = asyncio.create_task(_client_gone(self.reader, self.writer))
+                done, _ = await asyncio.wait({gone}, timeout=self.reply.silence)
+                gone.cancel()
+                self.request.closed_early = bool(done)
+                return bool(done)
+            case "reset":
+                await _reset(self.writer)
+                return True
+            case "error_event":
+                error = {"type": self.reply.error_type, "message": self.reply.error_message}
+                self._chunk(f"event: error\ndata: {json.dumps({'type': 'error', 'error': error})}\n\n".encode())
+            case "bad_line":
+                self._chunk(b'event: content_block_delta\ndata: {"type": "content_block_delta", oops\n\n')
+            case _:
+                pass
+        self._chunk(b"")
+        await self.writer.drain()
+        return True
+
+    def _chunk(self, data: bytes) -> None:
+        self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Captured | None:
+    try:
+        first = await reader.readexactly(1)
+    except asyncio.IncompleteReadError:
+        return None
+    at = time.monotonic()
+    head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, path, _ = head[0].split(" ")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+    body = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Captured(method, path, headers, body, connection, at, time.monotonic())
+
+
+def _whole(reply: VendorReply, body: dict[str, Any], usage: dict[str, int], number: int) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text else []
+    content += [{"type": "tool_use", "id": f"toolu_{number:04}", **call} for call in reply.calls]
+    stop = reply.stop_reason or ("tool_use" if reply.calls else "end_turn")
+    named = {"id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": body["model"]}
+    return named | {"content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
+
+
+async def _json(
+    request: Captured, writer: asyncio.StreamWriter, status: int, value: Any, headers: dict[str, str] | None = None
+) -> bool:
+    data = json.dumps(value).encode()
+    lines = [f"HTTP/1.1 {status} X", "content-type: application/json", f"content-length: {len(data)}"]
+    lines += [f"{name}: {text}" for name, text in (headers or {}).items()]
+    request.status = status
+    request.answer_first_byte = time.monotonic()
+    writer.write("\r\n".join([*lines, "", ""]).encode() + data)
+    await writer.drain()
+    request.answer_last_byte = time.monotonic()
+    return True
+
+
+async def _error(  # noqa: PLR0917
+    request: Captured, writer: asyncio.StreamWriter, status: int, kind: str, message: str, headers: dict | None = None
+) -> bool:
+    body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_error"}
+    return await _json(request, writer, status, body, headers)
+
+
+async def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close with a TCP reset, after what was written has had time to arrive."""
+    await writer.drain()
+    await asyncio.sleep(0.02)
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def _is_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    return reader.at_eof() or reader.exception() is not None or writer.transport.is_closing()
+
+
+async def _client_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while not _is_gone(reader, writer):
+        await asyncio.sleep(0.005)
+
+
+async def _serve(port: int, script: dict[str, Any] | None) -> None:
+    vendor = LoopbackVendor()
+    if script is not None:
+        vendor.configure(script)
+    await vendor.start(port)
+    print(vendor.port, flush=True)
+    await asyncio.Event().wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="A Messages API on loopback, for tests.")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--script", type=Path)
+    options = parser.parse_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        script = None if options.script is None else json.loads(options.script.read_text(encoding="utf-8"))
+        asyncio.run(_serve(options.port, script))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

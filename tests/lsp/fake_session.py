@@ -1,0 +1,214 @@
+"""A session without an engine, for tests of the wire.
+
+What is sent decides what happens: `wait` runs until it is cancelled, `ask` puts a question to the user, `print`
+pollutes standard output, `bug` raises, `words a b c` streams the words, anything else is answered at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codelaw.domain.chats import Chat, TurnResult
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import AnswerDelta, ChatEvent, NoticeEvent, ToolCallEvent, TurnEnded, TurnStarted
+from codelaw.domain.messages import Message
+from codelaw.domain.models import Usage
+from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+from codelaw.domain.reports import (
+    ChatRecord,
+    ContextReport,
+    LawDocument,
+    LawReport,
+    MentionItem,
+    ModelInfo,
+    SectionReport,
+)
+
+OPTIONS = (
+    ApprovalOption("once", "Allow once", "allow_once"),
+    ApprovalOption("chat", "Always in this chat", "allow_chat", "Bash(ls:*)"),
+    ApprovalOption("no", "Reject", "reject"),
+)
+OVER = 5 << 20
+"""Characters of a text that this session refuses."""
+
+
+class FakeTurn:
+    def __init__(self, session: FakeSession, chat_id: str, turn_id: str, text: str) -> None:
+        self.chat_id = chat_id
+        self.turn_id = turn_id
+        self._session = session
+        self._cancelled = False
+        self._done = asyncio.get_running_loop().create_future()
+        self._work = asyncio.ensure_future(self._play(text))
+        self._work.add_done_callback(self._finish)
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        self._work.cancel()
+
+    async def result(self) -> TurnResult:
+        return await asyncio.shield(self._done)
+
+    async def _play(self, text: str) -> str:
+        if text in {"wait", "late"}:
+            self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
+            await asyncio.Event().wait()
+        if text == "ask":
+            answer = await self._session.approver.ask(
+                ApprovalQuestion(
+                    self.chat_id, self.turn_id, "c1", "Bash", "Run ls", "execute", OPTIONS, command="ls -l"
+                )
+            )
+            return f"{answer.option_id}|{answer.comment}"
+        if text == "print":
+            print("pollution")
+            sys.stdout.flush()
+            os.write(1, b"more pollution\n")
+            ctypes.CDLL(None).puts(b"pollution from C")
+            ctypes.CDLL(None).fflush(None)
+        if text == "documents":
+            return json.dumps([[item.uri, item.text, item.version] for item in self._session.documents.all()])
+        if text.startswith("at "):
+            buffer = self._session.documents.at(Path(text[3:]))
+            return buffer.text if buffer else "not open"
+        for word in text.split()[1:] if text.startswith("words") else ():
+            self._session.say(self, AnswerDelta(word, 1))
+        return f"you said {text[:40]}"
+
+    def _finish(self, work: asyncio.Future[str]) -> None:
+        answer = "" if work.cancelled() else work.result()
+        stop = "cancelled" if work.cancelled() else "finished"
+        result = TurnResult(self.chat_id, self.turn_id, stop, answer, 1, Usage(1, 2, 3, 4))
+        self._session.say(self, TurnEnded(result))
+        self._session.running.pop(self.chat_id, None)
+        self._done.set_result(result)
+
+
+class FakeSession:
+    """The methods of `codelaw.app.session.Session`."""
+
+    def __init__(self, **given: Any) -> None:
+        self.settings = given["settings"]
+        self.folders = given["folders"]
+        self.documents = given["documents"]
+        self.approver = given["approver"]
+        self.emit = given["emit"]
+        self.home = given["home"]
+        self.chats: dict[str, Chat] = {}
+        self.running: dict[str, FakeTurn] = {}
+        self.beginning = asyncio.Event()
+        """A turn with the text `late` is about to begin."""
+        self._seq = 0
+        self._numbers = 0
+
+    @classmethod
+    async def open(cls, **given: Any) -> FakeSession:
+        return cls(**given)
+
+    def say(self, turn: FakeTurn, event: Any) -> None:
+        self._seq += 1
+        self.emit(ChatEvent(turn.chat_id, turn.turn_id, self._seq, time.time(), event))
+
+    async def create(self, *, title=None, mode=None, model=None, strategy=None, kind="panel") -> Chat:
+        self._numbers += 1
+        name = model or self.settings.value.model.name
+        chat = Chat(f"chat{self._numbers}", title or "", kind, mode or "agent", name, "layered", 1.0, 2.0)
+        self.chats[chat.id] = chat
+        return chat
+
+    def _chat(self, chat_id: str) -> Chat:
+        if chat_id not in self.chats:
+            raise Refusal("chat_not_found", f"There is no chat {chat_id}", "List the chats")
+        return self.chats[chat_id]
+
+    async def list(self, query, limit, cursor):
+        if query == "unserialisable":
+            return [replace(next(iter(self.chats.values())), created_at=float("nan"))], None
+        if query == "bug":
+            raise RuntimeError("the secret of the bug")
+        if query == "slow":
+            await asyncio.Event().wait()
+        return list(self.chats.values())[:limit], None
+
+    async def read(self, chat_id, *, since_seq, limit, before) -> ChatRecord:
+        chat = self._chat(chat_id)
+        running = self.running.get(chat_id)
+        return ChatRecord(chat, (Message("m1", "t1", "user", "hello"),), (), running.turn_id if running else None)
+
+    async def send(self, chat_id, text, *, mode=None, model=None, strategy=None, attachments=(), editor=None):
+        if not text.strip() or len(text) > OVER:
+            raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")
+        if text == "late":
+            self.beginning.set()
+            await asyncio.sleep(0.2)
+        if text == "begun?":
+            await self.beginning.wait()
+        chat = await self.create(mode=mode, model=model) if chat_id is None else self._chat(chat_id)
+        if chat.id in self.running:
+            raise Refusal("chat_busy", "A turn is running", "Wait, steer or cancel")
+        self._numbers += 1
+        turn = FakeTurn(self, chat.id, f"turn{self._numbers}", text)
+        self.running[chat.id] = turn
+        self.say(turn, TurnStarted(text[:100]))
+        if attachments or editor:
+            self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
+        return turn
+
+    async def steer(self, chat_id, text) -> None:
+        if chat_id not in self.running:
+            raise Refusal("turn_not_found", "No turn is running")
+
+    async def cancel(self, chat_id) -> bool:
+        self._chat(chat_id)
+        turn = self.running.get(chat_id)
+        if turn is None:
+            return False
+        turn.cancel()
+        await turn.result()
+        return True
+
+    async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None) -> Chat:
+        chat = self._chat(chat_id)
+        self.chats[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
+        return self.chats[chat_id]
+
+    async def delete(self, chat_id) -> None:
+        self._chat(chat_id)
+        del self.chats[chat_id]
+
+    async def inspect(self, chat_id, text) -> ContextReport:
+        section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
+        return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
+
+    async def law(self) -> LawReport:
+        documents = tuple(LawDocument(folder.name, folder.uri, 1, "00", "disk") for folder in self.folders)
+        return LawReport(bool(documents), documents, "")
+
+    async def mentions(self, prefix, limit):
+        return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]
+
+    def models(self):
+        return [ModelInfo(self.settings.value.model.name, 200_000, 8_000, "offline", current=True)]
+
+    async def warm(self) -> None:
+        self.warmed = True
+
+    def set_folders(self, folders) -> None:
+        self.folders = folders
+
+    def reconfigure(self, settings) -> None:
+        self.settings = settings
+
+    async def close(self) -> None:
+        for turn in list(self.running.values()):
+            turn.cancel()
+            await turn.result()

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from codelaw.lsp.documents import EditorDocuments, path_of
+from codelaw.lsp.positions import Encoding, code_points, line_starts
+
+
+def item(uri: str, text: str, version: int = 1) -> types.TextDocumentItem:
+    return types.TextDocumentItem(uri, "python", version, text)
+
+
+def change(uri: str, version: int, *edits: tuple[tuple[int, int, int, int] | None, str]):
+    changes = [
+        types.TextDocumentContentChangeWholeDocument(text)
+        if place is None
+        else types.TextDocumentContentChangePartial(
+            types.Range(types.Position(*place[:2]), types.Position(*place[2:])), text
+        )
+        for place, text in edits
+    ]
+    return types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version, uri), changes)
+
+
+async def edited(text: str, *edits, encoding: Encoding = "utf-16") -> str:
+    documents = EditorDocuments()
+    documents.encoding = encoding
+    documents.opened(item("untitled:1", text))
+    documents.changed(change("untitled:1", 2, *edits))
+    buffer = documents.get("untitled:1")
+    assert buffer is not None
+    assert buffer.version == 2
+    return buffer.text
+
+
+@pytest.mark.parametrize(
+    ("encoding", "start"), [("utf-16", 3), ("utf-8", 5), ("utf-32", 2)], ids=["utf-16", "utf-8", "utf-32"]
+)
+async def test_characters_are_counted_in_the_agreed_encoding(encoding: Encoding, start: int) -> None:
+    assert await edited("a😀bc\n", ((0, start, 0, start + 1), "X"), encoding=encoding) == "a😀Xc\n"
+
+
+@pytest.mark.parametrize("mark", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+async def test_only_line_breaks_break_lines(mark: str) -> None:
+    assert await edited(f"a{mark}b\nsecond\n", ((1, 0, 1, 6), "X")) == f"a{mark}b\nX\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+async def test_every_line_break_counts_once(end: str) -> None:
+    assert await edited(f"a{end}b{end}c", ((1, 0, 2, 0), "")) == f"a{end}c"
+
+
+async def test_changes_apply_in_order_and_a_whole_text_replaces() -> None:
+    assert await edited("one", ((0, 0, 0, 3), "two"), ((0, 3, 0, 3), "!")) == "two!"
+    assert await edited("one", ((0, 0, 0, 3), "two"), (None, "three")) == "three"
+
+
+async def test_places_past_the_end_mean_the_end() -> None:
+    assert await edited("ab\ncd", ((0, 99, 0, 99), "X"), ((9, 0, 9, 0), "Y")) == "abX\ncdY"
+
+
+async def test_a_document_is_found_by_path_until_it_is_closed(tmp_path: Path) -> None:
+    documents = EditorDocuments()
+    file = tmp_path / "ä b.py"
+    documents.opened(item(file.as_uri(), "text"))
+    buffer = documents.at(file)
+    assert buffer is not None
+    assert (buffer.text, buffer.path, buffer.language) == ("text", file, "python")
+    documents.closed(file.as_uri())
+    assert documents.at(file) is None
+    assert documents.all() == []
+
+
+async def test_a_document_opened_through_a_symlink_is_found_at_its_real_path(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    documents = EditorDocuments()
+    documents.opened(item((tmp_path / "link" / "a.py").as_uri(), "text"))
+    await documents.settled()
+    found = documents.at(tmp_path / "real" / "a.py")
+    assert found is not None
+    assert found.text == "text"
+
+
+async def test_documents_without_a_file_are_listed_and_have_no_path() -> None:
+    documents = EditorDocuments()
+    documents.opened(item("untitled:Untitled-1", "text"))
+    assert [(buffer.uri, buffer.path) for buffer in documents.all()] == [("untitled:Untitled-1", None)]
+
+
+async def test_a_change_of_an_unknown_document_is_ignored() -> None:
+    documents = EditorDocuments()
+    documents.changed(change("untitled:1", 2, (None, "text")))
+    assert documents.all() == []
+
+
+@pytest.mark.parametrize("uri", ["untitled:1", "file:///a%00b", "http://host/x", "", "file"])
+def test_uris_without_a_usable_file_have_no_path(uri: str) -> None:
+    assert path_of(uri) is None
+
+
+@given(st.text(alphabet="aé😀\u2028\f", max_size=30), st.integers(0, 40))
+def test_units_and_code_points_agree(line: str, units: int) -> None:
+    for encoding, size in (("utf-16-le", 2), ("utf-8", 1)):
+        count = code_points(line, units, "utf-16" if size == 2 else "utf-8")
+        encoded = line[:count].encode(encoding)
+        assert len(encoded) // size <= units
+        if count < len(line):
+            assert len(line[: count + 1].encode(encoding)) // size > units
+
+
+def test_a_text_has_one_line_more_than_breaks() -> None:
+    assert line_starts("a\r\nb\rc\nd") == [0, 3, 5, 7]
+    assert line_starts("") == [0]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import ValidationError
+
+from codelaw.domain import events as domain
+from codelaw.domain.errors import RefusalCode
+from codelaw.lsp import convert, handlers
+from codelaw.protocol import events as wire
+from codelaw.protocol.base import Payload, field_errors
+from codelaw.protocol.chats import ChatList, Started
+from codelaw.protocol.methods import METHODS
+from codelaw.protocol.names import CLIENT_METHODS, COMMANDS
+from codelaw.protocol.schema import schema
+from codelaw.settings import load_settings
+
+PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
+
+
+def refs(node: Any) -> set[str]:
+    """Every `$ref` in a schema."""
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*(refs(value) for value in node.values()))
+    return set().union(*(refs(item) for item in node)) if isinstance(node, list) else set()
+
+
+def test_the_table_the_names_and_the_handlers_agree() -> None:
+    assert tuple(METHODS) == CLIENT_METHODS == tuple(handlers.HANDLERS)
+    assert set(handlers.STARTERS) == {name for name, method in METHODS.items() if method.started}
+    assert COMMANDS["codelaw.chat.send"] == "codelaw/chat/send"
+
+
+def test_every_reference_of_the_schema_leads_somewhere() -> None:
+    document = schema()
+    assert refs(document) <= {f"#/$defs/{name}" for name in document["$defs"]}
+    assert set(document["methods"]) == set(CLIENT_METHODS)
+    assert document["refusals"] == list(get_args(RefusalCode))
+
+
+def test_the_schema_says_what_is_left_out_and_what_may_be_null() -> None:
+    definitions = schema()["$defs"]
+    chat, result = definitions["Chat"], definitions["TurnResult"]
+    assert "running" in chat["required"]
+    assert {"type": "null"} in chat["properties"]["running"]["anyOf"]
+    assert "error" not in result["required"]
+    assert result["properties"]["error"] == {"$ref": "#/$defs/TurnError"}
+    assert definitions["Thought"]["required"] == ["kind", "delta", "step"]
+    assert definitions["SendMessage"]["required"] == ["text"]
+    assert definitions["SendMessage"]["additionalProperties"] is False
+
+
+def test_names_on_the_wire_are_camel_case() -> None:
+    for definition in schema()["$defs"].values():
+        for name in definition.get("properties", {}):
+            assert re.fullmatch(r"[a-z]+([A-Z][a-z]*)*", name), name
+
+
+def test_an_optional_field_is_left_out_and_a_nullable_one_is_null() -> None:
+    assert Started(chat_id="c", turn_id=None).wire() == {"chatId": "c", "turnId": None}
+    assert ChatList(chats=[]).wire() == {"chats": []}
+    assert ChatList(chats=[], next_cursor="n").wire() == {"chats": [], "nextCursor": "n"}
+
+
+def test_every_event_of_the_domain_has_a_wire_type() -> None:
+    kinds = {event.__dataclass_fields__["kind"].default for event in get_args(domain.Event)}
+    wired = {member.model_fields["kind"].default for member in get_args(get_args(wire.Event)[0])}
+    assert kinds == wired
+    assert set(convert._EVENTS) == set(get_args(domain.Event))
+
+
+def test_all_that_is_sent_is_told_apart_from_what_is_received() -> None:
+    for method in METHODS.values():
+        assert issubclass(method.result, Payload)
+        assert not issubclass(method.params, Payload)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_params_take_no_unknown_field(name: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        METHODS[name].params.model_validate({"unknownField": 1})
+    assert {"path": "unknownField", "message": "Unknown field"} in field_errors(refused.value)
+
+
+def test_a_thousand_errors_are_told_in_part() -> None:
+    with pytest.raises(ValidationError) as refused:
+        METHODS["codelaw/chat/list"].params.model_validate({f"x{number}": 1 for number in range(1000)})
+    assert len(field_errors(refused.value)) == 20
+
+
+def test_the_page_and_the_table_name_the_same_methods() -> None:
+    page = PAGE.read_text("utf-8")
+    named = set(re.findall(r"`(codelaw/[a-z]+/[a-z]+)`", page))
+    document = schema()
+    assert named == set(CLIENT_METHODS) | set(document["notifications"]) | set(document["requests"])
+
+
+def test_the_page_names_every_refusal_every_event_and_every_setting() -> None:
+    page = PAGE.read_text("utf-8")
+    for code in get_args(RefusalCode):
+        assert f"`{code}`" in page, code
+    for member in get_args(get_args(wire.Event)[0]):
+        assert f"`{member.model_fields['kind'].default}`" in page
+    settings = load_settings(environ={}, client={"models": {"<name>": {"contextWindow": 1}}}).describe()["settings"]
+    rows = set(re.findall(r"`([a-z]+(?:\.[A-Za-z<>]+)+)`", page))
+    assert set(settings) <= rows, sorted(set(settings) - rows)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_the_page_names_every_field_of_a_method(name: str) -> None:
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith(f"| `{name}`")]
+    assert len(rows) == 1
+    for field, info in METHODS[name].params.model_fields.items():
+        assert f"{info.alias or field}{'' if info.is_required() else '?'}" in rows[0], field

@@ -1,0 +1,194 @@
+"""Bad input and bad days, through the real server: each a clear error, and nothing lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.loopback.script import FAULTS, VendorReply, fault
+from tests.loopback.server import LoopbackVendor
+from tests.lsp.raw import NO_ANSWER, stdio
+from tests.scenarios.conftest import SERVER, Start, act, finish
+
+ANSWER = "The whole answer, in a few pieces that arrive."
+
+OUTCOME = dict.fromkeys(FAULTS, "finished") | {"prompt_too_long": "context_overflow"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_each_of_the_seventeen_faults(start: Start, vendor: LoopbackVendor, name: str):
+    """None loses the turn, and none passes silently."""
+    text = finish(ANSWER)
+    if name == "bad_json_call":
+        first = VendorReply(text=act("Read", '{"path": "a.py", '))
+    elif name == "unknown_tool":
+        first = VendorReply(text=act("NoSuchTool", '{"x": 1}'))
+    elif name == "max_tokens":
+        first = VendorReply(text=text[:40].rstrip(), stop_reason="max_tokens")
+    elif name in {"reset_midstream", "no_message_stop", "error_event", "bad_data_line", "slow_events", "silence"}:
+        first = fault(name, text=text)
+    else:
+        first = fault(name)
+
+    def rest(request) -> VendorReply:
+        before = request.json["messages"][-2:]
+        kept = before[0]["content"][-1].get("text", "") if before[0]["role"] == "assistant" else ""
+        return VendorReply(text=text[len(kept) :] if kept and text.startswith(kept) else text)
+
+    vendor.reset([first, rest])
+    async with start() as client:
+        result = await client.request("codelaw/chat/send", {"text": "go"})
+        if OUTCOME[name] != "finished":
+            assert (result["stopReason"], result["error"]["code"]) == ("failed", OUTCOME[name])
+            assert result["error"]["hint"]
+        else:
+            assert (result["stopReason"], result["answer"]) == ("finished", ANSWER)
+        kinds = [event["event"]["kind"] for event in client.events()]
+        if name in {"bad_json_call", "unknown_tool"}:
+            assert "failed" in json.dumps(client.events())
+        elif name in {"slow_events", "silence", "empty_reply", "prompt_too_long"}:
+            assert "retry" not in kinds
+        else:
+            assert kinds.count("retry") == (3 if name.endswith("thrice") else 1)
+        shown = ""
+        for event in client.events():
+            if event["event"]["kind"] == "retry":
+                shown = ""
+            elif event["event"]["kind"] == "answer":
+                shown += event["event"]["delta"]
+        assert shown == result["answer"]
+        record = await client.request("codelaw/chat/read", {"chatId": result["chatId"]})
+        assert record["messages"][0]["content"] == "go"
+        assert [message["role"] for message in record["messages"]].count("user") == 1
+    assert {request.status for request in vendor.messages[1:]} <= {200, 429, 529}
+
+
+async def test_refusals_before_a_turn_are_errors_with_code_and_hint(start: Start, vendor: LoopbackVendor):
+    vendor.reset([VendorReply(text=finish("x"), times=0)])
+    async with start() as client:
+        for params, code in [
+            ({"text": ""}, "invalid_text"),
+            ({"text": "x" * 10_000_000}, "invalid_text"),
+            ({"chatId": "nope", "text": "x"}, "chat_not_found"),
+        ]:
+            error = await client.error("codelaw/chat/send", params)
+            assert (error.code, error.data["code"]) == (-32803, code)
+            assert error.data["hint"]
+        error = await client.error("codelaw/chat/steer", {"chatId": "nope", "text": "x"})
+        assert error.data["code"] == "chat_not_found"
+        error = await client.error("codelaw/chat/send", {"text": "x", "colour": "red"})
+        assert error.code == -32602
+        assert error.data["errors"][0]["path"] == "colour"
+        assert (await client.request("codelaw/chat/list", {}))["chats"] == []
+
+
+async def test_a_wrong_key_is_told_and_not_shown(start: Start, vendor: LoopbackVendor):
+    vendor.key = "another"
+    async with start() as client:
+        result = await client.request("codelaw/chat/send", {"text": "go"})
+        assert (result["stopReason"], result["error"]["code"]) == ("failed", "auth_failed")
+        assert "sk-test-SECRET" not in json.dumps(client.messages)
+        assert client.process is not None
+        assert "sk-test-SECRET" not in client.process.stderr
+
+
+async def test_no_endpoint_is_told_after_five_attempts(start: Start, vendor: LoopbackVendor):
+    await vendor.stop()
+    async with start() as client:
+        result = await client.request("codelaw/chat/send", {"text": "go"})
+        assert (result["stopReason"], result["error"]["code"]) == ("failed", "model_unavailable")
+        assert [e["event"]["attempt"] for e in client.events() if e["event"]["kind"] == "retry"] == [2, 3, 4, 5]
+
+
+async def test_a_damaged_store_refuses_what_needs_it_and_nothing_else(start: Start, home: Path, root: Path):
+    (root / "CODE_LAW.md").write_text("law")
+    (home / "codelaw.db").write_bytes(b"this is not a database" * 500)
+    async with start() as client:
+        error = await client.error("codelaw/chat/send", {"text": "go"})
+        assert error.data["code"] == "store_unavailable"
+        assert "codelaw.db" in error.data["message"] + error.data["hint"]
+        assert (await client.request("codelaw/context/law", {}))["found"]
+    assert (home / "codelaw.db").read_bytes().startswith(b"this is not a database")
+
+
+async def test_a_full_disk_ends_the_turn_and_keeps_what_was_stored(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path
+):
+    (root / "big.txt").write_text("".join(f"line {number} of many, all of them different\n" for number in range(2000)))
+    reads = [
+        VendorReply(text=act("Read", f'{{"path": "big.txt", "start_line": {at}, "limit": 400}}'))
+        for at in (1, 401, 801)
+    ]
+    vendor.reset([*reads, VendorReply(text=finish("x"), times=0)])
+    # No file of the server's may grow over 60 blocks of 1 KiB: the write-ahead log soon meets its end.
+    limited = ["bash", "-c", 'ulimit -f 60; trap "" XFSZ; exec "$@"', "bash", *SERVER]
+    env = {**os.environ, "CODELAW_HOME": str(home)}
+    async with stdio(limited, env=env) as client:
+        options = {"model": {"baseUrl": vendor.url, "apiKey": "k", "name": "claude-sonnet-4-5"}}
+        await client.initialize(folders=[root], options=options)
+        response = await client.response("codelaw/chat/send", {"text": "go"})
+        if "error" in response:
+            assert response["error"]["data"]["code"] == "store_unavailable"
+        else:
+            assert response["result"]["error"]["code"] == "store_unavailable"
+            assert [event["event"]["kind"] for event in client.events()][-1] == "turn_ended"
+        assert (await client.request("codelaw/model/list", {}))["models"]
+    async with start() as client:
+        chats = (await client.request("codelaw/chat/list", {}))["chats"]
+        for chat in chats:
+            record = await client.request("codelaw/chat/read", {"chatId": chat["id"]})
+            assert record["running"] is None
+
+
+async def test_the_editors_death_in_mid_turn_ends_the_server_and_its_children(
+    vendor: LoopbackVendor, root: Path, home: Path
+):
+    mark = root / "pid"
+    vendor.reset([VendorReply(text=act("Bash", json.dumps({"command": f"echo $$ > {mark}; sleep 60"})))])
+    env = {**os.environ, "CODELAW_HOME": str(home)}
+    async with stdio(SERVER, env=env) as client:
+        options = {
+            "model": {"baseUrl": vendor.url, "apiKey": "k", "name": "claude-sonnet-4-5"},
+        }
+        client.answers["codelaw/approval/request"] = lambda params: {"optionId": params["options"][0]["id"]}
+        await client.initialize(folders=[root], options=options)
+        await client.start("codelaw/chat/send", {"text": "go"})
+        await client.event("tool_call", status="running")
+        while not mark.exists() or not mark.read_text().strip():
+            await asyncio.sleep(0.02)
+        client.writer.close()
+        assert client.process is not None
+        await client.process.wait()
+    stat = Path(f"/proc/{mark.read_text().strip()}/stat")
+    assert not stat.exists() or ") Z " in stat.read_text()
+
+
+async def test_a_client_that_never_answers_an_approval_can_still_stop(start: Start, vendor: LoopbackVendor):
+    vendor.reset([VendorReply(text=act("Bash", '{"command": "true"}'))])
+    async with start() as client:
+        client.answers["codelaw/approval/request"] = NO_ANSWER
+        _, future = await client.start("codelaw/chat/send", {"text": "go"})
+        chat = (await client.event("tool_call", status="awaiting_approval"))["chatId"]
+        await client.request("codelaw/chat/cancel", {"chatId": chat})
+        assert (await client.wait_for(future))["result"]["stopReason"] == "cancelled"
+        assert await client.method("$/cancelRequest"), "the question is withdrawn"
+
+
+async def test_nothing_but_json_rpc_on_stdout_and_no_bodies_in_the_log(start: Start, vendor: LoopbackVendor):
+    vendor.reset([VendorReply(text=finish("ANSWERMARK"))])
+    async with start() as client:
+        await client.request("codelaw/chat/send", {"text": "QUESTIONMARK"})
+        assert client.process is not None
+        assert await client.shut_down() == 0
+        assert "MARK" not in client.process.stderr
+
+
+def test_the_module_runs_as_a_program():
+    shown = subprocess.run([sys.executable, "-m", "codelaw", "--help"], capture_output=True, text=True, check=True)
+    assert "chat" in shown.stdout

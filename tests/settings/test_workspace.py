@@ -1,0 +1,119 @@
+"""A workspace's own file tightens and never loosens (S-3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codelaw.settings import EffectiveSettings, Settings, load_settings
+
+
+def with_file(tmp_path: Path, text: str, **given: Any) -> EffectiveSettings:
+    file = tmp_path / "workspace.toml"
+    file.write_text(text)
+    return load_settings(**{"environ": {}, "workspace_files": [file], **given})
+
+
+REFUSED = [
+    ("model", 'apiKey = "k"'),
+    ("model", 'authToken = "k"'),
+    ("model", 'baseUrl = "http://evil"'),
+    ("model", 'provider = "anthropic"'),
+    ("model", 'script = "x.json"'),
+    ("permissions", 'allow = ["Bash"]'),
+    ("permissions", 'default = "allow"'),
+    ("permissions", 'default = "deny"'),
+    ("embedding", 'provider = "openai"'),
+    ("embedding", 'baseUrl = "http://evil"'),
+    ("embedding", 'apiKey = "k"'),
+    ("embedding", 'path = "/x"'),
+    ("store", 'url = "postgresql://evil"'),
+    ("mcp.servers.evil", 'command = "evil"'),
+    ("skills", 'paths = ["/"]'),
+    ("tools", "webSearch = true"),
+    ("tools.bash", 'sandbox = "off"'),
+    ("tools.bash", 'sandbox = "auto"'),
+    ("tools.bash", "timeoutSeconds = 600"),
+    ("turn", "maxSteps = 51"),
+    ("memory", "enabled = true"),
+    ("memory", "timeoutMs = 501"),
+]
+
+
+@pytest.mark.parametrize(("table", "line"), REFUSED)
+def test_what_loosens_is_refused_with_the_key_and_why(tmp_path: Path, table: str, line: str) -> None:
+    effective = with_file(tmp_path, f"[{table}]\n{line}\n")
+    assert effective.value == Settings()
+    assert [notice.code for notice in effective.problems] == ["setting_refused"]
+    key = "mcp.servers" if table.startswith("mcp") else f"{table}.{line.split(' ', maxsplit=1)[0]}"
+    message = effective.problems[0].message
+    assert message.startswith(f"{key}: refused in a workspace's settings, ")
+    assert "evil" not in message
+    assert set(effective.origins.values()) == {"default"}
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("model", 'name = "theirs"'),
+        ("model", 'dialect = "native"'),
+        ("models.x", "contextWindow = 5"),
+        ("context", "keepRounds = 12"),
+        ("context", "maxWindow = 100000"),
+        ("turn", "maxSteps = 10"),
+        ("turn", "maxTokens = 10"),
+        ("tools.bash", 'sandbox = "require"'),
+        ("tools.bash", "timeoutSeconds = 5"),
+        ("memory", "enabled = false"),
+        ("retrieval", "topK = 3"),
+    ],
+)
+def test_what_tightens_or_only_shapes_counts(tmp_path: Path, table: str, line: str) -> None:
+    effective = with_file(tmp_path, f"[{table}]\n{line}\n")
+    assert effective.problems == []
+    assert effective.value != Settings()
+    assert effective.origins[f"{table}.{line.split(' ', maxsplit=1)[0]}"] == "workspace"
+
+
+def test_a_limit_is_lowered_from_where_the_user_set_it(tmp_path: Path) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text("[turn]\nmaxSteps = 20\nmaxTokens = 100\n")
+    effective = with_file(tmp_path, "[turn]\nmaxSteps = 30\nmaxTokens = 50\n", user_file=user)
+    assert (effective.value.turn.max_steps, effective.value.turn.max_tokens) == (20, 50)
+    assert [notice.code for notice in effective.problems] == ["setting_refused"]
+
+
+@pytest.mark.parametrize(
+    "others", [{}, {"client": {"permissions": {"deny": ["Edit"]}}}, {"cli": {"permissions.deny": []}}]
+)
+def test_deny_rules_are_added_and_stay(tmp_path: Path, others: dict[str, Any]) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n')
+    effective = with_file(tmp_path, '[permissions]\ndeny = ["Write"]\n', user_file=user, **others)
+    deny = effective.value.permissions.deny
+    assert "Write" in deny
+    if not others:
+        assert deny == ["Bash(rm:*)", "Write"]
+
+
+def test_deny_cannot_be_emptied(tmp_path: Path) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n')
+    assert with_file(tmp_path, "[permissions]\ndeny = []\n", user_file=user).value.permissions.deny == ["Bash(rm:*)"]
+
+
+def test_of_several_folders_the_first_wins_and_limits_take_the_lowest(tmp_path: Path) -> None:
+    files = [tmp_path / "a.toml", tmp_path / "b.toml"]
+    files[0].write_text('[model]\nname = "a"\n[turn]\nmaxSteps = 20\n')
+    files[1].write_text('[model]\nname = "b"\n[turn]\nmaxSteps = 10\n')
+    effective = load_settings(environ={}, workspace_files=files)
+    assert effective.value.model.name == "a"
+    assert effective.value.turn.max_steps == 10
+
+
+def test_a_broken_file_says_so_and_the_rest_counts(tmp_path: Path) -> None:
+    effective = with_file(tmp_path, "[turn", client={"turn": {"maxSteps": 5}})
+    assert [notice.code for notice in effective.problems] == ["settings_unreadable"]
+    assert effective.value.turn.max_steps == 5

@@ -1,0 +1,185 @@
+"""LS, Glob, Bash, TodoWrite, and what completes an envelope."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codelaw.domain.chats import Todo
+from codelaw.domain.results import ToolResult
+from codelaw.tools.bounds import MAX_DATA, bounded, json_size
+from codelaw.tools.paths import located
+from codelaw.tools.todos import recap
+from tests.fakes.desk import Desk, folder, make_desk
+
+
+async def test_ls_puts_folders_first(desk: Desk):
+    for name in ("b.py", "a.py", "zoo/x", "Attic/x", ".hidden", "gone.log", ".gitignore"):
+        desk.put(name, "*.log\n" if name == ".gitignore" else "")
+    (desk.root / "link").symlink_to("a.py")
+    data = (await desk("LS")).data
+    assert data["entries"] == ["Attic/", "zoo/", "a.py", "b.py", "link@"]
+    assert (data["path"], data["total"], data["folders"], data["files"]) == (".", 5, 2, 3)
+    shown = (await desk("LS", hidden=True)).data["entries"]
+    assert ".hidden" in shown
+    assert "gone.log" not in shown
+    cut = await desk("LS", limit=2)
+    assert (cut.status, cut.data["entries"], cut.data["total"]) == ("partial", ["Attic/", "zoo/"], 5)
+
+
+async def test_ls_says_what_is_wrong(desk: Desk):
+    desk.put("a", "")
+    for path, code in (("none", "NOT_FOUND"), ("a", "INVALID_PARAM"), ("..", "ACCESS_DENIED")):
+        result = await desk("LS", path=path)
+        assert result.error is not None
+        assert result.error.code == code
+
+
+async def test_several_folders_are_named(tmp_path: Path):
+    desk = make_desk(folder(tmp_path / "one"), folder(tmp_path / "two"))
+    (tmp_path / "two/b.py").write_text("needle\n")
+    (tmp_path / "one/a.py").write_text("needle\n")
+    assert (await desk("LS")).data["entries"] == ["one/", "two/"]
+    assert (await desk("LS", path="two")).data["entries"] == ["b.py"]
+    assert set((await desk("Glob", pattern="*.py")).data["files"]) == {"one/a.py", "two/b.py"}
+    assert (await desk("Glob", pattern="*.py", path="two")).data["files"] == ["two/b.py"]
+    assert {hit["file"] for hit in (await desk("Grep", pattern="needle")).data["matches"]} == {"one/a.py", "two/b.py"}
+    assert (await desk("Read", path="two/b.py")).data["path"] == "two/b.py"
+    assert (await desk("Read", path=str(tmp_path.resolve() / "two/b.py"))).data["path"] == "two/b.py"
+    wrong = await desk("Read", path="b.py")
+    assert wrong.error is not None
+    assert "one, two" in wrong.error.message
+
+
+async def test_without_a_folder_there_are_no_files(tmp_path: Path):
+    desk = make_desk(folder(tmp_path))
+    desk.workspace.folders = ()
+    for name, arguments in (
+        ("LS", {}),
+        ("Read", {"path": "a"}),
+        ("Bash", {"command": "true"}),
+        ("Glob", {"pattern": "*"}),
+    ):
+        result = await desk(name, **arguments)
+        assert result.error is not None
+        assert result.error.code == "INVALID_PARAM"
+        assert "No folder is open" in result.error.message
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*.py", {"a.py", "src/b.py", "src/deep/c.py"}),
+        ("**/c.py", {"src/deep/c.py"}),
+        ("**/a.py", {"a.py"}),
+        ("src/*.py", {"src/b.py"}),
+        ("src/**/*.py", {"src/b.py", "src/deep/c.py"}),
+        ("src/**", {"src/b.py", "src/deep/c.py", "src/d.ts"}),
+        ("*.{py,ts}", {"a.py", "src/b.py", "src/deep/c.py", "src/d.ts"}),
+        ("[ab].py", {"a.py", "src/b.py"}),
+        ("[!a].py", {"src/b.py", "src/deep/c.py"}),
+        ("?.ts", {"src/d.ts"}),
+        ("none*", set()),
+    ],
+)
+async def test_glob(desk: Desk, pattern: str, found: set[str]):
+    for name in ("a.py", "src/b.py", "src/deep/c.py", "src/d.ts", ".hidden/e.py", "build/f.py"):
+        desk.put(name, "")
+    desk.put(".gitignore", "build/\n")
+    result = await desk("Glob", pattern=pattern)
+    assert set(result.data["files"]) == found
+    assert result.data["total"] == len(found)
+
+
+async def test_glob_is_newest_first_and_capped(desk: Desk):
+    for age, name in enumerate(("new", "old", "older")):
+        os.utime(desk.put(f"{name}.py", ""), (1000 - age, 1000 - age))
+    assert (await desk("Glob", pattern="*.py")).data["files"] == ["new.py", "old.py", "older.py"]
+    cut = await desk("Glob", pattern="*.py", limit=1)
+    assert (cut.status, cut.data["total"], cut.data["reason"]) == ("partial", 3, "limit of 1 files")
+    few = await desk.workspace.walk([await located(desk.workspace, ".")], "*", max_visits=2, seconds=2)
+    assert (len(few.files), few.stopped) == (2, "stopped after 2 entries")
+    late = await desk.workspace.walk([await located(desk.workspace, ".")], "*", max_visits=64, seconds=-1)
+    assert late.stopped in {"", "stopped after -1 s"}
+
+
+async def test_glob_sees_new_documents(desk: Desk):
+    desk.documents.open(desk.root / "fresh.py", "")
+    desk.documents.open("untitled:Scratch.py", "")
+    desk.documents.open(desk.root.parent / "elsewhere.py", "")
+    assert set((await desk("Glob", pattern="*.py")).data["files"]) == {"fresh.py", "untitled:Scratch.py"}
+    assert (await desk("LS")).data["entries"] == ["fresh.py"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"), [("[a", "INVALID_PARAM"), ("{a", "INVALID_PARAM"), ("../*", "ACCESS_DENIED")]
+)
+async def test_a_bad_glob_is_refused(desk: Desk, pattern: str, code: str):
+    result = await desk("Glob", pattern=pattern)
+    assert result.error is not None
+    assert result.error.code == code
+
+
+async def test_bash_tells_how_a_command_ended(desk: Desk):
+    result = await desk("Bash", command="pwd; echo problem >&2", description="Where am I")
+    assert result.status == "success"
+    assert result.data == {
+        "command": "pwd; echo problem >&2",
+        "exit_code": 0,
+        "stdout": f"{desk.root}\n",
+        "stderr": "problem\n",
+        "sandboxed": False,
+        "description": "Where am I",
+    }
+    failed = await desk("Bash", command="echo out; exit 3")
+    assert failed.status == "error"
+    assert failed.error is not None
+    assert (failed.error.code, failed.data["exit_code"], failed.data["stdout"]) == ("EXECUTION_ERROR", 3, "out\n")
+
+
+async def test_bash_in_time_or_not_at_all(desk: Desk):
+    result = await desk("Bash", command="echo begun; sleep 30", timeout_ms=300)
+    assert result.error is not None
+    assert result.error.code == "TIMEOUT"
+    assert (result.data["stdout"], result.data["timed_out"], result.data["exit_code"]) == ("begun\n", True, None)
+
+
+async def test_bash_keeps_head_and_tail(desk: Desk):
+    result = await desk("Bash", command="echo first; seq 100000; echo last")
+    assert result.status == "partial"
+    assert result.data["stdout"].startswith("first\n")
+    assert result.data["stdout"].endswith("last\n")
+    assert "left out" in result.data["stdout"]
+    assert json_size(dict(result.data)) < MAX_DATA
+
+
+async def test_todos_are_replaced(desk: Desk):
+    todos = [{"content": f"task {n}", "status": "pending"} for n in range(5)]
+    todos[0]["status"] = "completed"
+    todos[1]["status"] = "in_progress"
+    result = await desk("TodoWrite", todos=todos)
+    assert result.data["todos"] == todos
+    assert result.data["recap"] == "[1/5] In progress: task 1. Next: task 2; task 3; task 4."
+    assert desk.todos == [tuple(Todo(t["content"], t["status"]) for t in todos)]  # type: ignore[arg-type]
+    todos[2]["status"] = "in_progress"
+    refused = await desk("TodoWrite", todos=todos)
+    assert refused.error is not None
+    assert "at most 1" in refused.error.message
+    assert len(desk.todos) == 1
+
+
+def test_recap():
+    assert recap([]) == ""
+    assert recap([Todo("a", "completed"), Todo("b", "cancelled")]) == "[1/2] Cancelled: 1."
+    assert recap([Todo(str(n), "pending") for n in range(5)]) == "[0/5] Next: 0; 1; 2 (and 2 more)."
+
+
+def test_no_result_passes_its_bound():
+    data = {"a": "x" * 100_000, "b": [{"c": "y" * 100}] * 5000, "d": {str(n): "z" for n in range(10)}}
+    result = bounded(ToolResult("success", data, ""))
+    assert json_size(dict(result.data)) <= MAX_DATA
+    assert (result.status, result.data["truncated"]) == ("partial", True)
+    small = ToolResult("success", {"a": 1}, "")
+    assert bounded(small) is small
