@@ -184,6 +184,12 @@ async def test_a_deny_rule_beats_everything_and_is_named(bench: Bench):
         await bench.turn("go")
         assert "KEYMARK" not in texts(bench.sent()), path
         assert "Read(secret/**)" in texts(bench.sent()), path
+    (bench.root / "open.txt").write_text("KEYMARK is elsewhere")
+    bench.vendor.reset([bench.act("Grep", {"pattern": "KEYMARK"}), bench.finish("ok")])
+    await bench.turn("go")
+    assert "KEYMARK is elsewhere" in texts(bench.sent())
+    assert "secret/key" not in texts(bench.sent())
+    assert "keeps from you" in texts(bench.sent())
 
 
 async def test_a_crash_in_mid_turn_loses_no_finished_step(bench: Bench):

@@ -20,6 +20,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
 from codelaw.domain.models import Usage
+from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
@@ -96,7 +97,10 @@ class AgentChat:
         async def result(ref: str) -> dict[str, object] | None:
             return await self.house.store.result(self.chat.id, ref)
 
-        return ToolEnvironment(self.house.workspace, self.house.processes, self.ledger, result, keep)
+        def kept_back(shown: str) -> bool:
+            return self.gate.judge(CallFacts("Read", "read", shown)).action == "deny"
+
+        return ToolEnvironment(self.house.workspace, self.house.processes, self.ledger, result, keep, kept_back)
 
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.

@@ -35,6 +35,14 @@ STOP_AFTER = 6
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    call: Call
+    result: ToolResult
+    decision: Decision | None
+    """The last one made about the call; None when it never came to a judgement."""
+
+
 @dataclass(slots=True)
 class Executor:
     """Runs the calls of one turn."""
@@ -60,18 +68,19 @@ class Executor:
     ) -> None:
         """Run all calls; neighbours that only read run together, all else one by one (R-4).
 
-        `done` is awaited for each result, in the order of the calls, as early as that order allows.
+        `done` stores a result; it is awaited in the order of the calls, as early as that order allows, and the call's
+        end is told only when it has returned (D-1).
         """
         for reading, group in groupby(calls, self._reads_only):
             batch = list(group)
             if reading:
                 async with asyncio.TaskGroup() as tasks:
                     running = [tasks.create_task(self._run_one(call, step)) for call in batch]
-                    for call, task in zip(batch, running, strict=True):
-                        await done(_call(call), await task)
+                    for task in running:
+                        await self._conclude(await task, step, done)
             else:
                 for call in batch:
-                    await done(_call(call), await self._run_one(call, step))
+                    await self._conclude(await self._run_one(call, step), step, done)
 
     def tell(self, call: Call, status: CallStatus, step: int, **more: Any) -> None:
         """Emit the state of a call."""
@@ -82,7 +91,26 @@ class Executor:
         tool = self.toolbox.get(_call(call).tool)
         return tool is not None and tool.effect == "read"
 
-    async def _run_one(self, item: Call | InvalidCall, step: int) -> ToolResult:
+    async def _conclude(
+        self, outcome: _Outcome, step: int, done: Callable[[Call, ToolResult], Awaitable[None]]
+    ) -> None:
+        try:
+            await done(outcome.call, outcome.result)
+        except asyncio.CancelledError:
+            # The result has been stored all the same.
+            self._tell_end(outcome, step)
+            raise
+        self._tell_end(outcome, step)
+
+    def _tell_end(self, outcome: _Outcome, step: int) -> None:
+        result = outcome.result
+        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
+        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
+        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
+        summary = result.error.message if result.error else result.text
+        self.tell(outcome.call, status, step, summary=summary, diff=diff, decision=outcome.decision)
+
+    async def _run_one(self, item: Call | InvalidCall, step: int) -> _Outcome:
         call = _call(item)
         self.tell(call, "pending", step, args=call.arguments)
         decisions: list[Decision] = []
@@ -96,13 +124,7 @@ class Executor:
         except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
             _log.exception("the tool %s failed", call.tool)
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
-        result = self._counted(call, result)
-        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
-        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
-        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
-        summary = result.error.message if result.error else result.text
-        self.tell(call, status, step, summary=summary, diff=diff, decision=decisions[-1] if decisions else None)
-        return result
+        return _Outcome(call, self._counted(call, result), decisions[-1] if decisions else None)
 
     async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
         tool = self.toolbox.get(call.tool)

@@ -74,8 +74,11 @@ class OpenTurn:
             text,
             Metadata(step=self.step, answer=answer, calls=calls),
         )
-        await self._add(message)
-        self.partial = self.partial_answer = ""
+        try:
+            await self._add(message)
+        finally:
+            if message in self.record:
+                self.partial = self.partial_answer = ""
         return message
 
     async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
@@ -106,8 +109,10 @@ class OpenTurn:
         writing = asyncio.ensure_future(self.store.append(self.chat_id, [kept], results))
         try:
             await asyncio.shield(writing)
-        finally:
+        except asyncio.CancelledError:
             await asyncio.wait([writing])
+            raise
+        finally:
             if writing.exception() is None:
                 self.record.append(kept)
                 self.scratchpad.append(full)

@@ -108,8 +108,13 @@ class TurnMaker:
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
         )
-        description = DIALECTS[dialect]().description(toolbox)
-        system = system_sections(mode=mode, dialect=dialect, tools_description=description)
+        spoken = DIALECTS[dialect]()
+        system = system_sections(
+            mode=mode,
+            dialect=dialect,
+            tools_description=spoken.description(toolbox),
+            schemas=spoken.schemas(toolbox),
+        )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         asked = await question(text, self._workspace, Facts(today, self._operating_system, "bash"), attachments, editor)
         law = await find_law(self._workspace)

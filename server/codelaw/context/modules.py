@@ -12,13 +12,20 @@ from codelaw.context.sections import Section, text_section
 from codelaw.domain.chats import Dialect, Mode
 from codelaw.templates.render import render
 
+SCHEMAS = "schemas"
+"""The section of the tool schemas in the native dialect; vendors put them before the system prompt."""
+
 
 @lru_cache(maxsize=16)
-def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str) -> tuple[Section, ...]:
-    """The L1 sections. `tools_description` describes the enabled tools only."""
+def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str, schemas: str = "") -> tuple[Section, ...]:
+    """The L1 sections. `tools_description` describes the enabled tools only.
+
+    `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there.
+    """
     short = "" if mode == "agent" else "_short"
     tools = render("tools", dialect=dialect, tools_description=tools_description)
     modules = {
+        SCHEMAS: schemas,
         "core": render("core"),
         "soul": render("soul"),
         "tools": tools,
@@ -26,4 +33,4 @@ def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str) -> 
         "memory": render(f"memory{short}"),
         "mode": render(f"{mode}_mode"),
     }
-    return tuple(text_section("L1", name, text) for name, text in modules.items())
+    return tuple(text_section("L1", name, text) for name, text in modules.items() if text)

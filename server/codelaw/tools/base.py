@@ -40,6 +40,8 @@ class ToolEnvironment:
     """A full result by its ref, None when there is none (C-4)."""
     todos: Callable[[tuple[Todo, ...]], None]
     """Takes the new todo list."""
+    kept_back: Callable[[str], bool] = lambda _: False
+    """Whether a rule denies the model this file, as shown, also inside the results of a search (S-1)."""
 
 
 @dataclass(frozen=True, slots=True)

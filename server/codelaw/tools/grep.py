@@ -23,7 +23,7 @@ class GrepArguments(Arguments):
 
 
 class Grep(Tool[GrepArguments]):
-    """Data: `pattern, total, files, matches [{file, line, text}], truncated?, reason?, buffers?, fallback?`.
+    """Data: `pattern, total, files, matches [{file, line, text}], withheld?, truncated?, reason?, buffers?, fallback?`.
 
     `buffers` names the files whose unsaved or open text was searched instead of the disk (F-1); `fallback` says that
     the search ran without `rg`.
@@ -57,8 +57,12 @@ class Grep(Tool[GrepArguments]):
             raise ToolFailure(
                 "TIMEOUT", f"No match found before the search ended: {hits.stopped}. Narrow path or glob."
             )
-        data: dict[str, Any] = {"pattern": args.pattern, "total": hits.total, "files": hits.files}
-        data["matches"] = [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in hits.hits]
+        seen = [hit for hit in hits.hits if not env.kept_back(hit.shown)]
+        withheld = len(hits.hits) - len(seen)
+        data: dict[str, Any] = {"pattern": args.pattern, "total": hits.total - withheld, "files": hits.files}
+        data["matches"] = [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in seen]
+        if withheld:
+            data["withheld"] = "Some files match that a permission rule keeps from you."
         cut = hits.total > len(hits.hits) or bool(hits.stopped)
         if cut:
             data["truncated"] = True
@@ -67,6 +71,6 @@ class Grep(Tool[GrepArguments]):
             data["buffers"] = list(hits.from_buffers[:20])
         if hits.engine == "python":
             data["fallback"] = True
-        text = f"{hits.total} matching lines in {hits.files} files" + (f" ({data['reason']})" if cut else "")
+        text = f"{data['total']} matching lines in {hits.files} files" + (f" ({data['reason']})" if cut else "")
         context = {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
         return ToolResult("partial" if cut else "success", data, text, context=context)

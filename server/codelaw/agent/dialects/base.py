@@ -67,6 +67,10 @@ class Dialect(Protocol):
         """What the TOOLS module says of the tools."""
         ...
 
+    def schemas(self, toolbox: Toolbox) -> str:
+        """What the request says of the tools outside the system prompt, as JSON; empty when nothing."""
+        ...
+
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
     ) -> ModelRequest:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
@@ -29,6 +30,10 @@ class Native:
     def description(self, toolbox: Toolbox) -> str:
         """Only the names: the schemas travel beside the messages and are not paid for twice."""
         return "Tools: " + ", ".join(toolbox.names) + "."
+
+    def schemas(self, toolbox: Toolbox) -> str:
+        """The vendor's tool definitions."""
+        return json.dumps([asdict(schema) for schema in toolbox.schemas()], ensure_ascii=False)
 
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()

@@ -31,6 +31,11 @@ class React:
         """The manual: name, description and argument schema of every tool."""
         return toolbox.manual()
 
+    def schemas(self, toolbox: Toolbox) -> str:
+        """Nothing: all stands in the manual."""
+        del toolbox
+        return ""
+
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
     ) -> ModelRequest:

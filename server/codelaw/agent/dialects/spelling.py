@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from codelaw.context.modules import SCHEMAS
 from codelaw.domain.messages import Message
 from codelaw.domain.models import ApiMessage, Block, TextBlock
 
@@ -56,7 +57,7 @@ class Speller:
 
 
 def _system(view: View) -> tuple[TextBlock, ...]:
-    static = "\n\n".join(section.text for section in view.layer("L1"))
+    static = "\n\n".join(section.text for section in view.layer("L1") if section.name != SCHEMAS)
     later = [section.text for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
