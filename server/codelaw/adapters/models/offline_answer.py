@@ -25,7 +25,7 @@ _EXCERPTS = 2
 def compose(turn: Turn, wanted: Sequence[Term]) -> str:
     """The whole answer, in Markdown."""
     best = matches(turn.steps, wanted)
-    parts = [_INTRODUCTION, *_mentioned(turn, wanted)]
+    parts = [_INTRODUCTION, *_mentioned(turn, wanted, best)]
     elsewhere = [line for line in best if line.path not in turn.mentioned]
     if elsewhere:
         named = ", ".join(f"`{term.text}`" for term in wanted)
@@ -40,7 +40,7 @@ def compose(turn: Turn, wanted: Sequence[Term]) -> str:
     return "\n\n".join(parts)
 
 
-def _mentioned(turn: Turn, wanted: Sequence[Term]) -> Iterator[str]:
+def _mentioned(turn: Turn, wanted: Sequence[Term], best: Sequence[Line]) -> Iterator[str]:
     for step in turn.steps:
         entries = step.data.get("entries")
         if step.tool == "LS" and isinstance(entries, list):
@@ -52,7 +52,10 @@ def _mentioned(turn: Turn, wanted: Sequence[Term]) -> Iterator[str]:
         if path not in turn.mentioned or path in seen:
             continue
         seen.add(path)
-        lines = ranked(line for number, text in rows if (line := judge(path, number, text, wanted)).held)
+        held = [line for number, text in rows if (line := judge(path, number, text, wanted)).held]
+        # A long file was read in part: what the searches found in the rest of it counts as well.
+        held += [line for line in best if line.path == path and line not in held]
+        lines = ranked(held)
         if lines:
             yield _group(path, lines[:_MOST_MENTIONED], "says of it")
         elif rows:

@@ -14,6 +14,8 @@ _IDENTIFIER = re.compile(r".*(?:_|\.|::|->|/|\(\)|[a-z][A-Z]|\$|[A-Z]{2,}\d|\d).
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WIDE_STOP = "的了是在哪里什么怎么吗呢和与有请如何为个这那里们我你它の はがをにでとも"
 _ENDING = re.compile(r"(?:ations?|ings?|ed|es|s|e|ly)\Z")
+_QUALIFIED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]{2,})+")
+_FILE_ENDING = re.compile(r"\.(?:[a-z]{1,3}|[jt]sx|json5?|toml|yaml|html|lock|conf|java|scss|vue|text)\Z")
 _STOP_WORDS = """
     a about after again all also am an and any anybody are around as ask at be because been before being below
     between both but by can cannot class code codebase come comes could did do does doing done down each else ever
@@ -68,6 +70,7 @@ def searches(wanted: Iterable[Term]) -> Iterator[tuple[str, str]]:
     wanted = list(wanted)
     exact = [re.escape(term.stem) for term in wanted if term.exact]
     if exact:
+        yield rf"({_DEFINES})\s+({'|'.join(exact)})\b", "where the names in the question are defined"
         yield "|".join(exact), "the names in the question"
     stems = [re.escape(term.stem) for term in wanted if not term.exact]
     pairs = [f"{one}.*{two}|{two}.*{one}" for one, two in combinations(stems[:4], 2)]
@@ -86,9 +89,16 @@ def stem(word: str) -> str:
 
 
 def _add(into: dict[str, Term], text: str, *, exact: bool) -> None:
-    key = text.lower() if exact else stem(text)
+    key = _own_name(text).lower() if exact else stem(text)
     if key:
         into.setdefault(key, Term(text, key, exact))
+
+
+def _own_name(text: str) -> str:
+    """What a qualified name is called where it is defined: `shield` of `asyncio.shield`; file names stay whole."""
+    if not _QUALIFIED.fullmatch(text) or _FILE_ENDING.search(text):
+        return text
+    return re.split(r"\.|::|->", text)[-1]
 
 
 def _wide_pieces(run: str) -> Iterator[str]:
