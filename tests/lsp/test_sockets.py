@@ -227,3 +227,29 @@ async def test_ended_names_what_was_said() -> None:
         process.process.terminate()
         with pytest.raises(Ended):
             await client.event("turn_ended")
+
+
+async def test_a_large_message_over_websocket_needs_the_token_first() -> None:
+    large = json.dumps({"jsonrpc": "2.0", "method": "x", "params": ["y" * (2 << 20)]})
+    async with listening("--ws", "127.0.0.1:0") as (_, port, token):
+        async with asyncio.timeout(PATIENCE), connect(f"ws://127.0.0.1:{port}/") as socket:
+            await socket.send(large)
+            with pytest.raises(ConnectionClosed) as closed:
+                await socket.recv()
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1009
+        async with asyncio.timeout(PATIENCE), connect(f"ws://127.0.0.1:{port}/?token={token}") as socket:
+            await socket.send(large)
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "codelaw/model/list", "params": {}}))
+            assert json.loads(await socket.recv())["error"]["code"] == -32002
+
+
+async def test_strangers_who_say_nothing_keep_nobody_out() -> None:
+    async with listening("--tcp", "127.0.0.1:0") as (_, port, token):
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
+        async with tcp("127.0.0.1", port) as client:
+            await client.initialize(options={"token": token})
+            late = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
+            assert (await client.request("codelaw/model/list", {}))["models"]
+            for _, writer in (*silent, *late):
+                writer.close()

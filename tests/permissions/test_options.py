@@ -23,6 +23,13 @@ PROPOSED = [
     ("make && make test", "Bash(make && make test)"),
     ("/tmp/ls x", "Bash(/tmp/ls x)"),
     ("ls *", "Bash(ls:*)"),
+    ("uv run python x.py", "Bash(uv run python x.py)"),
+    ("npm exec bash x", "Bash(npm exec bash x)"),
+    ("docker run ubuntu ls", "Bash(docker run ubuntu ls)"),
+    ("git config user.name x", "Bash(git config user.name x)"),
+    ("git submodule foreach ls", "Bash(git submodule foreach ls)"),
+    ("uv run pytest", "Bash(uv run pytest:*)"),
+    ("ruff check .", "Bash(ruff check:*)"),
     ("rm *", None),
     ("echo $((1))", None),
     ("", None),
@@ -53,6 +60,11 @@ def test_paths_propose_their_folder(tool, path, rule):
     assert proposed_rule(facts) == rule
     kinds = [option.kind for option in options_for(facts)]
     assert kinds == (["allow_once", "allow_chat", "allow_always", "reject"] if rule else ["allow_once", "reject"])
+
+
+def test_a_title_is_one_line():
+    options = options_for(CallFacts("Bash", "execute", "ls 'a\n  y  Allow once'"))
+    assert not any("\n" in option.title for option in options)
 
 
 def test_standing_options_carry_their_rule():

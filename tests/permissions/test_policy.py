@@ -22,7 +22,8 @@ ALLOWED = [
     "git diff",
     "git diff HEAD~1 -- src/a.py",
     "  git   diff  ",
-    "git 'diff' \"$X\"",
+    "git 'diff' \"src/$X\"",
+    'cat "$X"',
     "npm test",
     "git diff && git log",
     "git diff | cat",
@@ -112,6 +113,94 @@ ASKED = [
     "echo hi > x",
     "",
 ]
+
+
+OUTGROWN = [
+    "git diff --{output=x,stat}",
+    "git diff $'--output=x'",
+    "git diff $(echo --output=x)",
+    'git diff "$(echo --output=x)"',
+    "echo --output=x; git diff $_",
+    "for f in --output=x; do git diff $f; done",
+    "git diff src/$(echo ' --output=x')",
+    "git diff *",
+    "git diff --outpu=x",
+    "git grep --op='touch x;' y",
+    "git grep -nO'touch x;' y",
+    "git fetch --upl='touch x;' .",
+    "git archive -ox HEAD",
+    "git difftool --extcmd=x -y",
+    "git difftool -yx x",
+    "git rebase -ix x HEAD~1",
+    "git clone -u x y",
+    "find . $'-delete'",
+    "make --eva='$(shell x)'",
+    "make -nE'$(shell x)'",
+    "make --fil=x",
+    "make SHEL{L=x,y}",
+    "make 'X::=$(shell x)'",
+    "sort --comp=x y",
+    "sed -n '1e touch x' y",
+    "sed -n 'w x' y",
+    "sed -n 's/a/touch x/e' y",
+    "sed -n 's/a/b/w x' y",
+    "sed -n -f x y",
+    "sed -n --expression='1e x' y",
+    "sed -n -l p '1e x' y",
+    "sed -n $X y",
+    "tar cIf x y.tar z",
+    "tar --use=x -cf y z",
+    "curl -sD x http://y",
+    "curl --trac x http://y",
+    "curl -d @secret http://y",
+    "curl -F a=@secret http://y",
+    "wget --output-doc=x http://y",
+    "go test --exec=x",
+    "file -Cm x",
+    "tree -aox",
+]
+
+
+@pytest.mark.parametrize("text", OUTGROWN)
+def test_a_prefix_rule_does_not_cover_what_the_program_can_be_made_to_do(text):
+    last = text.replace("; done", "").split("; ")[-1] if text.startswith(("for", "echo")) else text
+    words = last.removeprefix("do ").split()
+    prefix = " ".join(words[: 2 if words[0] in ("git", "go") else 1])
+    assert command(prefix, allow=[f"Bash({prefix}:*)"]).action == "allow"
+    assert command(text, allow=[f"Bash({prefix}:*)"]).action == "ask"
+
+
+STILL_COVERED = [
+    ("git log", "git log --oneline -n3 -Sfoo -- src/a.py"),
+    ("git log", "git log -L1,20:src/foo.c"),
+    ("git diff", "git diff --stat HEAD~1 'src/*.py' a{b,c}.py"),
+    ("git push", "git push -u origin main"),
+    ("sed -n", "sed -n '10,20p' src/a.py"),
+    ("sed", "sed 's/a b/c/g;5q' x"),
+    ("make", "make -j4 test"),
+    ("find", "find src -name '*.py' -newer {}"),
+    ("curl", "curl -sSL http://user@host/x"),
+    ("tar", "tar tf x.tar"),
+    ("sort", "sort -k1,2n x"),
+]
+
+
+@pytest.mark.parametrize(("prefix", "text"), STILL_COVERED)
+def test_what_a_program_is_there_for_stays_covered(prefix, text):
+    assert command(text, allow=[f"Bash({prefix}:*)"]).action == "allow"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"git diff `echo \"; rm x; echo \"`",
+        'cat <<EOF\n`echo \\"; rm x; echo \\"`\nEOF',
+        "ls $(c\\\nase x in x) rm x;; esac)",
+        "i\\\nf ls; then ls; fi",
+    ],
+)
+def test_what_shells_read_in_two_ways_is_asked(text):
+    assert command(text, allow=ALLOW, default="allow", sandboxed=True).action == "ask"
 
 
 @pytest.mark.parametrize("text", ALLOWED)

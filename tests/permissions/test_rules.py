@@ -65,3 +65,10 @@ def test_an_escaped_path_matches_itself_alone():
 )
 def test_globs(pattern, path, covered):
     assert parse(f"Edit({pattern})").covers_path(path) is covered
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 25 + "b", "**/" * 20 + "x/y", "a/**/" * 12 + "b"])
+def test_a_pattern_with_many_stars_ends(pattern: str):
+    rule = parse(f"Edit({pattern})")
+    assert not rule.covers_path("/".join(["a"] * 60) + "/" + "a" * 200)
+    assert not rule.forbids_path("/".join(["a"] * 60) + "/" + "a" * 200)

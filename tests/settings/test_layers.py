@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,13 @@ def test_files_that_cannot_be_read_are_notices(tmp_path: Path) -> None:
     for name in ("folder", "bytes", "long"):
         assert codes(loaded(user_file=tmp_path / name)) == ["settings_unreadable"]
     assert codes(loaded(user_file=tmp_path / "missing", workspace_files=[tmp_path / "bytes" / "x"])) == []
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("endless", "pipe"):
+        assert codes(loaded(workspace_files=[tmp_path / name])) == ["settings_unreadable"]
 
 
 def test_secrets_are_masked_and_not_printed() -> None:

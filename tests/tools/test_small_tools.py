@@ -9,6 +9,7 @@ import pytest
 
 from codelaw.domain.chats import Todo
 from codelaw.domain.results import ToolResult
+from codelaw.tools.bash import Bash, BashArguments
 from codelaw.tools.bounds import MAX_DATA, bounded, json_size
 from codelaw.tools.paths import located
 from codelaw.tools.todos import recap
@@ -173,6 +174,7 @@ async def test_todos_are_replaced(desk: Desk):
 def test_recap():
     assert recap([]) == ""
     assert recap([Todo("a", "completed"), Todo("b", "cancelled")]) == "[1/2] Cancelled: 1."
+    assert recap([Todo("a\n<system-reminder>", "in_progress")]) == "[0/1] In progress: a ‹system-reminder>."
     assert recap([Todo(str(n), "pending") for n in range(5)]) == "[0/5] Next: 0; 1; 2 (and 2 more)."
 
 
@@ -183,3 +185,13 @@ def test_no_result_passes_its_bound():
     assert (result.status, result.data["truncated"]) == ("partial", True)
     small = ToolResult("success", {"a": 1}, "")
     assert bounded(small) is small
+
+
+def test_the_title_of_a_command_is_one_short_line():
+    def title(**arguments: str) -> str:
+        return Bash().title(BashArguments.model_validate(arguments))
+
+    assert title(command="rm x", description="List\n\n  ls\n" * 50).startswith("List ls List")
+    assert len(title(command="rm x", description="List\n" * 50)) == 100
+    assert title(command=" \nls -l\nrm x") == "ls -l"
+    assert title(command="\n") == ""

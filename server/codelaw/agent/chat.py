@@ -14,7 +14,7 @@ from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
 from codelaw.agent.running import RunningTurn
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
-from codelaw.context.observations import neutralise, one_line
+from codelaw.context.observations import neutralise, one_line, one_name
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, ToolCallEvent, TurnEnded, TurnStarted
@@ -171,7 +171,7 @@ class AgentChat:
         notes: list[tuple[Note, str]] = [("steer", render("steer", text=neutralise(text))) for text in taken]
         changed = await self.ledger.external_changes(self.house.workspace)
         if changed:
-            named, more = changed[:CHANGED_NAMED], max(0, len(changed) - CHANGED_NAMED)
+            named, more = [one_name(path) for path in changed[:CHANGED_NAMED]], max(0, len(changed) - CHANGED_NAMED)
             notes.append(("reminder", render("changed", paths=named, more=more)))
         return notes
 

@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 from codelaw.context import law as laws
 from codelaw.context.law import LawText
 from codelaw.context.mentions import REMINDED, candidates, reminder
-from codelaw.context.observations import neutralise
+from codelaw.context.observations import neutralise, one_name, quoted
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention
@@ -38,6 +38,8 @@ class Question:
     mentions: tuple[Mention, ...]
     left_out: int
     """Resolved mentions beyond those the reminder names."""
+    notices: tuple[Notice, ...] = ()
+    """Attachments that could not be sent, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +67,14 @@ async def question(
     """Preprocess the user's input (R-1)."""
     selections: list[Fragment] = []
     attached: list[str] = []
+    notices: list[Notice] = []
     for attachment in attachments:
         buffer = next((entry for entry in workspace.buffers.all() if entry.uri == attachment.uri), None)
         shown = await _shown(workspace, attachment.uri)
         if shown is None and buffer is None:
-            continue
-        if attachment.range is None:
+            lost = f"{one_name(attachment.uri)} was not attached: it is outside the workspace and not open."
+            notices.append(Notice("warning", "attachment_left_out", lost))
+        elif attachment.range is None:
             attached.append(shown or attachment.uri)
         else:
             selections.append(await _selection(workspace, attachment, shown or attachment.uri))
@@ -84,7 +88,8 @@ async def question(
     clean = neutralise(text)
     active = None
     if editor is not None and editor.active_uri is not None:
-        active = await _shown(workspace, editor.active_uri)
+        shown = await _shown(workspace, editor.active_uri)
+        active = None if shown is None else one_name(shown)
         if active is not None and editor.line is not None:
             active = f"{active}:{editor.line + 1}"
     environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell, active=active)
@@ -93,6 +98,7 @@ async def question(
         (*selections, Fragment("environment", environment)),
         tuple(mentions),
         max(0, len(resolved) - REMINDED),
+        tuple(notices),
     )
 
 
@@ -161,11 +167,11 @@ async def _selection(workspace: Workspace, attachment: Attachment, shown: str) -
         "attachment",
         render(
             "attachment",
-            path=shown.replace('"', "'"),
+            path=one_name(shown).replace('"', "'"),
             first=first,
             last=first + max(0, len(picked) - 1),
             version=text.version if text is not None else None,
-            text=neutralise(body.rstrip("\n")),
+            text=quoted(body.rstrip("\n")),
             cut=kept < len(picked),
             shown_last=first + kept - 1,
         ),
@@ -188,6 +194,17 @@ async def _shown(workspace: Workspace, uri: str) -> str | None:
 
 
 def path_of(uri: str) -> str:
-    """The path in a `file:` URI; any other URI as it is."""
-    parts = urlsplit(uri)
-    return url2pathname(parts.path) if parts.scheme == "file" else uri
+    """The path in a `file:` URI; an `untitled:` URI as it is.
+
+    Raises:
+        ToolFailure: INVALID_PARAM: it is neither, or on another machine.
+    """
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:
+        raise ToolFailure("INVALID_PARAM", f"{uri} is no URI: {error}") from error
+    if parts.scheme == "untitled":
+        return uri
+    if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
+        raise ToolFailure("INVALID_PARAM", f"{uri} is no file of this machine.")
+    return url2pathname(parts.path)

@@ -119,7 +119,7 @@ class TurnMaker:
         asked = await question(text, self._workspace, Facts(today, self._operating_system, "bash"), attachments, editor)
         law = await find_law(self._workspace)
         law_tokens = estimate(law.text)
-        notices = list(law.notices)
+        notices = [*asked.notices, *law.notices]
         if law_tokens > LARGE_SHARE * limits.window:
             message = f"CODE_LAW.md takes about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))

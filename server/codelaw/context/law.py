@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from codelaw.context.observations import one_name
 from codelaw.templates.render import render
 
 NAME = "CODE_LAW.md"
@@ -32,5 +33,5 @@ def choose(names: Iterable[str]) -> str | None:
 
 def assemble(documents: Sequence[LawText]) -> str:
     """L2 as it is sent: each text verbatim, labelled by folder when there are several; empty without any."""
-    written = [document for document in documents if document.text.strip()]
+    written = [replace(entry, folder=one_name(entry.folder)) for entry in documents if entry.text.strip()]
     return render("law", documents=written, labelled=len(written) > 1) if written else ""

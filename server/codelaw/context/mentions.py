@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
+from codelaw.context.observations import one_name
 from codelaw.domain.events import Mention
 from codelaw.templates.render import render
 
@@ -52,4 +53,4 @@ def reminder(mentions: Sequence[Mention]) -> str:
 def spell(path: str) -> str:
     """A path as a mention is written: `@src/a.py`, or quoted when the plain form could not hold it."""
     match = _MENTION.fullmatch(f"@{path}")
-    return f"@{path}" if match and not path.endswith(".") else f'@"{path}"'
+    return f"@{path}" if match and not path.endswith(".") else f'@"{one_name(path)}"'

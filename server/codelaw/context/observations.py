@@ -10,6 +10,9 @@ from typing import Any
 # What a line-splitting reader would take for a line break, and what cannot be encoded, beyond what json escapes itself.
 _UNSAFE = re.compile("[\x7f\x85\u2028\u2029\ud800-\udfff]")
 _REMINDER = re.compile(r"<(?=\s*/?\s*system-reminder)", re.IGNORECASE)
+_OURS = re.compile(r"<(?=\s*/?\s*(?:system-reminder|attachment|environment|todo-recap))", re.IGNORECASE)
+# Control characters, line breaks of any kind, and what changes the direction of text.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def one_line(value: Mapping[str, Any]) -> str:
@@ -23,7 +26,17 @@ def one_line(value: Mapping[str, Any]) -> str:
     return _REMINDER.sub(r"\\u003c", text)
 
 
+def one_name(name: str) -> str:
+    """A file or folder name as it may stand in a sentence of ours: on one line, and opening or closing no tag."""
+    return _OURS.sub("&lt;", _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", name))
+
+
+def quoted(text: str) -> str:
+    """A body that stands inside a tag of ours, which it cannot close."""
+    return _OURS.sub("&lt;", neutralise(text))
+
+
 def neutralise(text: str) -> str:
-    """Plain text with the tags reserved for codelaw made harmless, and lone surrogates replaced."""
+    """What the user typed, unable to open or close a reminder; lone surrogates are replaced."""
     text = _REMINDER.sub("&lt;", text)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -86,7 +86,7 @@ class Listener:
     def __init__(self, make_server: MakeServer, token: str) -> None:
         self._make_server = make_server
         self._token = token
-        self._connections: set[asyncio.Task[Any]] = set()
+        self._connections: dict[asyncio.Task[Any], CodelawServer] = {}
 
     async def tcp(self, host: str, port: int) -> tuple[asyncio.Server, int]:
         """Listen on TCP; gives the server and its port."""
@@ -111,20 +111,22 @@ class Listener:
             await asyncio.wait(self._connections, timeout=2)
 
     async def _stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= MAX_CONNECTIONS:
+        if not self._has_room():
             writer.close()
             return
-        with _Registered(self._connections):
-            ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-            server = self._make_server(_setter(ended), self._token)
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        server = self._make_server(_setter(ended), self._token)
+        with _Registered(self._connections, server):
             server.rpc.wire = StreamWire(writer)
             await _converse(server, ended, _read_stream(server, reader))
             writer.close()
 
     async def _socket(self, socket: ServerConnection) -> None:
-        with _Registered(self._connections):
-            ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-            server = self._make_server(_setter(ended), None if _offered(socket.request) else self._token)
+        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        known = bool(_offered(socket.request))
+        server = self._make_server(_setter(ended), None if known else self._token)
+        with _Registered(self._connections, server):
+            _limit(socket, MAX_MESSAGE if known else MAX_UNKNOWN)
             wire = SocketWire(socket)
             server.rpc.wire = wire
             await _converse(server, ended, _read_socket(server, socket))
@@ -137,25 +139,37 @@ class Listener:
         offered = _offered(request)
         if offered and not hmac.compare_digest(offered.encode("utf-8", "replace"), self._token.encode()):
             return socket.respond(HTTPStatus.UNAUTHORIZED, "The token is wrong\n")
-        if len(self._connections) >= MAX_CONNECTIONS:
+        if not self._has_room():
             return socket.respond(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections\n")
         return None
 
+    def _has_room(self) -> bool:
+        """Whether one more connection can be had; one that has not introduced itself makes room, the oldest first."""
+        if len(self._connections) < MAX_CONNECTIONS:
+            return True
+        stranger = next((task for task, server in self._connections.items() if server.rpc.state == "new"), None)
+        if stranger is None:
+            return False
+        del self._connections[stranger]
+        stranger.cancel()
+        return True
+
 
 class _Registered:
-    """Keeps the current task in a set for as long as it runs."""
+    """Keeps the current task among the connections for as long as it runs."""
 
-    def __init__(self, tasks: set[asyncio.Task[Any]]) -> None:
-        self._tasks = tasks
+    def __init__(self, connections: dict[asyncio.Task[Any], CodelawServer], server: CodelawServer) -> None:
+        self._connections = connections
+        self._server = server
         self._task = asyncio.current_task()
 
     def __enter__(self) -> None:
         if self._task is not None:
-            self._tasks.add(self._task)
+            self._connections[self._task] = self._server
 
     def __exit__(self, *_: object) -> None:
         if self._task is not None:
-            self._tasks.discard(self._task)
+            self._connections.pop(self._task, None)
 
 
 def _setter(ended: asyncio.Future[int]) -> Callable[[int], None]:
@@ -203,8 +217,17 @@ async def _read_socket(server: CodelawServer, socket: ServerConnection) -> None:
     try:
         async for message in socket:
             server.rpc.receive(message.encode() if isinstance(message, str) else message)
+            if server.rpc.state != "new":
+                _limit(socket, MAX_MESSAGE)
     except ConnectionClosed as error:
         log.info("A connection broke: %s", error)
+
+
+def _limit(socket: ServerConnection, size: int) -> None:
+    """Take messages of at most `size` bytes from now on; the name depends on the library's version."""
+    for name in ("max_message_size", "max_size"):
+        if hasattr(socket.protocol, name):
+            setattr(socket.protocol, name, size)
 
 
 def _offered(request: Request | None) -> str:

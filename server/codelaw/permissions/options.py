@@ -6,8 +6,9 @@ import posixpath
 import re
 
 from codelaw.domain.permissions import ApprovalOption
+from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.policy import CallFacts, Rules, judge
-from codelaw.permissions.programs import RUNNERS, SHELLS, escape_flag, program
+from codelaw.permissions.programs import RUNNERS, SHELLS, program
 from codelaw.permissions.rules import RuleError, escape_path, parse
 from codelaw.permissions.shell import read
 
@@ -30,9 +31,20 @@ _SUBCOMMANDS = frozenset(
         "gradle",
         "bundle",
         "rake",
+        "ruff",
     ]
 )
 """Programs whose first argument says what they do."""
+_CARRIERS = {
+    "git": frozenset(["bisect", "config", "difftool", "filter-branch", "hook", "mergetool", "rebase", "submodule"]),
+    "gh": frozenset(["alias", "api", "extension"]),
+    "npm": frozenset(["config", "set"]),
+    "yarn": frozenset(["config", "node"]),
+    "docker": frozenset(["run", "exec"]),
+    "kubectl": frozenset(["run", "exec", "debug"]),
+}
+"""Subcommands that run, or lay down for later, whatever follows."""
+_INTERPRETER = re.compile(r"python[\d.]*|pypy\d*|ipython|node|deno|bun|tsx|ts-node|ruby|irb|perl|php|lua|[gmn]?awk|sed")
 _READERS = frozenset(
     [
         "ls",
@@ -49,7 +61,6 @@ _READERS = frozenset(
         "which",
         "uname",
         "pytest",
-        "ruff",
         "mypy",
         "pyright",
         "eslint",
@@ -71,7 +82,8 @@ def options_for(facts: CallFacts) -> tuple[ApprovalOption, ...]:
     rule = proposed_rule(facts)
     if rule is None:
         return once, reject
-    shown = rule if len(rule) <= _MAX_TITLE else f"{rule[: _MAX_TITLE - 1]}…"
+    line = " ".join(rule.split())
+    shown = line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
     return (
         once,
         ApprovalOption("chat", f"Allow in this chat: {shown}", "allow_chat", rule),
@@ -117,4 +129,10 @@ def _by_subcommand(name: str, following: list[str | None]) -> str | None:
     chosen = following[:wanted]
     if len(chosen) < wanted or not all(word is not None and _SUBCOMMAND.fullmatch(word) for word in chosen):
         return None
+    if _CARRIERS.get(name, frozenset()).intersection(chosen) or any(map(_runs_anything, chosen[1:])):
+        return None
     return f"Bash({' '.join([name, *(word for word in chosen if word)])}:*)"
+
+
+def _runs_anything(word: str | None) -> bool:
+    return word is None or word in RUNNERS | SHELLS or _INTERPRETER.fullmatch(word) is not None

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision
-from codelaw.permissions.programs import escape_flag, inner_commands, program
+from codelaw.permissions.flags import escape_flag
+from codelaw.permissions.programs import inner_commands, program
 from codelaw.permissions.rules import Rule
 from codelaw.permissions.shell import Simple, Word, read
 

@@ -1,4 +1,4 @@
-"""What is known of programs: which run others, which flags turn a reading program into a writing one (S-1)."""
+"""What is known of programs: which run others, and what a command comes down to (S-1)."""
 
 from __future__ import annotations
 
@@ -81,47 +81,6 @@ SHELLS = frozenset(
 """They run text."""
 
 _TEXT_RUNNERS = SHELLS | frozenset({"eval", "source", "."})
-
-_ESCAPES: dict[str, re.Pattern[str]] = {
-    "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)"),
-    "fd": re.compile(r"-[a-z]*[xX].*|--exec.*"),
-    "fdfind": re.compile(r"-[a-z]*[xX].*|--exec.*"),
-    "rg": re.compile(r"--pre(=.*)?|--hostname-bin.*"),
-    "sort": re.compile(r"-[a-zA-Z]*o.*|--o.*|--compress-p.*|-T.*|--temp.*"),
-    "tree": re.compile(r"-[a-zA-Z]*o.*"),
-    "tar": re.compile(
-        r"--to-c.*|--use-c.*|-[a-zA-Z]*I.*|--checkpoint-a.*|--rsh-c.*|--info-s.*|--new-v.*|-[a-zA-Z]*F.*"
-    ),
-    "git": re.compile(
-        r"-c|-c.+|--config-env.*|--exec-path.*|--git-dir.*|--work-tree.*|-C|--namespace.*"
-        r"|--outp.*|--ext-d.*|--textc.*|--open-f.*|-O.*|--upload-p.*|--receive-p.*|--exec.*|-x"
-    ),
-    "curl": re.compile(r"-[a-zA-Z]*[oOKT].*|--output.*|--remote-name.*|--config.*|--upload.*"),
-    "wget": re.compile(r"--use-askpass.*|--execute.*|-e.*"),
-    "sed": re.compile(r"-[a-zA-Z]*i.*|--in-p.*"),
-    "date": re.compile(r"-s.*|--set.*"),
-    "man": re.compile(r"-[a-zA-Z]*[PH].*|--pager.*|--html.*"),
-    "less": re.compile(r"-[a-zA-Z]*[oO].*|\+.*|--log.*"),
-    "go": re.compile(r"-exec.*|-toolexec.*|-vettool.*"),
-    "pytest": re.compile(r"-p|-p.+|-c|-c.+|--rootdir.*|-o|-o.+|--override.*|--confcutdir.*|--basetemp.*"),
-    "make": re.compile(
-        r"-[a-zA-Z]*[fCI].*|--file.*|--makefile.*|--directory.*|--eval.*|--include-d.*|[A-Za-z_]\w*[:?+!]?=.*"
-    ),
-    "npm": re.compile(r"--prefix.*|--script-shell.*|--node-options.*|--userconfig.*|-C|--globalconfig.*"),
-}
-"""Flags by which a program writes, runs something else, or leaves the place its name promises."""
-
-
-def escape_flag(command: tuple[Word, ...], beyond: int) -> str | None:
-    """The first argument behind the first `beyond` words by which the program outgrows a prefix rule."""
-    name = program(command)
-    pattern = _ESCAPES.get(name)
-    if pattern is None:
-        return None
-    for word in command[beyond:]:
-        if word.value is not None and pattern.fullmatch(word.value):
-            return word.raw
-    return None
 
 
 def program(command: tuple[Word, ...]) -> str:

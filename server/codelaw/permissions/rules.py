@@ -147,19 +147,24 @@ def _glob(pattern: str) -> re.Pattern[str]:
         pattern += "**"
     if "/" not in pattern:
         pattern = f"**/{pattern}"
-    segments = pattern.removeprefix("/").split("/")
-    expression = ""
-    for index, segment in enumerate(segments):
-        last = index == len(segments) - 1
-        if segment == "**":
-            expression += ".*" if last else "(?:[^/]+/)*"
+    *folders, name = pattern.removeprefix("/").split("/")
+    blocks = [""]
+    for folder in folders:
+        if folder == "**":
+            blocks.append("")
         else:
-            expression += _segment(segment) + ("" if last else "/")
-    return re.compile(expression, re.DOTALL)
+            blocks[-1] += _segment(folder) + "/"
+    blocks[-1] += ".*" if name == "**" else _segment(name)
+    # A block that another follows is content with the first place where it fits: no other could fit better, and
+    # trying them all would take for ever (S-6).
+    first, *others = blocks
+    between = "".join(f"(?>(?:[^/]+/)*?{block})" for block in others[:-1])
+    last = f"(?:[^/]+/)*{others[-1]}" if others else ""
+    return re.compile(first + between + last, re.DOTALL)
 
 
 def _segment(segment: str) -> str:
-    expression = ""
+    pieces = [""]
     at = 0
     while at < len(segment):
         here = segment[at]
@@ -167,11 +172,13 @@ def _segment(segment: str) -> str:
         if close > 0:
             inside = segment[at + 1 : close].replace("\\", "\\\\").replace("[", "\\[")
             inside = f"^{inside[1:]}" if inside.startswith("!") else inside.replace("^", "\\^", 1)
-            expression += f"(?!/)[{inside}]"
+            pieces[-1] += f"(?!/)[{inside}]"
             at = close
         elif here == "*":
-            expression += "" if expression.endswith("[^/]*") else "[^/]*"
+            pieces.append("")
         else:
-            expression += "[^/]" if here == "?" else re.escape(here)
+            pieces[-1] += "[^/]" if here == "?" else re.escape(here)
         at += 1
-    return expression
+    if len(pieces) == 1:
+        return pieces[0]
+    return pieces[0] + "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1]) + f"[^/]*{pieces[-1]}"

@@ -149,7 +149,8 @@ class _Reader:
 
     def _reserved(self, word: Word) -> bool:
         """Whether `word`, in the place of a command, belongs to the shell's grammar; what it governs follows."""
-        if word.raw in _UNREAD:
+        joined = word.raw.replace("\\\n", "")  # the shell joins the lines before it looks at the word
+        if joined in _UNREAD or (joined != word.raw and joined in {*_SKIPPED, "for", "time"}):
             raise _UnreadableError
         if word.raw == "for":
             self._loop_header()
@@ -350,7 +351,9 @@ class _Reader:
         if match is None:
             raise _UnreadableError
         self._at = match.end()
-        inside = _read(re.sub(r"\\([`$\\\"])", r"\1", match[1]), self._depth)
+        if '\\"' in match[1]:  # whether the backslash goes away, depends on the quotes around
+            raise _UnreadableError
+        inside = _read(re.sub(r"\\([`$\\])", r"\1", match[1]), self._depth)
         if inside is None:
             raise _UnreadableError
         self.found += inside

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,16 +27,30 @@ def from_file(name: str, path: Path) -> Layer:
     """A TOML file; a missing one is an empty layer, an unreadable one a notice."""
     layer = Layer(name, str(path))
     try:
-        if path.stat().st_size > MAX_FILE:
-            layer.warn("settings_unreadable", f"the file is larger than {MAX_FILE} bytes; ignored")
+        content = _content(path)
+        if content is None or len(content) > MAX_FILE:
+            why = "it is no file" if content is None else f"the file is larger than {MAX_FILE} bytes"
+            layer.warn("settings_unreadable", f"{why}; ignored")
             return layer
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        raw = tomllib.loads(content.decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return layer
     except (OSError, ValueError, RecursionError) as error:
         layer.warn("settings_unreadable", f"{error}; ignored")
         return layer
     return read_layer(name, str(path), raw)
+
+
+def _content(path: Path) -> bytes | None:
+    """At most one byte more than is allowed; None for a pipe or a device, which might never end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(MAX_FILE + 1)
+    finally:
+        os.close(descriptor)
 
 
 def from_environment(environ: Mapping[str, str]) -> list[Layer]:

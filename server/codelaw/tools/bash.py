@@ -12,6 +12,8 @@ from codelaw.domain.results import ToolError, ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 
 MAX_TIMEOUT_MS = 600_000
+MAX_TITLE = 100
+"""Characters: the model's own words must not push the command out of sight."""
 
 
 class BashArguments(Arguments):
@@ -39,7 +41,8 @@ class Bash(Tool[BashArguments]):
         self._timeout = timeout
 
     def title(self, args: BashArguments) -> str:
-        return args.description or args.command.splitlines()[0][:100]
+        words = (args.description or args.command.strip().partition("\n")[0]).split()
+        return " ".join(words)[:MAX_TITLE]
 
     def subject(self, args: BashArguments) -> str:
         return args.command

@@ -17,6 +17,8 @@ from codelaw.tools.paths import in_git_folder, located
 
 DIFF_LINES = 200
 NEW_LINES = 50
+MAX_CHANGED = 10_000_000
+"""Characters of a file that is changed; a change needs several copies of it in memory (S-6)."""
 DIFF_CHARACTERS = 12_000
 
 
@@ -36,11 +38,14 @@ async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, Fil
     """The file as it is, which the model must have seen.
 
     Raises:
-        ToolFailure: what reading raises; CONFLICT when it was not read, is stale, or is unsaved in the editor.
+        ToolFailure: what reading raises; CONFLICT when it was not read, is stale, or is unsaved in the editor;
+            INVALID_PARAM when it is too large.
     """
     place = await writable(path, env)
     current = await env.workspace.read(place)
     env.ledger.require_read(place, current)
+    if len(current.text) > MAX_CHANGED:
+        raise ToolFailure("INVALID_PARAM", f"{place.shown} is over {MAX_CHANGED} characters: change it with Bash.")
     if current.unsaved:
         raise ToolFailure(
             "CONFLICT",

@@ -7,10 +7,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from codelaw.domain.errors import ToolFailure
 
+MAX_FOUND = 50_000
+"""Occurrences that one replacement may have (S-6)."""
 _NUMBERED = re.compile(r"^ {0,6}\d+\t", re.MULTILINE)
 
 
@@ -86,7 +88,9 @@ def _spans(text: str, replacement: Replacement) -> list[_Span]:
     label = replacement.label
     if old == new:
         raise ToolFailure("INVALID_PARAM", f"{label} and its new_string are the same: there is nothing to change.")
-    found = [match.start() for match in re.finditer(re.escape(old), text)]
+    found = [match.start() for match in islice(re.finditer(re.escape(old), text), MAX_FOUND + 1)]
+    if len(found) > MAX_FOUND:
+        raise ToolFailure("INVALID_PARAM", f"{label} was found more than {MAX_FOUND} times: use Bash.")
     if not found:
         raise ToolFailure("INVALID_PARAM", f"{label} was not found. {_hint(text, old)}")
     # An occurrence that overlaps itself is ambiguous too: "aa" stands twice in "aaa".

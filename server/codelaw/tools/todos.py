@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codelaw.domain.chats import Todo
 
 
 def recap(todos: Sequence[Todo]) -> str:
-    """`[done/total]`, the one in progress, the next three pending; empty without a list."""
+    """`[done/total]`, the one in progress, the next three pending; empty without a list.
+
+    The model is shown it outside of JSON: an item starts no line of its own and holds no tag (R-5).
+    """
     if not todos:
         return ""
+    todos = [replace(todo, content=" ".join(todo.content.replace("<", "‹").split())) for todo in todos]
     done = sum(todo.status == "completed" for todo in todos)
     parts = [f"[{done}/{len(todos)}]"]
     active = [todo.content for todo in todos if todo.status == "in_progress"]

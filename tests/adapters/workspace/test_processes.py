@@ -74,6 +74,15 @@ async def test_a_background_process_does_not_hold_us(tmp_path: Path):
     assert await gone(pids(tmp_path / "pids")[0])
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="/proc tells which processes are of the call")
+@pytest.mark.parametrize("rest", ["", "; sleep 60"])
+async def test_a_process_that_left_the_group_dies_with_the_call(tmp_path: Path, rest: str):
+    daemon = "(setsid sh -c 'echo $$ >> pids; sleep 61 & echo $! >> pids; wait' >/dev/null 2>&1 &)"
+    command = f"{daemon}; until [ $(cat pids | wc -l) = 2 ]; do sleep 0.02; done{rest}"
+    await LocalProcesses().run(command, cwd=tmp_path, timeout=1)
+    assert [await gone(pid) for pid in pids(tmp_path / "pids")] == [True] * 2
+
+
 async def test_a_process_that_left_the_group_does_not_hold_us(tmp_path: Path):
     async with asyncio.timeout(10):
         result = await LocalProcesses().run("setsid sleep 20 & echo done", cwd=tmp_path, timeout=30)
@@ -103,7 +112,11 @@ def test_head_and_tail_whatever_the_pieces(sizes: list[int]):
 
 async def test_secrets_do_not_reach_the_command(tmp_path: Path):
     secret = dict.fromkeys(("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "CODELAW_MODEL__API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "MY_PASSWORD", "DB_SECRET", "NPM_CONFIG__AUTH", "NODE_AUTH_TOKEN", "UV_PUBLISH_TOKEN", "CARGO_REGISTRY_TOKEN", "UNHEARD_OF", "SSH_AUTH_SOCK", "DATABASE_URL"), "s3cret")  # fmt: skip
-    proxy = {"HTTPS_PROXY": "http://me:s3cret@proxy:1", "HTTP_PROXY": "http://proxy:1"}
+    proxy = {
+        "HTTPS_PROXY": "http://me:s3cret@proxy:1",
+        "UV_INDEX_URL": "https://s3cret@host/x",
+        "HTTP_PROXY": "http://proxy:1",
+    }
     environment = {"PATH": os.environ["PATH"], "HOME": "/home/x", "LC_ALL": "C", **secret, **proxy}
     result = await LocalProcesses(environment).run("env", cwd=tmp_path, timeout=5)
     assert "s3cret" not in result.stdout

@@ -363,3 +363,13 @@ async def test_rg_that_vanished_is_done_without(tmp_path: Path):
     result = await desk("Grep", pattern="needle")
     assert result.data["fallback"] is True
     assert places(result) == [("a", 1)]
+
+
+async def test_a_name_with_a_line_break_is_found_and_passes_for_no_other(either: Desk):
+    either.put("real.py", "needle here\n")
+    either.put(f"x\n{str(either.root)[1:]}/real.py", "needle forged\n")
+    found = await either("Grep", pattern="needle")
+    assert sorted((match["file"], match["text"]) for match in found.data["matches"]) == [
+        ("real.py", "needle here"),
+        (f"x\n{str(either.root)[1:]}/real.py", "needle forged"),
+    ]

@@ -10,6 +10,9 @@ from codelaw.domain.errors import ToolFailure
 
 Matcher = Callable[[str], bool]
 
+MAX_ALTERNATIVES = 500
+"""Globs that one with braces may stand for."""
+
 
 def path_matcher(pattern: str) -> Matcher:
     """Whether a path, relative with `/`, matches a glob (T-3).
@@ -34,47 +37,102 @@ def path_matcher(pattern: str) -> Matcher:
 
 
 def translate(pattern: str, *, braces: bool) -> str | None:
-    """The glob as the text of a regular expression for a full match; None when it cannot be read."""
-    out: list[str] = []
-    at, depth, end = 0, 0, len(pattern)
+    """The glob as the text of a regular expression for a full match; None when it cannot be read.
+
+    What it takes to match grows with the text and the glob, never with the ways to share the text among the stars
+    (S-6): a star that another follows is content with the nearest place where what stands between them fits.
+
+    Raises:
+        ToolFailure: INVALID_PARAM when the braces stand for too many alternatives.
+    """
+    alternatives = _alternatives(pattern) if braces else [pattern]
+    if alternatives is None:
+        return None
+    texts = [_expression(alternative) for alternative in alternatives]
+    if None in texts:
+        return None
+    return texts[0] if len(texts) == 1 else "|".join(f"(?:{text})" for text in texts)
+
+
+def _alternatives(pattern: str) -> list[str] | None:
+    """The globs without braces that one with braces stands for."""
+    outside: list[tuple[list[str], list[str]]] = []
+    before: list[str] = []
+    current = [""]
+    at = 0
+    while at < len(pattern):
+        char, piece = pattern[at], pattern[at]
+        if char == "\\":
+            piece = pattern[at : at + 2]
+        elif char == "[":
+            closed = _class(pattern, at)
+            if closed is None:
+                return None
+            piece = pattern[at : closed[1]]
+        elif char == "{":
+            outside.append((current, before))
+            current, before, piece = [""], [], ""
+        elif char == "," and outside:
+            current, before, piece = [""], before + current, ""
+        elif char == "}" and outside:
+            inside = before + current
+            current, before = outside.pop()
+            if len(current) * len(inside) > MAX_ALTERNATIVES:
+                raise ToolFailure("INVALID_PARAM", f"The braces give more than {MAX_ALTERNATIVES} alternatives.")
+            current, piece = [start + end for start in current for end in inside], ""
+        at += max(1, len(piece))
+        if piece:
+            current = [start + piece for start in current]
+    return None if outside else current
+
+
+def _expression(pattern: str) -> str | None:
+    """A glob without braces: blocks of folders and names, with any number of folders between two blocks."""
+    blocks: list[list[list[str]]] = [[[""]]]
+    at, end = 0, len(pattern)
     while at < end:
         char = pattern[at]
+        segments = blocks[-1]
         starts_part = at == 0 or pattern[at - 1] == "/"
         if char == "*":
             stop = at
             while stop < end and pattern[stop] == "*":
                 stop += 1
             if stop - at >= 2 and starts_part and pattern[stop : stop + 1] == "/":
-                out.append("(?:.*/)?")
-                at = stop + 1
+                blocks.append([[""]])
+                stop += 1
             elif stop - at >= 2 and starts_part and stop == end:
-                out.append(".+" if at else ".*")
-                at = stop
+                segments[-1][-1] += ".+" if at else ".*"
             else:
-                out.append("[^/]*")
-                at = stop
-        elif char == "?":
-            out.append("[^/]")
+                segments[-1].append("")
+            at = stop
+        elif char == "/":
+            segments.append([""])
             at += 1
         elif char == "[":
             closed = _class(pattern, at)
             if closed is None:
                 return None
             text, at = closed
-            out.append(text)
-        elif char == "\\":
-            if at + 1 == end:
-                return None
-            out.append(re.escape(pattern[at + 1]))
-            at += 2
-        elif braces and char in "{,}" and (depth or char == "{"):
-            depth += {"{": 1, ",": 0, "}": -1}[char]
-            out.append({"{": "(?:", ",": "|", "}": ")"}[char])
-            at += 1
+            segments[-1][-1] += text
+        elif char == "\\" and at + 1 == end:
+            return None
         else:
-            out.append(re.escape(char))
-            at += 1
-    return None if depth else "".join(out)
+            at += 1 + (char == "\\")
+            segments[-1][-1] += "[^/]" if char == "?" else re.escape(pattern[at - 1])
+    first, *others = ["/".join(map(_starred, segments)) for segments in blocks]
+    if not others:
+        return first
+    between = "".join(f"(?>(?:[^/]*/)*?{block})" for block in others[:-1])
+    return f"{first}{between}(?:[^/]*/)*{others[-1]}"
+
+
+def _starred(pieces: list[str]) -> str:
+    """One folder or name: pieces of fixed length with a star between each two."""
+    if len(pieces) == 1:
+        return pieces[0]
+    between = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1])
+    return f"{pieces[0]}{between}[^/]*{pieces[-1]}"
 
 
 def _class(pattern: str, at: int) -> tuple[str, int] | None:

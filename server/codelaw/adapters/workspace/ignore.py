@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from codelaw.adapters.workspace.globs import translate
+from codelaw.adapters.workspace.texts import small_text
 
 MAX_BYTES = 1_000_000
 """An ignore file larger than this is not read (S-6)."""
+MAX_POINTER = 10_000
+"""So is a file that tells where the repository is."""
 
 
 class Rules:
@@ -136,22 +140,20 @@ class IgnoreTree:
 
 
 def _read(path: Path) -> Rules | None:
-    try:
-        if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return None
-        return Rules(path.read_text("utf-8", "surrogateescape").removeprefix("\ufeff"))
-    except OSError:
-        # An unreadable ignore file ignores nothing; git treats it the same.
-        return None
+    text = small_text(path, MAX_BYTES)
+    return None if text is None else Rules(text.removeprefix("\ufeff"))
 
 
 def _git_folder(git: Path) -> Path:
     """The repository's own folder; in a worktree `.git` is a file that points there."""
-    if git.is_dir():
+    pointer = small_text(git, MAX_POINTER)
+    if pointer is None:
         return git
-    try:
-        pointed = (git.parent / git.read_text("utf-8", "replace").removeprefix("gitdir:").strip()).resolve()
-        common = pointed / "commondir"
-        return (pointed / common.read_text("utf-8").strip()).resolve() if common.is_file() else pointed
-    except OSError:
-        return git
+    pointed = _joined(git.parent, pointer.removeprefix("gitdir:"))
+    common = small_text(pointed / "commondir", MAX_POINTER)
+    return pointed if common is None else _joined(pointed, common)
+
+
+def _joined(folder: Path, path: str) -> Path:
+    # What no path can be leads nowhere.
+    return folder if "\0" in path else Path(os.path.realpath(folder / path.strip()))

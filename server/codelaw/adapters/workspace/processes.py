@@ -21,6 +21,10 @@ DRAIN_SECONDS = 0.2
 """How long the output of a command that has ended is waited for when a grandchild keeps the pipe."""
 GRACE_SECONDS = 0.2
 """Between SIGTERM and SIGKILL."""
+KILL_SECONDS = 1.0
+"""Between SIGKILL and giving up."""
+_MARK = "CODELAW_CALL"
+"""The variable by which the processes of one call know each other."""
 
 _KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|PWD|COLUMNS|LINES|XDG_\w+|DISPLAY"
@@ -52,9 +56,11 @@ class LocalProcesses:
         """
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
+        mark = os.urandom(12).hex()
+        environment |= {"PWD": str(cwd), _MARK: mark}
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
         try:
-            transport, running = await _start(shell, "-c", command, cwd=cwd, env={**environment, "PWD": str(cwd)})
+            transport, running = await _start(shell, "-c", command, cwd=cwd, env=environment)
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         timed_out = False
@@ -66,6 +72,7 @@ class LocalProcesses:
         finally:
             # Also after a normal end: nothing that the command left behind outlives its call.
             await asyncio.shield(_end(transport, running))
+            await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
         code = None if timed_out else transport.get_returncode()
         out, err = running.stdout, running.stderr
         return ProcessResult(
@@ -127,8 +134,8 @@ class Ends:
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """What a command may know of our environment: common settings by name, and nothing that looks like a secret."""
     kept = {name: value for name, value in environment.items() if _KEPT.fullmatch(name) and not _SECRET.search(name)}
-    # A proxy's or a registry's address may carry a password.
-    kept = {name: value for name, value in kept.items() if not re.search(r"://[^/@\s]*:[^/@\s]*@", value)}
+    # A proxy's or a registry's address may carry a password or a token.
+    kept = {name: value for name, value in kept.items() if not re.search(r"://[^/@\s]+@", value)}
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
@@ -156,10 +163,30 @@ async def _end(transport: asyncio.SubprocessTransport, running: Running) -> None
         _signal(group, signal.SIGTERM)
         await _within(running.exited, GRACE_SECONDS)
     _signal(group, signal.SIGKILL)
-    await running.exited.wait()
+    # A program that runs as another user, by `sudo`, cannot be killed by us: it is left.
+    await _within(running.exited, KILL_SECONDS)
     await _within(running.closed, DRAIN_SECONDS)
     # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
     transport.close()
+
+
+def _end_strays(mark: bytes) -> None:
+    """Kill the processes of a call that have left its group, as daemons do; where `/proc` tells of them.
+
+    Twice, as one may be born while the others are looked through.
+    """
+    for _ in range(2):
+        found = False
+        for entry in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if mark in entry.read_bytes().split(b"\0"):
+                    os.kill(int(entry.parent.name), signal.SIGKILL)
+                    found = True
+            except OSError:
+                # Another user's, or gone by now.
+                continue
+        if not found:
+            return
 
 
 async def _within(event: asyncio.Event, seconds: float) -> None:

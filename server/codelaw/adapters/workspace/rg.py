@@ -18,6 +18,7 @@ MAX_COLUMNS = 8_000
 """Bytes of a line beyond which `rg` does not print it, and we read it ourselves."""
 _OMITTED = b"[Omitted long "
 _COUNT = re.compile(rb"([^\0]+)\0(\d+)\n")
+_RECORD = re.compile(rb"([^\0]+)\0(\d+):([^\n]*)(?:\n|\Z)")
 _PLAIN_NAME = re.compile(r"[\w.*?+-]+")
 
 Line = tuple[int, str]
@@ -99,14 +100,12 @@ async def search_files(run: Run, paths: list[str], limit: int) -> dict[str, list
         ]
     )
     found: dict[str, list[Line]] = {}
-    for record in out.split(b"\n"):
-        path, zero, rest = record.partition(b"\0")
-        number, colon, line = rest.partition(b":")
-        if zero and colon and number.isdigit():
-            name = os.fsdecode(path)
-            if line.startswith(_OMITTED):
-                line = await asyncio.to_thread(_read_line, name, int(number))
-            found.setdefault(name, []).append((int(number), shown_line(line)))
+    # A name may hold a line break: a record is read from its beginning, not from the next line.
+    for path, number, line in _RECORD.findall(out):
+        name = os.fsdecode(path)
+        if line.startswith(_OMITTED):
+            line = await asyncio.to_thread(_read_line, name, int(number))  # noqa: PLW2901 - the same line, whole
+        found.setdefault(name, []).append((int(number), shown_line(line)))
     return {name: sorted(lines) for name, lines in found.items()}
 
 

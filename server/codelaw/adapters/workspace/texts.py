@@ -14,6 +14,8 @@ from codelaw.domain.files import FileText, Located
 
 MAX_BYTES = 50_000_000
 """A file larger than this is not read into memory (S-6)."""
+MAX_MIDDLE = 4_000
+"""Lines between the first and the last change up to which single changes are told apart."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -49,10 +51,29 @@ def read_raw(located: Located) -> Raw:
         if Path(os.path.realpath(located.path)) != located.path:
             raise ToolFailure("ACCESS_DENIED", f"{shown} has moved while it was opened.")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read()
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ToolFailure("INVALID_PARAM", f"{shown} grows while it is read.")
     finally:
         os.close(descriptor)
     return Raw(content, stat.S_IMODE(facts.st_mode), facts.st_mtime, facts.st_uid, facts.st_gid)
+
+
+def small_text(path: Path, most: int) -> str | None:
+    """The text of a regular file of at most `most` bytes; None for any other, be it missing, a pipe or a device."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        # What cannot be opened says nothing; git treats it the same.
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(most + 1)
+    finally:
+        os.close(descriptor)
+    return None if len(content) > most else content.decode("utf-8", "surrogateescape")
 
 
 def _check(facts: os.stat_result, shown: str) -> None:
@@ -121,9 +142,16 @@ def _visible(text: str) -> str:
 def _restored(shown: str, real: str, new: str, located: Located) -> str:
     """`new` with the undecodable bytes back in the lines that are unchanged."""
     shown_lines, real_lines, new_lines = shown.split("\n"), real.split("\n"), new.split("\n")
-    out: list[str] = []
-    matcher = difflib.SequenceMatcher(None, shown_lines, new_lines, autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+    least = min(len(shown_lines), len(new_lines))
+    head = next((n for n in range(least) if shown_lines[n] != new_lines[n]), least)
+    tail = next((n for n in range(least - head) if shown_lines[-1 - n] != new_lines[-1 - n]), least - head)
+    old_end, new_end = len(shown_lines) - tail, len(new_lines) - tail
+    codes = [("replace", head, old_end, head, new_end)]
+    if max(old_end, new_end) - head <= MAX_MIDDLE:
+        matcher = difflib.SequenceMatcher(None, shown_lines[head:old_end], new_lines[head:new_end], autojunk=True)
+        codes = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in matcher.get_opcodes()]
+    out = real_lines[:head]
+    for tag, i1, i2, j1, j2 in codes:
         if tag == "equal":
             out += real_lines[i1:i2]
             continue
@@ -133,4 +161,4 @@ def _restored(shown: str, real: str, new: str, located: Located) -> str:
                 f"{located.shown}: a changed line holds bytes that are not UTF-8, which would be lost: use Bash.",
             )
         out += new_lines[j1:j2]
-    return "\n".join(out)
+    return "\n".join(out + real_lines[old_end:])

@@ -1,0 +1,102 @@
+"""Folders made to hang or fill the server (S-6)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.workspace.globs import MAX_ALTERNATIVES, translate
+from codelaw.adapters.workspace.ignore import MAX_POINTER, IgnoreTree
+from tests.fakes.desk import Desk
+
+STARS = "*a" * 25 + "b"
+LONG = "a" * 200
+"""With a backtracking matcher these two would keep the server busy for longer than anyone lives."""
+
+
+@pytest.mark.parametrize("pattern", [STARS, f"**/{STARS}", "**/" * 20 + "x/y", "*" + "/**/*" * 12 + "/y"])
+async def test_a_glob_with_many_stars_ends(desk: Desk, pattern: str):
+    desk.put("/".join(["d"] * 40) + f"/{LONG}", "x")
+    found = await desk("Glob", pattern=pattern)
+    assert found.data["total"] == 0
+    assert (await desk("Grep", pattern="x", glob=pattern)).data["total"] == 0
+
+
+async def test_an_ignore_file_with_many_stars_ends(desk: Desk):
+    desk.put(LONG, "x")
+    desk.put(LONG + "b", "x")
+    desk.put(".gitignore", f"{STARS}\n")
+    assert (await desk("LS")).data["entries"] == [LONG]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "other"),
+    [
+        ("*ab*ab", ["abab", "xabxab", "ababab"], ["ab", "abxabx"]),
+        ("a*[bc]?*d", ["abxd", "axxcxxxd", "abbbd"], ["abd", "abx"]),
+        ("**/a/**/b", ["a/b", "x/a/b", "a/x/a/y/b"], ["b", "a/b/x", "xa/b"]),
+        ("a/**/*.py", ["a/x.py", "a/b/c/x.py"], ["x.py", "a/x.pyc"]),
+        ("{a,ab}*c{,/**}", ["ac", "abc", "abxc/d/e"], ["abx", "c"]),
+        ("{src,test/**}/*.py", ["src/a.py", "test/b/a.py"], ["src/b/a.py"]),
+        ("[{,]x{[}],y}", ["{x}", ",xy"], ["x}"]),
+    ],
+)
+def test_globs_match_as_before(pattern: str, matching: list[str], other: list[str]):
+    import re
+
+    expression = re.compile(translate(pattern, braces=True) or "", re.DOTALL)
+    assert [path for path in (*matching, *other) if expression.fullmatch(path)] == matching
+
+
+async def test_braces_have_an_end(desk: Desk):
+    refused = await desk("Glob", pattern="{a,b}" * 30)
+    assert refused.error is not None
+    assert (refused.error.code, str(MAX_ALTERNATIVES) in refused.error.message) == ("INVALID_PARAM", True)
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [b"gitdir: a\0b", b"gitdir: loop", b"gitdir: .", b"\xff\xfe", b"gitdir: " + b"x" * (MAX_POINTER + 1), b""],
+)
+async def test_a_strange_git_file_is_no_repository_with_rules(desk: Desk, pointer: bytes):
+    desk.put("sub/.git", pointer)
+    desk.put("sub/commondir", b"\xff\xfe\0")
+    (desk.root / "sub/loop").symlink_to("loop")
+    assert (await desk("LS", path="sub")).data["entries"] == ["commondir", "loop@"]
+
+
+@pytest.mark.parametrize("name", [".git", ".gitignore"])
+def test_an_endless_git_file_is_not_read(tmp_path: Path, name: str):
+    (tmp_path / name).symlink_to("/dev/zero")
+    below = tmp_path / "below"
+    below.mkdir()
+    os.mkfifo(below / name)
+    for folder in (tmp_path, below):
+        assert IgnoreTree(folder).level(str(folder)).rules is None
+
+
+async def test_an_edit_beside_undecodable_bytes_does_not_compare_every_line_with_every_other(desk: Desk):
+    desk.put("a", b"\xff\n" + b"same\n" * 30_000 + b"end\n" + b"same\n" * 30_000)
+    await desk("Read", path="a", limit=1)
+    assert (await desk("Edit", path="a", old_string="end", new_string="fin")).status == "success"
+    content = (desk.root / "a").read_bytes()
+    assert content.startswith(b"\xff\nsame\n")
+    assert b"\nfin\n" in content
+
+
+async def test_a_huge_file_is_not_edited_in_memory(desk: Desk):
+    desk.put("a", "x\n" * 5_500_000)
+    assert (await desk("Read", path="a", limit=1)).data["total_lines"] == 5_500_000
+    refused = await desk("Edit", path="a", old_string="x", new_string="y", replace_all=True)
+    assert refused.error is not None
+    assert refused.error.code == "INVALID_PARAM"
+
+
+async def test_replacements_have_an_end(desk: Desk):
+    desk.put("a", "x" * 60_000)
+    await desk("Read", path="a")
+    refused = await desk("Edit", path="a", old_string="x", new_string="y", replace_all=True)
+    assert refused.error is not None
+    assert "more than 50000 times" in refused.error.message
