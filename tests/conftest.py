@@ -11,16 +11,17 @@ import pytest
 from blockbuster import BlockBuster
 
 ROOT = Path(__file__).parents[1]
+REQUIRED = frozenset(name for name in os.environ.pop("CODELAW_TEST_REQUIRE", "").split(",") if name)
+"""Programs without which a test fails instead of being skipped; taken out of the environment that servers see."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Meet `@pytest.mark.needs("nvim")`: skip without the program, or fail where it is required."""
-    required = {name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name}
     for mark in item.iter_markers("needs"):
         for program in mark.args:
             if shutil.which(program) is not None:
                 continue
-            if program in required:
+            if program in REQUIRED:
                 pytest.fail(f"{program} is required here and not on PATH", pytrace=False)
             pytest.skip(f"{program} is not on PATH")
 
@@ -29,7 +30,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh CODELAW_HOME, and none of the settings or keys of whoever runs the tests."""
     for name in list(os.environ):
-        if name.startswith(("CODELAW_", "ANTHROPIC_")) and name != "CODELAW_TEST_REQUIRE":
+        if name.startswith(("CODELAW_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("CODELAW_HOME", str(folder))

@@ -72,6 +72,12 @@ local function show_delta(event)
   append(event.delta)
 end
 
+-- Load again what changed on the disk under buffers without changes of their own: else the server, which reads open
+-- buffers, would go on with the old text.
+local function reload()
+  vim.cmd("silent! checktime")
+end
+
 local function show_call(event)
   local line = string.format("- %s (%s)%s", event.title, event.status, event.summary and ": " .. event.summary or "")
   line = line:gsub("%s+", " ")
@@ -82,6 +88,9 @@ local function show_call(event)
   else
     local row = vim.api.nvim_buf_get_extmark_by_id(buffer(), marks, state.calls[event.callId], {})[1]
     vim.api.nvim_buf_set_lines(buffer(), row, row + 1, true, { line })
+  end
+  if event.status == "completed" or event.status == "failed" then
+    reload()
   end
 end
 
@@ -112,6 +121,7 @@ local shown = {
   end,
   turn_ended = function(event)
     state.running = false
+    reload()
     if event.result.stopReason ~= "finished" then
       local problem = event.result.error
       part("end")
@@ -166,7 +176,7 @@ local function on_approval(_, params)
   local preview = params.preview.command or params.preview.diff
   if preview and preview ~= vim.NIL then
     part("preview " .. params.callId)
-    append("```\n" .. preview .. "\n```")
+    append((params.preview.diff == preview and "```diff\n" or "```sh\n") .. preview .. "\n```")
     vim.cmd("redraw")
   end
   local option = choose(params.options, {
@@ -262,8 +272,11 @@ function M.cancel(callback)
   end
 end
 
---- Begin a new chat with the next message.
+--- Begin a new chat with the next message; not while a turn runs.
 function M.new()
+  if state.running then
+    return vim.notify("codelaw: a turn runs; :CodelawCancel ends it", vim.log.levels.WARN)
+  end
   state.chat, state.buffer, state.part = nil, nil, nil
 end
 

@@ -76,6 +76,12 @@ def play(request):
         event("usage", contextTokens=50, contextWindow=100, step=2)
         event("kind_of_a_later_version")
         return ended(changes=[{"uri": "file:///a", "path": "a.py", "kind": "modified", "added": 1, "removed": 2}])
+    if SCENE == "command":
+        mentions = [{"path": "gone.py", "kind": "unresolved", "reminded": False}]
+        event("turn_started", text="hi", mentions=mentions, mentionsLeftOut=0)
+        call("pending", title="List the files", args={"command": "rm -r build"})
+        call("completed", title="List the files", summary="Exit code 0.")
+        return ended("cancelled", usage=dict.fromkeys(ended()["usage"], 0))
     if SCENE == "nasty":
         event("thought", delta=NASTY, step=1)
         call("failed", title=NASTY, summary=NASTY)

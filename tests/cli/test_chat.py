@@ -60,6 +60,30 @@ def test_one_turn_prints_the_answer_and_everything_else_aside(log):
     assert "\x1b" not in done.stdout + done.stderr
 
 
+def test_a_command_is_shown_and_not_what_the_model_calls_it(log):
+    done = run("command", log, "chat", "hi")
+    assert "✓ $ rm -r build · Exit code 0." in done.stderr
+    assert "List the files" not in done.stderr
+    assert "Not a file or folder here: @gone.py" in done.stderr
+    assert "2 steps · chat c1" in done.stderr, "no bill was sent"
+
+
+def test_what_is_piped_in_is_one_message(log):
+    assert run("plain", log, "chat", text="a\nb\n").stdout == "Hello.\n"
+    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "a\nb\n"}]
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb"), ("NO_COLOR", "")])
+def test_colour_can_be_switched_off(log, monkeypatch, name, value):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv(name, value)
+    terminal = Terminal("plain", log, "chat", "hi")
+    terminal.until("chat c1")
+    assert terminal.status() == 0
+    assert ("\x1b[32m✓" in terminal.text) == (not value)
+    assert "Hello." in terminal.text
+
+
 def test_what_the_client_says_and_answers(log, tmp_path):
     run(
         "plain",
@@ -219,7 +243,8 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.environ["PYTHONPATH"] = PATH
-            os.environ["TERM"] = "xterm"
+            os.environ["TERM"] = "dumb" if os.environ.get("TERM") == "dumb" else "xterm"
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs are born without it
             os.execv(sys.executable, command(scene, log, *arguments))
         self.text = ""
         self.seen = 0

@@ -88,6 +88,48 @@ def test_the_doctor_finds_a_damaged_store(workspace, home):
     assert str(home / "codelaw.db") in done.stdout
 
 
+def test_the_doctor_tells_problems_of_the_settings(workspace, home):
+    (home / "config.toml").write_text("model = [")
+    done = codelaw("doctor", workspace=workspace, CODELAW_MODEL__NMAE="x")
+    assert "! settings" in done.stdout
+    assert str(home / "config.toml") in done.stdout
+    assert "did you mean model.name?" in done.stdout
+    (home / "config.toml").unlink()
+    assert "✓ settings" in codelaw("doctor", workspace=workspace).stdout
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [("http://127.0.0.1:9", "nothing listens on port 9"), ("localhost", "is no address"), ("http://x:y", "Port")],
+)
+def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, told):
+    done = codelaw("doctor", workspace=workspace, ANTHROPIC_BASE_URL=url)
+    assert done.returncode == 1
+    assert told in done.stdout
+
+
+def test_the_doctor_looks_for_the_script(workspace):
+    environment = {"CODELAW_MODEL__PROVIDER": "scripted", "CODELAW_MODEL__SCRIPT": str(workspace / "script.json")}
+    done = codelaw("doctor", workspace=workspace, **environment)
+    assert done.returncode == 1
+    assert "script.json is no file" in done.stdout
+    (workspace / "script.json").write_text("[]")
+    assert codelaw("doctor", workspace=workspace, **environment).returncode == 0
+
+
+def test_without_a_command_the_commands_are_told(workspace):
+    done = codelaw(workspace=workspace)
+    assert done.returncode == 2
+    assert "doctor" in done.stderr
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "x"])
+def test_a_limit_is_a_number_from_1(workspace, limit):
+    done = codelaw("chats", f"--limit={limit}", workspace=workspace)
+    assert done.returncode == 2
+    assert limit in done.stderr
+
+
 def test_the_schema_is_json(workspace):
     assert "codelaw/chat/send" in json.loads(codelaw("schema", workspace=workspace).stdout)["methods"]
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from codelaw.cli.terminal import harmless, one_line
+from codelaw.cli.terminal import harmless, one_line, two_parts
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -29,6 +29,21 @@ def test_controls_become_visible(text, shown):
 def test_one_line_is_one_line():
     assert one_line("a\n b\x1b", 80) == "a b␛"
     assert one_line("abcdef", 4) == "abc…"
+    assert one_line("abcd", 4) == "abcd"
+
+
+def test_a_line_is_cut_by_columns():
+    assert one_line("漢字漢字", 8) == "漢字漢字"
+    assert one_line("漢字漢字", 7) == "漢字漢…"
+    assert one_line("漢字漢字", 6) == "漢字…"
+    assert one_line("e\u0301e\u0301e\u0301", 3) == "e\u0301e\u0301e\u0301"
+
+
+def test_a_long_head_leaves_room_for_the_tail(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "31")
+    assert two_parts("✓ $ echo", "· Exit code 0.") == "✓ $ echo · Exit code 0."
+    assert two_parts("✓ $ echo one two three four five", "· Exit code 0.") == "✓ $ echo one t… · Exit code 0."
+    assert two_parts("✓ $ echo", "") == "✓ $ echo"
 
 
 def test_a_terminal_command_loads_nothing_heavy():

@@ -36,6 +36,9 @@ local function drive()
   })
   codelaw.start(os.getenv("CODELAW_WORKSPACE"))
 
+  vim.cmd("edit open.txt")
+  local open = vim.api.nvim_get_current_buf()
+
   local function turn(text, meanwhile)
     local ended, result
     codelaw.send(text, function(problem, value)
@@ -53,6 +56,7 @@ local function drive()
   tell("first", turn("Write a note, please"))
   tell("deltas", deltas)
   tell("asked", asked)
+  tell("open", vim.api.nvim_buf_get_lines(open, 0, -1, true))
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 
   local before = deltas

@@ -16,6 +16,7 @@ SERVER = [sys.executable, "-m", "codelaw", "serve"]
 THOUGHT = "a note is wanted, and a note there will be: short, in a file of its own, and saying hello as notes do"
 NOTE = json.dumps({"path": "note.txt", "content": "hello\n"})
 WRITE = f"Thought: {THOUGHT}\nAction: Write[{NOTE}]"
+SIGN = "Thought: it is signed\nAction: Bash[" + json.dumps({"command": "echo signed >> open.txt"}) + "]"
 FINISH = "Thought: the note is written\nAction: Finish[It says **hello**.]"
 LONG = "Thought: " + "so much to say, " * 400 + "\nAction: Finish[never]"
 
@@ -24,7 +25,12 @@ LONG = "Thought: " + "so much to say, " * 400 + "\nAction: Finish[never]"
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "script.json"
     # Pieces so slow that they cannot all be told at once.
-    replies = [{"text": WRITE, "chunk": 6, "delay": 0.04}, {"text": FINISH}, {"text": LONG, "delay": 0.02}]
+    replies = [
+        {"text": WRITE, "chunk": 6, "delay": 0.04},
+        {"text": SIGN},
+        {"text": FINISH},
+        {"text": LONG, "delay": 0.02},
+    ]
     path.write_text(json.dumps({"replies": replies}))
     return path
 
@@ -59,6 +65,7 @@ def drive(script: Path, workspace: Path, out: Path) -> dict[str, list[Any]]:
 def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "project"
     workspace.mkdir()
+    (workspace / "open.txt").write_text("a letter\n")
     told = drive(script, workspace, tmp_path / "told.jsonl")
 
     first = told["first"][0]
@@ -68,9 +75,11 @@ def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
 
     assert told["deltas"][0] > 1, "the thought came in pieces"
     assert "as notes do" not in "\n".join(told["shown at first delta"][0]), "shown before the step was whole"
-    assert len(told["asked"][0]) == 1
+    assert len(told["asked"][0]) == 2
     assert "note.txt" in told["asked"][0][0]["prompt"]
     assert told["asked"][0][0]["count"] >= 2
+
+    assert told["open"][0] == ["a letter", "signed"], "what the agent changed is loaded again"
 
     shown = "\n".join(told["buffer"][0])
     assert "## Write a note, please" in shown

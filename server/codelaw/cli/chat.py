@@ -24,11 +24,11 @@ Json = dict[str, Any]
 def chat(server: Server, arguments: argparse.Namespace) -> int:
     """Run the command with a server that is starting."""
     text: str | None = arguments.text
-    if text == "-":
-        text = sys.stdin.buffer.read().decode(errors="replace")
     if arguments.json and text is None:
         sys.stderr.write("codelaw chat: --json needs a TEXT (or - for standard input)\n")
         return USAGE
+    if text == "-" or (text is None and not sys.stdin.isatty()):  # what is piped in is one message
+        text = sys.stdin.buffer.read().decode(errors="replace")
     screen = Screen(quiet_stdout=arguments.json)
     with asyncio.Runner() as runner:
         talk = Talk(server, arguments, screen)

@@ -40,6 +40,7 @@ class RemoteError(Exception):
     def told(self) -> str:
         """For a person: the message, fields that are wrong, the hint."""
         fields = [f"{item.get('path')}: {item.get('message')}" for item in self.data.get("errors", [])]
+        fields = [field for field in fields if field not in self.message]
         return "\n".join(part for part in (self.message, *fields, self.data.get("hint")) if part)
 
 

@@ -23,8 +23,9 @@ HELP = """\
 /mode MODE      agent, ask (reads only) or plan (ends with a plan)
 /context        what the model would be sent now
 /quit           leave, as Ctrl-D does
-A \\ at the end of a line goes on in the next one; a line of three quotes opens and closes a longer text.
-Ctrl-C cancels the running turn. @path makes the model read that file first."""
+Ctrl-C cancels the running turn. @path makes the model read that file first.
+A \\ at the end of a line goes on in the next one; a line of three quotes opens
+and closes a longer text."""
 
 
 def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import shutil
+import socket
 import sqlite3
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -31,6 +32,7 @@ _PROGRAMS = {
     "bwrap": "commands run without a sandbox",
 }
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
+_LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
 _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
 
 
@@ -48,11 +50,13 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
     """Look at everything and print it."""
 
     async def work(client: Client, screen: Screen) -> int:
-        settings = (await client.request("codelaw/settings/read", {}))["settings"]
+        read = await client.request("codelaw/settings/read", {})
+        settings = read["settings"]
         folder = home(process_environment())
         findings: list[Finding] = [
             Finding("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
             Finding("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
+            *_problems(read["problems"]),
             await asyncio.to_thread(_folder, folder),
             await _store(client),
             *await _model(client, settings),
@@ -67,6 +71,12 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
         return FAILED if broken else FINISHED
 
     return with_client(server, arguments, work)
+
+
+def _problems(notices: list[dict[str, Any]]) -> list[Finding]:
+    if not notices:
+        return [Finding("settings", "good", "readable, and every key is known")]
+    return [Finding("settings", _LEVELS.get(notice["level"], "lacking"), notice["message"]) for notice in notices]
 
 
 def _folder(folder: Path) -> Finding:
@@ -88,6 +98,8 @@ async def _store(client: Client) -> Finding:
 async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
     models = (await client.request("codelaw/model/list", {}))["models"]
     current = next((model for model in models if model["current"]), None)
+    if settings.get("model.provider", {}).get("value") == "scripted":
+        return [await asyncio.to_thread(_script, settings.get("model.script", {}).get("value"))]
     if current is None:
         return [Finding("model", "broken", "none is configured")]
     named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
@@ -98,18 +110,39 @@ async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
     return [key, await _endpoint(settings.get("model.baseUrl", {}).get("value") or DEFAULT_ENDPOINT)]
 
 
+def _script(script: str | None) -> Finding:
+    if script is not None and Path(script).is_file():
+        return Finding("model", "good", f"replies of {script}, by provider scripted")
+    what = "model.script names no file" if script is None else f"{script} is no file"
+    return Finding("model", "broken", f"provider scripted: {what}")
+
+
 async def _endpoint(url: str) -> Finding:
     """Whether the port of the endpoint answers; nothing is sent."""
     try:
         parts = urlsplit(url)
         port = parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError as error:
+        return Finding("endpoint", "broken", f"{url}: {error}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return Finding("endpoint", "broken", f"{url} is no address: it needs http:// or https:// and a host")
+    try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)
         writer.close()
-    except (OSError, ValueError) as error:
-        reason = "no answer" if isinstance(error, TimeoutError) else str(error)
-        return Finding("endpoint", "broken", f"{url}: {reason}")
+    except OSError as error:
+        return Finding("endpoint", "broken", f"{url}: {_unreachable(error, parts.hostname, port)}")
     return Finding("endpoint", "good", f"{url} answers on port {port}")
+
+
+def _unreachable(error: OSError, host: str, port: int) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_SECONDS:.0f} s; is there a proxy or a firewall?"
+    if isinstance(error, socket.gaierror):
+        return f"the name {host} is not known here; is the network up, and the address spelt right?"
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        return f"nothing listens on port {port}; is the server running?"
+    return str(error)
 
 
 def _programs() -> list[Finding]:
@@ -123,7 +156,8 @@ def _programs() -> list[Finding]:
 def _print(screen: Screen, findings: list[Finding], settings: dict[str, Any], file: Path) -> None:
     for finding in findings:
         mark, style = _MARKS[finding.state]
-        screen.line(f"{mark} {finding.name:<12} {finding.detail}", aside=False, style=style)
+        detail = finding.detail.replace("\n", "\n" + " " * 15)
+        screen.line(f"{mark} {finding.name:<12} {detail}", aside=False, style=style)
     screen.line("", aside=False)
     screen.line(f"Settings that are not defaults (user file: {file}):", aside=False, style=BOLD)
     changed = {key: entry for key, entry in settings.items() if entry.get("origin") != "default"}

@@ -14,7 +14,12 @@ FINISHED, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit status: 0 finished, 1 any other end, 2 usage, 130 cancelled."""
     try:
-        arguments = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+        parser = _parser()
+        words = sys.argv[1:] if argv is None else argv
+        if not words:
+            parser.print_help(sys.stderr)
+            return USAGE
+        arguments = parser.parse_args(words)
     except SystemExit as stop:  # argparse has printed help (0) or what is wrong (2)
         return stop.code if isinstance(stop.code, int) else USAGE
     run: Callable[[argparse.Namespace], int] = arguments.run
@@ -40,11 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
 
     chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
-    chat.add_argument("text", nargs="?", metavar="TEXT", help="the message; - reads it from standard input")
+    chat.add_argument("text", nargs="?", metavar="TEXT", help="the message; - (or a pipe) gives it on standard input")
     _of_a_client(chat)
     chat.add_argument("--chat", metavar="ID", help="go on with this chat")
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
-    chat.add_argument("--model", metavar="NAME")
+    chat.add_argument("--model", metavar="NAME", help="the model to ask")
     chat.add_argument("--strategy", metavar="S", help="how the context is built")
     chat.add_argument("--json", action="store_true", help="one event a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
@@ -52,18 +57,18 @@ def _parser() -> argparse.ArgumentParser:
     chats = _command(commands, "chats", "list the chats, newest first", _chats)
     chats.add_argument("query", nargs="?", metavar="QUERY", help="look for this in titles and messages")
     _of_a_client(chats)
-    chats.add_argument("--limit", type=int, default=20, metavar="N")
-    chats.add_argument("--json", action="store_true")
+    chats.add_argument("--limit", type=_count, default=20, metavar="N", help="at most so many (default: 20)")
+    chats.add_argument("--json", action="store_true", help="one chat a line")
 
     context = _command(commands, "context", "show what the model would be sent now", _context)
     context.add_argument("text", nargs="?", metavar="TEXT", help="as if this were asked")
     _of_a_client(context)
-    context.add_argument("--chat", metavar="ID")
-    context.add_argument("--json", action="store_true")
+    context.add_argument("--chat", metavar="ID", help="of this chat (default: of a new one)")
+    context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
     _of_a_client(doctor)
-    doctor.add_argument("--json", action="store_true")
+    doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
 
     _command(commands, "schema", "the types of the wire as JSON Schema", _schema)
     return parser
@@ -78,6 +83,12 @@ def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) ->
 def _of_a_client(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workspace", metavar="DIR", default=".", help="the folder to work in (default: here)")
     parser.add_argument("--verbose", action="store_true", help="show what the server logs")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+    return int(text)
 
 
 def _version() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, one_line
+from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, one_line, two_parts
 
 _MARKS = {
     "completed": ("✓", GREEN),
@@ -30,12 +30,16 @@ class TurnPrinter:
         self._screen = screen
         self._block: tuple[str, int] | None = None
         """Kind and step of the text that is being streamed."""
+        self._worked = False
+        self._commands: dict[str, str] = {}
+        """By call, since events after the first leave the arguments out."""
         self._window: tuple[int, int] | None = None
-        self._titles: dict[str, str] = {}
 
     def event(self, event: dict[str, Any]) -> None:
         """Show one event; kinds of a newer server are passed over."""
         match event.get("kind"):
+            case "turn_started":
+                self._unresolved(event.get("mentions", []))
             case "thought" | "answer":
                 self._text(event["kind"], event.get("step", 0), event["delta"])
             case "tool_call":
@@ -56,7 +60,7 @@ class TurnPrinter:
 
     def result(self, result: dict[str, Any]) -> None:
         """The end of the turn."""
-        self._screen.end_line()
+        self._screen.gap()
         for change in result.get("changes", []):
             counts = f"+{change['added']} -{change['removed']}"
             self._screen.line(one_line(f"{change['kind']} {change.get('path') or change['uri']} {counts}"), style=DIM)
@@ -67,17 +71,23 @@ class TurnPrinter:
             self._screen.line(said, style=RED if reason == "failed" else YELLOW)
             if error.get("hint"):
                 self._screen.line(error["hint"], style=DIM)
+            if error.get("code") in ("auth_failed", "model_unavailable"):
+                self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
         self._screen.line(self._bill(result), style=DIM)
 
     def _text(self, kind: str, step: int, delta: str) -> None:
         if self._block != (kind, step):
             self._screen.end_line()
+            if kind == "answer" and self._worked:
+                self._screen.gap()
             self._block = (kind, step)
+        self._worked = True
         self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "")
 
     def _call(self, event: dict[str, Any]) -> None:
         self._block = None
-        title = event.get("title") or event["tool"]
+        self._worked = True
+        title = self._title(event)
         if event["status"] not in _MARKS:
             if event["status"] == "running":
                 self._screen.passing(f"… {title}")
@@ -86,7 +96,21 @@ class TurnPrinter:
         rest = f" · {event['summary']}" if event.get("summary") else ""
         if event["status"] in ("rejected", "interrupted"):
             rest = f" · {event['status']}{rest}"
-        self._screen.line(one_line(f"{mark} {title}{rest}"), style=style)
+        self._screen.line(two_parts(f"{mark} {title}", rest), style=style)
+
+    def _unresolved(self, mentions: list[dict[str, Any]]) -> None:
+        names = [f"@{mention['path']}" for mention in mentions if mention.get("kind") == "unresolved"]
+        if names:
+            self._screen.line(one_line(f"Not a file or folder here: {', '.join(names)}"), style=DIM)
+
+    def _title(self, event: dict[str, Any]) -> str:
+        """What a call is called: of a command the command, since its description is only the model's word."""
+        arguments: dict[str, Any] = event.get("args") or {}
+        command = arguments.get("command")
+        if event["tool"] == "Bash" and isinstance(command, str):
+            self._commands[event["callId"]] = command
+        known = self._commands.get(event["callId"])
+        return f"$ {known}" if known else event.get("title") or event["tool"]
 
     def _todo(self, items: list[dict[str, Any]]) -> None:
         self._block = None
@@ -102,11 +126,10 @@ class TurnPrinter:
         sent = usage["inputTokens"] + usage["cacheReadTokens"] + usage["cacheWriteTokens"]
         cached = f" ({_number(usage['cacheReadTokens'])} cached)" if usage["cacheReadTokens"] else ""
         steps = result["steps"]
-        parts = [
-            f"{steps} step{'' if steps == 1 else 's'}",
-            f"{_number(sent)} tokens in{cached}, {_number(usage['outputTokens'])} out",
-        ]
-        if usage.get("costUsd") is not None:
+        parts = [f"{steps} step{'' if steps == 1 else 's'}"]
+        if sent or usage["outputTokens"]:  # else the model ended before it told
+            parts.append(f"{_number(sent)} tokens in{cached}, {_number(usage['outputTokens'])} out")
+        if usage.get("costUsd"):
             parts.append(f"${usage['costUsd']:.4f}")
         if self._window is not None and self._window[1]:
             parts.append(f"context {100 * self._window[0] / self._window[1]:.0f} %")

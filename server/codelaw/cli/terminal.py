@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import unicodedata
 from typing import TextIO
 
 _STEERING = re.compile(
@@ -19,11 +20,37 @@ def harmless(text: str) -> str:
     return _STEERING.sub(lambda match: _picture(ord(match[0])), text)
 
 
+def two_parts(head: str, tail: str) -> str:
+    """Both on one line of the terminal; a long head leaves half of it to the tail."""
+    width = _width()
+    kept = one_line(tail, max(1, width // 2))
+    return one_line(f"{one_line(head, max(1, width - sum(map(_columns, kept)) - 1))} {kept}" if kept else head)
+
+
 def one_line(text: str, room: int = 0) -> str:
-    """`text` harmless and on one line, cut to `room` characters (0: the terminal's width)."""
+    """`text` harmless and on one line, cut to `room` columns (0: the terminal's width)."""
     flat = harmless(" ".join(text.split()))
-    width = room or shutil.get_terminal_size((200, 24)).columns - 1
-    return flat if len(flat) <= width else f"{flat[: max(1, width - 1)]}…"
+    width = room or _width()
+    if len(flat) <= width // 2:
+        return flat
+    column, fits = 0, 0
+    for place, character in enumerate(flat):
+        column += _columns(character)
+        if column > width:
+            return f"{flat[: max(1, fits)]}…"
+        if column < width:
+            fits = place + 1
+    return flat
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((200, 24)).columns - 1
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _picture(code: int) -> str:
@@ -48,6 +75,7 @@ class Screen:
         self.aside: TextIO = sys.stdout if sys.stdout.isatty() and not quiet_stdout else sys.stderr
         self.interactive = sys.stdin.isatty() and self.aside.isatty()
         """A person can be asked."""
+        self._plain = not (self.main.isatty() or self.aside.isatty()) or _colour_is_unwanted()
         self._open_line: TextIO | None = None
         self._passing = False
 
@@ -73,9 +101,14 @@ class Screen:
         """A line that the next output takes away; terminals only."""
         if self.aside.isatty():
             self.end_line()
-            self.aside.write(f"{DIM}{one_line(text)}{PLAIN}")
+            self.aside.write(self._styled(one_line(text), DIM, self.aside))
             self.aside.flush()
             self._passing = True
+
+    def gap(self) -> None:
+        """An empty line, where what was asked for and the rest are on one terminal."""
+        if self.main is self.aside:
+            self.line("")
 
     def end_line(self) -> None:
         """Be at the start of a line."""
@@ -94,6 +127,12 @@ class Screen:
             self.aside.write("\r\x1b[K")
             self._passing = False
 
-    @staticmethod
-    def _styled(text: str, style: str, target: TextIO) -> str:
-        return f"{style}{text}{PLAIN}" if style and text and target.isatty() else text
+    def _styled(self, text: str, style: str, target: TextIO) -> str:
+        return f"{style}{text}{PLAIN}" if style and text and not self._plain and target.isatty() else text
+
+
+def _colour_is_unwanted() -> bool:
+    from codelaw.settings.places import process_environment  # noqa: PLC0415 - only a terminal is worth its load
+
+    environment = process_environment()
+    return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"

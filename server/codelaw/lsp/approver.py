@@ -66,7 +66,9 @@ def _message(question: ApprovalQuestion) -> dict[str, Any]:
     preview = question.command or question.diff or ""
     if len(preview) > SHOWN_CHARACTERS:
         preview = preview[:SHOWN_CHARACTERS] + "\n… (cut)"
-    text = f"{question.tool}: {question.title}" + (f"\n\n{preview}" if preview else "")
+    # Titles like `Edit a.py` name the tool themselves.
+    title = question.title if question.title.startswith(f"{question.tool} ") else f"{question.tool}: {question.title}"
+    text = title + (f"\n\n{preview}" if preview else "")
     actions = [{"title": title} for title in _titles(question)]
     return {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
 
