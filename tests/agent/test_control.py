@@ -192,6 +192,10 @@ async def test_a_deny_rule_beats_everything_and_is_named(bench: Bench):
     assert "keeps from you" in texts(bench.sent())
 
 
+async def never(*_args, **_more):
+    await asyncio.Event().wait()
+
+
 async def test_a_crash_in_mid_turn_loses_no_finished_step(bench: Bench):
     bench.vendor.reset([bench.act("LS", {}), bench.act("Bash", {"command": "true"})])
     bench.user.answer = None
@@ -199,14 +203,17 @@ async def test_a_crash_in_mid_turn_loses_no_finished_step(bench: Bench):
     await until(lambda: bench.user.asked)
     dead = bench.session
     # The process dies: its lock on the store goes, nothing else is done.
-    for task in asyncio.all_tasks():
-        if "turn" in task.get_name() or task is running.conduct:
-            task.cancel()
     store = dead._store
     assert store is not None
-    store.end_turn = None  # type: ignore[method-assign]
-    await asyncio.gather(running.conduct, return_exceptions=True)  # type: ignore[arg-type]
+    store.end_turn = store.append_events = never  # type: ignore[method-assign]
+    while not running.conduct.done():
+        for task in asyncio.all_tasks():
+            if "turn" in task.get_name() or task is running.conduct:
+                task.cancel()
+        await asyncio.sleep(0)
     await store.close()
+    assert dead._model is not None
+    await dead._model.close()
     bench.session = await open_session(bench, {})
     record = await bench.session.read(running.chat_id)
     assert [message.role for message in record.messages] == [
@@ -367,3 +374,12 @@ async def test_a_refusing_model(bench: Bench):
     bench.vendor.reset([fault("refusal")])
     result = await bench.turn("go")
     assert (result.stop_reason, result.error.code if result.error else "") == ("refused", "model_refused")
+
+
+async def test_commands_are_refused_where_a_required_sandbox_is_missing(bench: Bench):
+    await bench.reopen(tools={"bash": {"sandbox": "require"}}, permissions={"allow": ["Bash(touch:*)"]})
+    bench.vendor.reset([bench.act("Bash", {"command": "touch a"}), bench.finish("ok")])
+    result = await bench.turn("go")
+    assert [notice.code for notice in result.notices] == ["sandbox_missing"]
+    assert not (bench.root / "a").exists()
+    assert "PERMISSION_DENIED" in texts(bench.sent())

@@ -24,6 +24,8 @@ CONTINUATIONS = 3
 _LABEL = "Thought:"
 _RESTART = 24
 """Characters of a continuation compared with the beginning, to notice a model that starts over."""
+_TELLING = 8
+"""Characters that a beginning must have to be told from a continuation that only looks like it."""
 
 
 @dataclass(slots=True)
@@ -50,16 +52,18 @@ class Joint:
             self.text += text
             return text
         self._head += text
-        return self.end() if len(self._head) >= _RESTART else ""
+        return self.end() if len(self._head.lstrip()) >= _RESTART else ""
 
     def end(self) -> str:
         """Decide now; gives what was held back."""
         if self._head is None:
             return ""
         head, self._head = self._head, None
-        begun = self._kept.lstrip()[:_RESTART]
-        over = head.lstrip().startswith(begun) or (head.lstrip().startswith(_LABEL) and begun.startswith(_LABEL))
-        self.text = head if over and head.strip() else self._kept + head
+        begun, again = self._kept.lstrip()[:_RESTART], head.lstrip()
+        over = (len(begun) >= _TELLING and again.startswith(begun)) or (
+            again.startswith(_LABEL) and begun.startswith(_LABEL)
+        )
+        self.text = head if over else self._kept + head
         return self.text
 
 
@@ -95,7 +99,7 @@ class Asker:
             if cut is not None:
                 return self._read(reply, cut)
             if number > CONTINUATIONS:
-                return Asked(reply, Reading(kept=reply.text), cut=True)
+                return replace(self._read(reply, self.dialect.read(reply, self._new_id)), cut=True)
             kept, after = reply.text, _continuation(reply.text, "go_on")
             self._retry(number + 1, 0.0, "the reply was cut off by the output limit and is continued")
         raise AssertionError
@@ -156,6 +160,7 @@ class Asker:
             self.turn.emit(ThoughtDelta(text, self.turn.step))
 
     def _retry(self, attempt: int, seconds: float, reason: str) -> None:
+        self.turn.partial_answer = ""  # withdrawn by the event, until it is shown again
         self.turn.emit(RetryEvent(attempt, seconds, reason, self.turn.step))
 
     def _new_id(self, number: int) -> str:

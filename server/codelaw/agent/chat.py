@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.agent import crash
 from codelaw.agent.execution import Executor
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
 from codelaw.agent.running import RunningTurn
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
-from codelaw.context.observations import neutralise, one_line, one_name
+from codelaw.context.builder import History
+from codelaw.context.observations import neutralise, one_name
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, ToolCallEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import ChatEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
-from codelaw.domain.models import Usage
 from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
-from codelaw.transcript.closing import CRASHED, final_message, open_calls, result_message
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
     from codelaw.agent.gather import Question
     from codelaw.domain.chats import Chat, StoredChat, Todo
+    from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
 
@@ -53,12 +54,12 @@ class House:
 
 @dataclass(slots=True)
 class AgentChat:
-    """One chat, loaded."""
+    """One chat. `refresh` it before use: another server may have written to it (D-4)."""
 
     chat: Chat
     house: House
     gate: Gate
-    messages: list[Message]
+    messages: list[Message] = field(default_factory=list[Message])
     """The finished rounds, in order."""
     todos: tuple[Todo, ...] = ()
     noticed: set[str] = field(default_factory=set[str])
@@ -70,23 +71,60 @@ class AgentChat:
     opened: OpenTurn | None = None
     """What has been said in the running turn."""
     outbox: Outbox = field(init=False)
-    _steers: list[str] = field(default_factory=list[str])
+    _pending: list[tuple[Note, str]] = field(default_factory=list[tuple[Note, str]])
+    """Steers and reminders that the model has not been told yet."""
     _refs: int = 0
     _starting: bool = False
+    _loaded: bool = False
+    """`messages` are what the store held at the last look."""
+    _owed: tuple[StoredTurn, list[Message]] | None = None
+    """The end of a turn that the store could not take yet."""
+    _saved_todos: tuple[Todo, ...] = ()
 
     def __post_init__(self) -> None:
         self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock)
-        self._refs = sum(message.role == "tool" for message in self.messages)
 
-    @classmethod
-    async def load(cls, stored: StoredChat, house: House, gate: Gate) -> AgentChat:
-        """A stored chat. A turn whose server died is closed: marked interrupted, nothing run again (D-1)."""
-        chat = cls(stored.chat, house, gate, list(stored.messages), stored.todos, set(stored.notices))
-        chat.last_usage = next((turn.last_usage for turn in reversed(stored.turns) if turn.last_usage), None)
-        for turn in stored.turns:
-            if turn.status == "running" and not await house.store.is_alive(turn.owner):
-                await chat._close_crashed(turn)
-        return chat
+    @property
+    def idle(self) -> bool:
+        """No turn runs here, none is about to, and all of it is stored."""
+        return self.running is None and not self._starting and self._owed is None
+
+    @property
+    def owes(self) -> str | None:
+        """The turn whose end is not stored yet."""
+        return None if self._owed is None else self._owed[0].id
+
+    @property
+    def running_turn(self) -> str | None:
+        """The turn that runs here, or in another living server."""
+        if self.running is not None:
+            return self.running.turn_id
+        return self.chat.running if self._owed is None else None
+
+    async def refresh(self) -> None:
+        """Take in what another server did; cheap when there is nothing (D-4). A turn that runs here goes on untouched.
+
+        A turn whose server died is closed (D-1). Calls must not overlap.
+        """
+        if self._owed is not None and self.running is None:
+            try:
+                await self._settle()
+            except Refusal as refusal:
+                _log.warning("chat %s: %s", self.chat.id, refusal.message)
+        if not self.idle:
+            return
+        now = await self.house.store.chat(self.chat.id)
+        if not self.idle:
+            return
+        same = self._loaded and now.running is None and now.turns == self.chat.turns
+        self.chat = now
+        if not same:
+            await self._load()
+
+    def unload(self) -> None:
+        """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
+        if self.idle:
+            self.messages, self._loaded = [], False
 
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
@@ -108,7 +146,7 @@ class AgentChat:
         Raises:
             Refusal: `chat_busy`.
         """
-        if self._starting or self.running is not None:
+        if self._starting or self.running_turn is not None:
             raise Refusal("chat_busy", "A turn is running in this chat.", "Wait for it, cancel it, or steer it.")
         self._starting = True
 
@@ -129,11 +167,10 @@ class AgentChat:
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
         try:
-            await self.house.store.begin_turn(stored, user)
+            around = await self._begin(stored, user, around)
             self.running = running = RunningTurn(self.chat.id, turn_id)
         finally:
             self._starting = False
-        self._steers.clear()
         opened = OpenTurn(
             self.chat.id,
             turn_id,
@@ -157,28 +194,98 @@ class AgentChat:
         Raises:
             Refusal: `turn_not_found`.
         """
-        if self.running is None or self.running.over:
+        if self.running is None or self.running.over or self.opened is None or self.opened.answering:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        self._steers.append(text)
+        self._pending.append(("steer", render("steer", text=neutralise(text))))
 
     def steered(self) -> bool:
         """Whether a steer is waiting."""
-        return bool(self._steers)
+        return any(note == "steer" for note, _ in self._pending)
 
-    async def notes(self) -> list[tuple[Note, str]]:
-        """What the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
-        taken, self._steers = self._steers, []
-        notes: list[tuple[Note, str]] = [("steer", render("steer", text=neutralise(text))) for text in taken]
+    async def tell_notes(self, add: Callable[[Note, str], Awaitable[None]]) -> None:
+        """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5).
+
+        `add` puts a note into the open turn; what it has not put there when it fails is kept for the next time.
+        """
         changed = await self.ledger.external_changes(self.house.workspace)
         if changed:
             named, more = [one_name(path) for path in changed[:CHANGED_NAMED]], max(0, len(changed) - CHANGED_NAMED)
-            notes.append(("reminder", render("changed", paths=named, more=more)))
-        return notes
+            self._pending.append(("reminder", render("changed", paths=named, more=more)))
+        assert self.opened is not None  # noqa: S101 - only a running turn asks
+        while self._pending:
+            told = len(self.opened.record)
+            try:
+                await add(*self._pending[0])
+            finally:
+                if len(self.opened.record) > told:
+                    del self._pending[0]
 
     async def save_todos(self) -> tuple[Todo, ...]:
         """Make the todo list durable."""
-        await self.house.store.save_todos(self.chat.id, self.todos)
-        return self.todos
+        todos = self.todos
+        await self.house.store.save_todos(self.chat.id, todos)
+        self._saved_todos = todos
+        return todos
+
+    async def _begin(self, turn: StoredTurn, user: Message, around: Surroundings) -> Surroundings:
+        await self._settle()
+        before = await self.house.store.begin_turn(turn, user)
+        if before != self.chat.turns:
+            # Another server was here since the last look.
+            try:
+                await self._load(own=turn.id)
+            except BaseException:
+                self._owed = crash.ended(turn), crash.last_words(turn, [])
+                raise
+            around = replace(around, history=History.of(self.messages))
+        self.chat = replace(self.chat, turns=before + 1)
+        return around
+
+    async def _load(self, own: str | None = None) -> None:
+        """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
+        store = self.house.store
+        stored = await store.load(self.chat.id)
+        for turn in stored.turns:
+            if turn.id != own and turn.status == "running" and not await store.is_alive(turn.owner):
+                await self._close_crashed(turn, stored)
+                stored = await store.load(self.chat.id)
+        left_out = {turn.id for turn in stored.turns if turn.status == "running"}
+        self.chat = stored.chat if own is None else replace(stored.chat, running=None)
+        self.messages = [message for message in stored.messages if message.turn_id not in left_out]
+        self.todos = self._saved_todos = stored.todos
+        self.noticed = set(stored.notices)
+        self.last_usage = next((turn.last_usage for turn in reversed(stored.turns) if turn.last_usage), None)
+        self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
+        self._loaded = not left_out - {own}
+
+    async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
+        said = [message for message in stored.messages if message.turn_id == turn.id]
+        try:
+            await self.house.store.end_turn(crash.ended(turn), crash.last_words(turn, said))
+        except Refusal as refusal:
+            if refusal.code != "turn_not_found":
+                raise
+            return  # another server was faster
+        for event in crash.last_events(turn, said):
+            self.outbox.post(turn.id, event)
+        await self.outbox.drain()
+
+    async def _settle(self) -> None:
+        """Write the end that is owed.
+
+        Raises:
+            Refusal: `store_unavailable`: not yet.
+        """
+        if self._owed is None:
+            return
+        turn, last = self._owed
+        try:
+            await self.house.store.end_turn(turn, last)
+        except Refusal as refusal:
+            if refusal.code == "store_unavailable":
+                raise
+            _log.warning("turn %s is gone from the store: %s", turn.id, refusal.message)
+        self._owed = None
 
     async def _conduct(
         self,
@@ -193,20 +300,18 @@ class AgentChat:
             ending = await running.work
         except asyncio.CancelledError:
             ending = Ending("cancelled", why="cancelled by the user")
-        for _, call in opened.open_calls():
-            executor.tell(call, "interrupted", opened.step)
+        left = [call for _, call in opened.open_calls()]
         last, late = last_words(opened, ending), self._unheard(opened)
         last = [*last[:-1], *late, *last[-1:]]
-        try:
-            await self.house.store.end_turn(
-                replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop), last
-            )
-        except Refusal as refusal:
-            error = TurnError(refusal.code, refusal.message, refusal.hint)
+        error = await self._write_end(
+            replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop), last
+        )
+        if error is not None:
             ending = replace(ending, stop="failed", error=error)
+        for call in left:
+            executor.tell(call, "interrupted", opened.step)
         self.messages += [opened.question, *opened.record, *last]
         self.last_usage = opened.last_usage or self.last_usage
-        self.chat = replace(self.chat, turns=self.chat.turns + 1, updated_at=self.house.clock())
         result = TurnResult(
             self.chat.id,
             opened.id,
@@ -219,24 +324,37 @@ class AgentChat:
             ending.error,
             cost(opened.usage),
         )
-        self.running = self.opened = None
         self.outbox.post(opened.id, TurnEnded(result))
+        self.running = self.opened = None
         await self.outbox.drain()
         await self._tidy(opened.id)
         return result
 
+    async def _write_end(self, turn: StoredTurn, last: list[Message]) -> TurnError | None:
+        """Store a turn's end; what the store cannot take is owed to it."""
+        self._owed = turn, last
+        error: TurnError | None = None
+        try:
+            await self._settle()
+            if self.todos != self._saved_todos:
+                await self.save_todos()
+        except Refusal as refusal:
+            error = TurnError(refusal.code, refusal.message, refusal.hint)
+        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+            _log.exception("the end of turn %s could not be stored", turn.id)
+            error = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
+        self.todos = self._saved_todos
+        return error
+
     def _unheard(self, opened: OpenTurn) -> list[Message]:
         """Steers that came too late for this turn: kept, and seen by the model in the next (R-9)."""
-        texts, self._steers = self._steers, []
+        late = [text for note, text in self._pending if note == "steer"]
+        self._pending = [(note, text) for note, text in self._pending if note != "steer"]
         return [
             Message(
-                f"steer_{opened.id}_late_{number}",
-                opened.id,
-                "user",
-                render("steer", text=neutralise(text)),
-                Metadata(step=opened.step, note="steer"),
+                f"steer_{opened.id}_late_{number}", opened.id, "user", text, Metadata(step=opened.step, note="steer")
             )
-            for number, text in enumerate(texts)
+            for number, text in enumerate(late)
         ]
 
     async def _tidy(self, turn_id: str) -> None:
@@ -244,25 +362,6 @@ class AgentChat:
             await self.house.store.merge_deltas(self.chat.id, turn_id)
         except Refusal as refusal:
             _log.warning("deltas of turn %s stay unmerged: %s", turn_id, refusal.message)
-
-    async def _close_crashed(self, turn: StoredTurn) -> None:
-        mine = [message for message in self.messages if message.turn_id == turn.id]
-        error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": CRASHED}}
-        left = open_calls(mine)
-        last = [result_message(caller, call, one_line(error)) for caller, call in left]
-        last.append(final_message(turn.id, "", "codelaw stopped before the turn ended"))
-        await self.house.store.end_turn(replace(turn, status="ended", stop_reason="failed"), last)
-        place = max((index for index, message in enumerate(self.messages) if message.turn_id == turn.id), default=-1)
-        self.messages[place + 1 : place + 1] = last
-        for caller, call in left:
-            step = caller.metadata.step or 0
-            self.outbox.post(turn.id, ToolCallEvent(call.id, call.tool, call.tool, "interrupted", step))
-        gone = TurnError("internal_error", "codelaw stopped before the turn ended.", "Send the message again to go on.")
-        steps = max((message.metadata.step or 0 for message in mine), default=0)
-        ended = TurnResult(self.chat.id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
-        self.outbox.post(turn.id, TurnEnded(ended))
-        await self.outbox.drain()
-        self.chat = replace(self.chat, running=None)
 
     def _next_ref(self) -> str:
         self._refs += 1

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.base import InvalidCall
-from codelaw.domain.errors import ToolFailure
+from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, Event, ToolCallEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.results import ToolResult, failure
@@ -70,14 +70,21 @@ class Executor:
 
         `done` stores a result; it is awaited in the order of the calls, as early as that order allows, and the call's
         end is told only when it has returned (D-1).
+
+        Raises:
+            Refusal: the store failed (`store_unavailable`); calls that still run are stopped.
         """
         for reading, group in groupby(calls, self._reads_only):
             batch = list(group)
             if reading:
-                async with asyncio.TaskGroup() as tasks:
-                    running = [tasks.create_task(self._run_one(call, step)) for call in batch]
+                running = [asyncio.create_task(self._run_one(call, step)) for call in batch]
+                try:
                     for task in running:
                         await self._conclude(await task, step, done)
+                finally:
+                    for task in running:
+                        task.cancel()
+                    await asyncio.gather(*running, return_exceptions=True)
             else:
                 for call in batch:
                     await self._conclude(await self._run_one(call, step), step, done)
@@ -121,6 +128,8 @@ class Executor:
                 result = await self._judged(call, step, decisions)
         except ToolFailure as error:
             result = failure(error.code, error.message)
+        except Refusal:
+            raise
         except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
             _log.exception("the tool %s failed", call.tool)
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ class OpenTurn:
     partial: str = ""
     """The text of the reply that is arriving."""
     partial_answer: str = ""
+    answering: bool = False
+    """The answer is being stored: a steer would come too late (R-9)."""
 
     def notice(self, notice: Notice) -> None:
         """Tell the user something that stops nothing."""
@@ -91,6 +94,11 @@ class OpenTurn:
         await self._write(kept, full, [(ref, envelope)])
         self.changes.extend(result.changes)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the answer has been stored."""
+        return bool(self.record) and self.record[-1].metadata.answer is not None
+
     def open_calls(self) -> list[tuple[Message, Call]]:
         """Calls that have no result yet."""
         return open_calls(self.record)
@@ -110,7 +118,9 @@ class OpenTurn:
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
-            await asyncio.wait([writing])
+            while not writing.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([writing])
             raise
         finally:
             if writing.exception() is None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
     from codelaw.ports.store import ChatStore
 
 INTERVAL = 1 / 60
-"""Least seconds between two deliveries of deltas."""
+"""Least seconds between two deliveries of nothing but deltas."""
+MOST_OWED = 1000
+"""Most events kept for a store that cannot take them (S-6)."""
 
+_Posted = tuple[str, float, Event]
+"""Turn, seconds since the epoch, event."""
 _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Delivers one chat's events. `post` never waits; `drain` returns when everything posted before has been sent."""
+    """Delivers one chat's events. `post` never waits; `drain` returns when everything posted before has been sent.
+
+    What the store cannot take is sent all the same, and stored with the next event that it takes, so that `seq` stays
+    one row of numbers.
+    """
 
     def __init__(
         self, chat_id: str, store: ChatStore, send: Callable[[ChatEvent], None], clock: Callable[[], float]
@@ -30,26 +39,24 @@ class Outbox:
         self._store = store
         self._send = send
         self._clock = clock
-        self._waiting: list[tuple[str, float, Event]] = []
+        self._waiting: list[_Posted] = []
+        self._owed: list[_Posted] = []
+        """Sent, but not yet stored."""
         self._urgent = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
         self._last_seq = 0
+        self._delivered = float("-inf")
+        """When the last delivery was, by the loop's clock."""
 
     def post(self, turn_id: str, event: Event) -> None:
         """Queue an event; deltas of one kind and step are joined while they wait."""
-        delta = isinstance(event, ThoughtDelta | AnswerDelta)
-        if delta and self._waiting:
-            _, at, last = self._waiting[-1]
-            if isinstance(event, ThoughtDelta) and isinstance(last, ThoughtDelta) and last.step == event.step:
-                self._waiting[-1] = turn_id, at, replace(last, delta=last.delta + event.delta)
-                return
-            if isinstance(event, AnswerDelta) and isinstance(last, AnswerDelta) and last.step == event.step:
-                self._waiting[-1] = turn_id, at, replace(last, delta=last.delta + event.delta)
-                return
+        if self._waiting and (joined := _joined(self._waiting[-1], turn_id, event)) is not None:
+            self._waiting[-1] = joined
+            return
         self._waiting.append((turn_id, self._clock(), event))
-        if not delta:
+        if not isinstance(event, ThoughtDelta | AnswerDelta):
             self._urgent.set()
         self._idle.clear()
         if self._task is None or self._task.done():
@@ -63,31 +70,54 @@ class Outbox:
     async def _deliver(self) -> None:
         try:
             while self._waiting:
+                await self._pause()
                 batch, self._waiting = self._waiting, []
                 self._urgent.clear()
-                await self._deliver_batch(batch)
-                if self._waiting and not self._urgent.is_set():
-                    await self._pause()
+                self._delivered = asyncio.get_running_loop().time()
+                for turn_id, events in groupby(batch, lambda posted: posted[0]):
+                    await self._deliver_batch(turn_id, list(events))
         finally:
             self._idle.set()
 
     async def _pause(self) -> None:
+        """Let deltas gather until the interval is over; anything else does not wait."""
         try:
-            async with asyncio.timeout(INTERVAL):
+            async with asyncio.timeout_at(self._delivered + INTERVAL):
                 await self._urgent.wait()
         except TimeoutError:
             return
 
-    async def _deliver_batch(self, batch: list[tuple[str, float, Event]]) -> None:
-        turn_id = batch[-1][0]
-        events = [(at, event) for _, at, event in batch]
+    async def _deliver_batch(self, turn_id: str, batch: list[_Posted]) -> None:
+        first = self._last_seq + 1
         try:
-            seqs = await self._store.append_events(self._chat_id, turn_id, events)
-            self._last_seq = seqs[-1]
-        except Refusal as refusal:
-            # The client must still learn how the turn ends; the turn itself fails on its own writes.
-            _log.error("events of chat %s could not be stored: %s", self._chat_id, refusal.message)
-            seqs = list(range(self._last_seq + 1, self._last_seq + 1 + len(events)))
-            self._last_seq = seqs[-1]
-        for seq, (at, event) in zip(seqs, events, strict=True):
-            self._send(ChatEvent(self._chat_id, turn_id, seq, at, event))
+            for owed, events in groupby(self._owed, lambda posted: posted[0]):
+                late = list(events)
+                await self._keep(owed, late)
+                self._owed = self._owed[len(late) :]
+            first = await self._keep(turn_id, batch)
+        except Exception as error:  # noqa: BLE001 - the client must still learn how the turn ends
+            known = error.message if isinstance(error, Refusal) else type(error).__name__
+            _log.error("events of chat %s could not be stored: %s", self._chat_id, known)
+            self._owed = [*self._owed, *batch][-MOST_OWED:]
+        self._last_seq = first + len(batch) - 1
+        for seq, (_, at, event) in enumerate(batch, first):
+            try:
+                self._send(ChatEvent(self._chat_id, turn_id, seq, at, event))
+            except Exception:  # noqa: BLE001 - a client that is gone stops no turn
+                _log.exception("an event of chat %s could not be sent", self._chat_id)
+
+    async def _keep(self, turn_id: str, events: list[_Posted]) -> int:
+        """Store events of one turn; gives the first one's `seq`."""
+        return (await self._store.append_events(self._chat_id, turn_id, [(at, event) for _, at, event in events]))[0]
+
+
+def _joined(last: _Posted, turn_id: str, event: Event) -> _Posted | None:
+    """`last` with the delta appended, if the two belong together."""
+    of, at, before = last
+    match before, event:
+        case (ThoughtDelta(), ThoughtDelta()) | (AnswerDelta(), AnswerDelta()):
+            if of == turn_id and before.step == event.step:
+                return of, at, replace(before, delta=before.delta + event.delta)
+        case _:
+            pass
+    return None

@@ -14,7 +14,7 @@ from codelaw.agent.recovery import explain
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
-from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, TodoEvent, UsageEvent
 from codelaw.domain.messages import Call, Fragment, Note
 from codelaw.domain.results import failure
@@ -62,8 +62,8 @@ class Surroundings:
     history: History
     law: Callable[[], Awaitable[str]]
     """L2 as it is now; asked at every step (L-4)."""
-    notes: Callable[[], Awaitable[list[tuple[Note, str]]]]
-    """Steers and reminders that have come since the last step (R-9, F-5)."""
+    tell_notes: Callable[[Callable[[Note, str], Awaitable[None]]], Awaitable[None]]
+    """Hands on the steers and reminders that have come since the last step (R-9, F-5)."""
     recap: Callable[[], str]
     """The todo recap, empty without todos (T-7)."""
     save_todos: Callable[[], Awaitable[tuple[Todo, ...]]]
@@ -101,21 +101,23 @@ class Turn:
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
+        limit = asyncio.timeout(self.around.limits.seconds)
         try:
-            async with asyncio.timeout(self.around.limits.seconds):
+            async with limit:
                 return await self._steps()
         except asyncio.CancelledError:
             return Ending("cancelled", self.open.partial_answer, why="cancelled by the user", calls=CANCELLED)
-        except TimeoutError:
-            message = f"The turn took longer than turn.timeoutSeconds ({self.around.limits.seconds:g} s)."
-            return _failed(TurnError("model_unavailable", message, "Raise the limit or ask for less at once."))
         except ModelFailure as problem:
-            return _failed(explain(problem))
+            return self._ended(explain(problem))
         except Refusal as refusal:
-            return _failed(TurnError(refusal.code, refusal.message, refusal.hint))
+            return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
+            if limit.expired():
+                message = f"The turn took longer than turn.timeoutSeconds ({self.around.limits.seconds or 0:g} s)."
+                return self._failed("model_unavailable", message, "Raise the limit or ask for less at once.")
             _log.exception("turn %s failed", self.open.id)
-            return _failed(TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it."))
+            message = "codelaw failed inside; the log says why."
+            return self._failed("internal_error", message, "Please report it.")
 
     async def _steps(self) -> Ending:
         limits = self.around.limits
@@ -129,8 +131,7 @@ class Turn:
         return Ending("step_limit", why=f"the turn used its {limits.steps} steps")
 
     async def _step(self) -> Ending | None:
-        for note, text in await self.around.notes():
-            await self.open.note(note, text)
+        await self.around.tell_notes(self.open.note)
         view = await self._view()
         asked = await self._ask(view)
         if asked.reply.stop_reason == "refusal":
@@ -138,21 +139,28 @@ class Turn:
             return Ending("refused", self.open.partial_answer, error, why="the model refused to answer")
         if asked.cut:
             message = "The answer is longer than the model may write at once; it stops where it was cut."
-            return Ending("token_limit", self.open.partial_answer or asked.reading.kept, why=message)
+            return Ending("token_limit", self.open.partial_answer, why=message)
         return await self._act(asked.reading)
 
     async def _act(self, reading: Reading) -> Ending | None:
         if reading.answer is not None and self.around.steered():
             # The user has spoken again: this was not the last word, so it is taken off the screen.
-            await self.open.say(reading.kept)
+            self.open.partial_answer = ""
             self.open.emit(RetryEvent(2, 0.0, "your message came in before the answer ended", self.open.step))
+            await self.open.say(reading.kept)
             return None
         if reading.answer is not None:
-            await self.open.say(reading.kept, answer=reading.answer)
+            self.open.answering = True
+            try:
+                await self.open.say(reading.kept, answer=reading.answer)
+            except asyncio.CancelledError:
+                if not self.open.answered:
+                    raise
+            # What is stored as the answer is one, even if a cancel came in that very moment.
             return Ending("finished", reading.answer)
         if reading.empty:
             message = "The model gave an empty reply twice."
-            return _failed(TurnError("unreadable_reply", message, "Send the message again or choose another model."))
+            return self._failed("unreadable_reply", message, "Send the message again or choose another model.")
         if reading.unreadable is not None:
             return await self._mend(reading)
         self._unreadable = 0
@@ -167,7 +175,7 @@ class Turn:
         await self.executor.run(reading.calls, self.open.step, done)
         if self.executor.broken:
             message = "The same call failed the same way six times."
-            return _failed(TurnError("repeated_failure", message, "Say what to do instead, or fix what it fails on."))
+            return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
         return None
 
     async def _mend(self, reading: Reading) -> Ending | None:
@@ -181,7 +189,13 @@ class Turn:
         if self._unreadable < UNREADABLE_LIMIT:
             return None
         message = f"The model gave {UNREADABLE_LIMIT} unreadable replies in a row; the last: {problem}"
-        return _failed(TurnError("unreadable_reply", message, "Try model.dialect = native, or another model."))
+        return self._failed("unreadable_reply", message, "Try model.dialect = native, or another model.")
+
+    def _failed(self, code: RefusalCode, message: str, hint: str) -> Ending:
+        return self._ended(TurnError(code, message, hint))
+
+    def _ended(self, error: TurnError) -> Ending:
+        return Ending("failed", self.open.partial_answer, error, why=error.message)
 
     async def _view(self) -> View:
         around = self.around
@@ -215,10 +229,6 @@ class Turn:
         around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, around.limits.window, self.open.step))
         return asked
-
-
-def _failed(error: TurnError) -> Ending:
-    return Ending("failed", error=error, why=error.message)
 
 
 def last_words(turn: OpenTurn, ending: Ending) -> list[Message]:

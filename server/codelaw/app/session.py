@@ -19,6 +19,7 @@ from codelaw.adapters.workspace.processes import LocalProcesses
 from codelaw.agent.approval import Gate
 from codelaw.agent.chat import AgentChat, House
 from codelaw.app import inspection, models
+from codelaw.app.chats import OpenChats
 from codelaw.app.turns import TurnMaker, policy
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
@@ -66,8 +67,8 @@ class Session:
         self._opening = asyncio.Lock()
         self._store: ChatStore | None = None
         self._always: list[Grant] = []
-        self._chats: dict[str, AgentChat] = {}
-        self._loading: dict[str, asyncio.Lock] = {}
+        self._chats: OpenChats | None = None
+        """With the store."""
         self._model: ChatModel | None = None
         self._retired: list[ChatModel] = []
 
@@ -126,13 +127,13 @@ class Session:
         store = await self._open_store()
         stored = await store.load(chat_id)
         events = await store.events(chat_id, since_seq or 0)
+        running = agent.running_turn
         messages = stored.messages
         if before is not None:
             ids = [message.id for message in messages]
             messages = messages[: ids.index(before)] if before in ids else messages
         if limit is not None:
             messages = messages[-limit:] if limit else ()
-        running = agent.running.turn_id if agent.running is not None else stored.chat.running
         return ChatRecord(replace(stored.chat, running=running), messages, tuple(events), running)
 
     async def send(
@@ -152,9 +153,11 @@ class Session:
         """
         settings = self._settings.value
         self._turns.check_text(text)
+        speaker = self._chat_model()
         known = await self._agent(chat_id) if chat_id is not None else None
-        if known is not None:
-            known.claim()
+        agent = known
+        if agent is not None:
+            agent.claim()
         try:
             name = models.effective_name(settings, model or (known.chat.model if known else settings.model.name))
             chosen = mode or (known.chat.mode if known else "agent")
@@ -167,7 +170,6 @@ class Session:
                 editor=editor,
                 agent=known,
             )
-            agent = known
             if agent is None:
                 chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
                 agent = await self._agent(chat.id)
@@ -176,11 +178,13 @@ class Session:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
             agent.gate.policy, unread = policy(settings, chosen, self._processes)
-            around = await self._turns.surroundings(plan, agent, self._chat_model())
+            around = await self._turns.surroundings(plan, agent, speaker)
             return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
         except BaseException:
-            if known is not None:
-                known.release()
+            if agent is not None:
+                agent.release()
+            if agent is not None and known is None:
+                await self._discard(agent.chat.id)
             raise
 
     async def steer(self, chat_id: str, text: str) -> None:
@@ -212,10 +216,18 @@ class Session:
         return agent.chat
 
     async def delete(self, chat_id: str) -> None:
-        """Delete a chat and everything of it; a running turn is stopped first."""
+        """Delete a chat and everything of it; a running turn is stopped first.
+
+        Raises:
+            Refusal: `chat_busy`: the turn runs in another server.
+        """
         await self.cancel(chat_id)
-        await (await self._open_store()).delete(chat_id)
-        self._chats.pop(chat_id, None)
+        store = await self._open_store()
+        if (await store.chat(chat_id)).running not in {None, (await self._agent(chat_id)).owes}:
+            raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")
+        await store.delete(chat_id)
+        if self._chats is not None:
+            self._chats.forget(chat_id)
 
     # Context
 
@@ -272,7 +284,7 @@ class Session:
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
-        running = [agent.running for agent in self._chats.values() if agent.running is not None]
+        running = [agent.running for agent in self._chats or () if agent.running is not None]
         for turn in running:
             turn.cancel()
         await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
@@ -307,22 +319,29 @@ class Session:
                 store = await SqliteStore.open(self._home / "codelaw.db")
                 self._always[:] = await store.grants()
                 self._store = store
+                self._chats = OpenChats(store, self._make_agent(store))
         return self._store
 
+    def _make_agent(self, store: ChatStore) -> Callable[[Chat], AgentChat]:
+        house = House(store, self._workspace, self._processes, self._emit, time.time)
+
+        def make(chat: Chat) -> AgentChat:
+            rules, _ = policy(self._settings.value, chat.mode, self._processes)
+            return AgentChat(chat, house, Gate(rules, self._approver, store.add_grant, self._always))
+
+        return make
+
     async def _agent(self, chat_id: str) -> AgentChat:
-        store = await self._open_store()
-        async with self._loading.setdefault(chat_id, asyncio.Lock()):
-            if chat_id not in self._chats:
-                try:
-                    stored = await store.load(chat_id)
-                except Refusal:
-                    del self._loading[chat_id]
-                    raise
-                house = House(store, self._workspace, self._processes, self._emit, time.time)
-                rules, _ = policy(self._settings.value, stored.chat.mode, self._processes)
-                gate = Gate(rules, self._approver, store.add_grant, self._always)
-                self._chats[chat_id] = await AgentChat.load(stored, house, gate)
-            return self._chats[chat_id]
+        await self._open_store()
+        assert self._chats is not None  # noqa: S101 - made with the store
+        return await self._chats.get(chat_id)
+
+    async def _discard(self, chat_id: str) -> None:
+        """Take back a chat that was made for a message that could not be sent."""
+        try:
+            await self.delete(chat_id)
+        except Refusal as refusal:
+            _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
 
     def _chat_model(self) -> ChatModel:
         if self._model is None:

@@ -19,7 +19,7 @@ from codelaw.context.modules import system_sections
 from codelaw.context.tokens import Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
-from codelaw.permissions.rules import parse_all
+from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 
@@ -44,6 +44,10 @@ def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy
         Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
         for problem in (*wrong, *wrong_too)
     ]
+    if settings.tools.bash.sandbox == "require" and not processes.sandboxed:
+        deny.append(parse("Bash"))
+        message = "tools.bash.sandbox requires a sandbox and there is none: commands are refused."
+        notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
     return rules, notices
 
@@ -143,8 +147,8 @@ class TurnMaker:
         """What the turn runs with."""
         for notice in plan.notices:
             if notice.code in {"window_small", "law_large"}:
-                agent.noticed.add(notice.code)
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
+                agent.noticed.add(notice.code)
 
         async def law() -> str:
             return (await find_law(self._workspace)).text
@@ -161,7 +165,7 @@ class TurnMaker:
             plan.system,
             History.of(agent.messages),
             law,
-            agent.notes,
+            agent.tell_notes,
             lambda: recap(agent.todos),
             agent.save_todos,
             agent.steered,

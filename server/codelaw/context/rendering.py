@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from codelaw.domain.messages import Message
+
+_ACTION = re.compile(r"^[ \t>*_]*Action[*_]*:", re.MULTILINE)
 
 
 def action_text(message: Message) -> str:
@@ -14,10 +17,10 @@ def action_text(message: Message) -> str:
     A message written by a native tool user has its calls spelt as actions, so that a chat may change dialects.
     """
     calls, answer = message.metadata.calls, message.metadata.answer
-    if "Action:" in message.content or (not calls and answer is None) or message.metadata.interrupted:
+    if _ACTION.search(message.content) or (not calls and answer is None) or message.metadata.interrupted:
         return message.content
     if not calls:
-        return f"Action: Finish[{answer}]" if message.content == answer else message.content
+        return f"Action: Finish[{answer}]" if message.content.strip() == answer else message.content
     actions = "\n".join(f"Action: {call.tool}[{json.dumps(call.arguments, ensure_ascii=False)}]" for call in calls)
     return f"Thought: {message.content}\n{actions}" if message.content else actions
 

@@ -31,12 +31,18 @@ class ChatStore(Protocol):
         """Newest first; `query` is looked for in titles and messages. The second value continues the list."""
         ...
 
-    async def load(self, chat_id: str) -> StoredChat: ...
+    async def chat(self, chat_id: str) -> Chat:
+        """The chat as it is listed; cheap, so that another server's work can be noticed (D-4)."""
+        ...
+
+    async def load(self, chat_id: str) -> StoredChat:
+        """Everything of a chat, its messages round by round in the order of the turns."""
+        ...
 
     async def delete(self, chat_id: str) -> None: ...
 
-    async def begin_turn(self, turn: StoredTurn, user: Message) -> None:
-        """Open a turn with its user message.
+    async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
+        """Open a turn with its user message; gives the number of turns that came before it.
 
         Raises:
             Refusal: `chat_busy` when a turn of a living server runs in this chat.
@@ -50,7 +56,11 @@ class ChatStore(Protocol):
         ...
 
     async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
-        """Write a turn's end together with its last messages."""
+        """Write a turn's end together with its last messages.
+
+        Raises:
+            Refusal: `turn_not_found` when there is no such turn, or it has ended already.
+        """
         ...
 
     async def is_alive(self, owner: str) -> bool:

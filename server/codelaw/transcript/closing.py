@@ -8,7 +8,9 @@ from codelaw.domain.messages import Call, Message, Metadata
 
 CRASHED = "interrupted: codelaw stopped before this call ended; it may or may not have taken effect"
 CANCELLED = "interrupted by the user before this call ended; it may or may not have taken effect"
-STOPPED = "interrupted: the turn ended before this call ran"
+STOPPED = "interrupted: the turn ended before this call's result was kept; it may or may not have taken effect"
+
+_MARK = "[interrupted: "
 
 
 def open_calls(messages: Sequence[Message]) -> list[tuple[Message, Call]]:
@@ -38,5 +40,11 @@ def result_message(caller: Message, call: Call, content: str, **facts: str | flo
 
 def final_message(turn_id: str, partial: str, why: str, answer: str | None = None) -> Message:
     """The last message of a turn that did not finish: what the model had said, marked (R-1a, R-8)."""
-    content = f"{partial.rstrip()}\n[interrupted: {why}]".lstrip()
+    content = f"{partial.rstrip()}\n{_MARK}{why}]".lstrip()
     return Message(f"end_{turn_id}", turn_id, "assistant", content, Metadata(answer=answer, interrupted=True))
+
+
+def unmarked(content: str) -> tuple[str, str]:
+    """What an interrupted message had said, and its mark."""
+    said, found, why = content.rpartition(_MARK)
+    return (said, f"{found}{why}") if found else (content, "")

@@ -81,12 +81,18 @@ def listed(
     return chats, _cursor(chats[-1]) if len(rows) > count else None
 
 
+def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
+    return _chat(session, is_alive, _row(session, chat_id))
+
+
 def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
-    row = session.execute(f"{_CHAT} WHERE id = ?", (chat_id,)).fetchone()
-    if row is None:
-        raise unknown_chat(chat_id)
+    row = _row(session, chat_id)
+    # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
     messages = session.execute(
-        "SELECT id, turn_id, role, content, metadata FROM messages WHERE chat_id = ? ORDER BY position", (chat_id,)
+        "SELECT messages.id, turn_id, role, content, metadata FROM messages"
+        " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = turn_id"
+        " WHERE messages.chat_id = ? ORDER BY turns.position, messages.position",
+        (chat_id,),
     )
     notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
     return StoredChat(
@@ -101,12 +107,13 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     )
 
 
-def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Message) -> None:
+def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Message) -> int:
     require(session, turn.chat_id)
     for other in _turns(session, turn.chat_id, running=True):
         if is_alive(other.owner):
             hint = "Wait for it, steer it, or cancel it."
             raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
+    before: int = session.execute("SELECT count(*) FROM turns WHERE chat_id = ?", (turn.chat_id,)).fetchone()[0]
     session.execute(
         "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -114,16 +121,18 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
     )
     session.execute("UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?", (turn.started_at, turn.chat_id))
     add_messages(session, turn.chat_id, (user,))
+    return before
 
 
 def end_turn(session: Session, turn: StoredTurn, messages: Sequence[Message]) -> None:
     require(session, turn.chat_id)
     written = session.execute(
-        "UPDATE turns SET status = ?, last_usage = ?, stop_reason = ? WHERE chat_id = ? AND id = ?",
+        "UPDATE turns SET status = ?, last_usage = ?, stop_reason = ?"
+        " WHERE chat_id = ? AND id = ? AND status = 'running'",
         (turn.status, _usage(turn), turn.stop_reason, turn.chat_id, turn.id),
     )
     if not written.rowcount:
-        raise Refusal("turn_not_found", f"There is no turn {turn.id!r} in this chat.")
+        raise Refusal("turn_not_found", f"No turn {turn.id!r} runs in this chat.")
     add_messages(session, turn.chat_id, messages)
 
 
@@ -151,6 +160,13 @@ def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
 def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
     if not session.execute("UPDATE chats SET todos = ? WHERE id = ?", (to_text(todos), chat_id)).rowcount:
         raise unknown_chat(chat_id)
+
+
+def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
+    row = session.execute(f"{_CHAT} WHERE id = ?", (chat_id,)).fetchone()
+    if row is None:
+        raise unknown_chat(chat_id)
+    return row
 
 
 def _chat(session: Session, is_alive: IsAlive, row: tuple[Any, ...]) -> Chat:

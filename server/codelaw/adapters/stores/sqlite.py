@@ -59,11 +59,14 @@ class SqliteStore:
     async def load(self, chat_id: str) -> StoredChat:
         return await self._read(lambda session: chat_rows.load(session, self._owners.is_alive, chat_id))
 
+    async def chat(self, chat_id: str) -> Chat:
+        return await self._read(lambda session: chat_rows.chat(session, self._owners.is_alive, chat_id))
+
     async def delete(self, chat_id: str) -> None:
         await self._write(lambda session: chat_rows.delete(session, chat_id))
 
-    async def begin_turn(self, turn: StoredTurn, user: Message) -> None:
-        await self._write(lambda session: chat_rows.begin_turn(session, self._owners.is_alive, turn, user))
+    async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
+        return await self._write(lambda session: chat_rows.begin_turn(session, self._owners.is_alive, turn, user))
 
     async def append(
         self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()

@@ -13,12 +13,15 @@ next label line, or before the end.
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 FINISH = "Finish"
 _LABEL_LINE = re.compile(r"^[ \t>*_]*(?:Thought|Action|Observation)[*_]*:|^\[(?:tool|user|assistant)\]", re.MULTILINE)
+_INVENTED = re.compile(r"^(?:\[(?:tool|user|assistant)\]|[ \t>*_]*Observation[*_]*:)", re.MULTILINE)
 _ACTION_LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
 _OPENING = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*([A-Za-z_][\w.-]*)[ \t]*\[")
 _BARE_FINISH = re.compile(r"^(?:```[\w-]*[ \t]*\n)?[ \t`]*Finish[ \t]*\[", re.MULTILINE)
@@ -28,7 +31,18 @@ _LABEL_BEGUN = re.compile(
 )
 _TRAILING_FENCE = re.compile(r"\s*```[\w-]*\s*\Z")
 _CLOSING = re.compile(r"\s*(?:\]`?|\Z)")
-_DECODER = json.JSONDecoder(strict=False)
+MAX_DEPTH = 64
+"""Levels of nesting that arguments may have; more is no work for a tool, and no JSON writer likes it."""
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"The number {text[:20]} is no JSON.")
+    return value
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_finite, parse_float=_finite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +52,6 @@ class Opening:
     start: int
     name: str
     inside: int
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A complete action; `end` is where the text behind it begins."""
-
-    name: str
-    arguments: dict[str, Any]
-    end: int
 
 
 def opening(text: str) -> Opening | None:
@@ -98,6 +103,24 @@ def finish_end(text: str, inside: int) -> int:
     return close if close >= 0 else max(inside, len(text.rstrip()))
 
 
+def unfit_arguments(value: Any, depth: int = 0) -> str | None:
+    """Why parsed arguments cannot be written as JSON again, in words for the model; None when they can."""
+    if depth > MAX_DEPTH:
+        return "The arguments are nested too deeply."
+    if isinstance(value, float):
+        return None if math.isfinite(value) else "The arguments hold a number that is no JSON."
+    inside: Iterable[Any] = ()
+    if isinstance(value, dict | list):
+        inside = cast("dict[Any, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+    return next(filter(None, (unfit_arguments(item, depth + 1) for item in inside)), None)
+
+
+def invented_from(text: str, inside: int) -> int:
+    """Where, behind an action that cannot be read, the model begins to speak for others; the end when it does not."""
+    found = _INVENTED.search(text, inside)
+    return found.start() if found else len(text)
+
+
 def arguments_at(text: str, inside: int) -> tuple[dict[str, Any], int]:
     """The JSON object that begins at `inside` and the place behind its `]`.
 
@@ -120,6 +143,8 @@ def arguments_at(text: str, inside: int) -> tuple[dict[str, Any], int]:
     if not isinstance(value, dict):
         problem = f"The arguments must be one JSON object, not {type(value).__name__}."
         raise ValueError(problem)  # noqa: TRY004 - the model's mistake, not a caller's
+    if unfit := unfit_arguments(cast("dict[str, Any]", value)):
+        raise ValueError(unfit)
     close = _CLOSING.match(text, end)
     if close is None:
         problem = "After the JSON object a `]` must follow."

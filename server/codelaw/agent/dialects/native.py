@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
@@ -13,10 +14,13 @@ from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.transcript.closing import unmarked
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
     from codelaw.tools.toolbox import Toolbox
+
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Native:
@@ -51,7 +55,7 @@ class Native:
         if not calls and not broken:
             return Reading(kept=reply.text, answer=reply.text.strip() or None)
         invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
-        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*calls, *invalid))
+        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid))
 
     def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
         """Of a cut reply no call is run; plain text is continued."""
@@ -76,13 +80,24 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[Block, 
         case "assistant":
             text = _plain(message)
             blocks: list[Block] = [TextBlock(text)] if text else []
-            blocks.extend(map(CallBlock, message.metadata.calls))
+            blocks.extend(CallBlock(replace(call, tool=_legal(call.tool))) for call in message.metadata.calls)
             return "assistant", tuple(blocks) or (TextBlock("…"),)
         case "tool":
             failed = message.content.startswith('{"status": "error"')
             return "user", (ResultBlock(message.metadata.call_id or "", message.content, is_error=failed),)
         case "summary":
             return "user", (TextBlock(message.content),)
+
+
+def _fit(call: Call) -> Call | InvalidCall:
+    """The call, unless its arguments could not be sent back to the vendor."""
+    unfit = grammar.unfit_arguments(call.arguments)
+    return call if unfit is None else InvalidCall(replace(call, arguments={}), unfit)
+
+
+def _legal(name: str) -> str:
+    """A tool's name as vendors take it; the text dialect lets a model write others."""
+    return _ILLEGAL.sub("_", name)[:128] or "unknown"
 
 
 def _renamed(reply: ModelReply, new_id: Callable[[int], str]) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
@@ -95,12 +110,13 @@ def _renamed(reply: ModelReply, new_id: Callable[[int], str]) -> tuple[tuple[Cal
 
 def _plain(message: Message) -> str:
     """An assistant message's text without the labels and actions of the text dialect."""
-    action = grammar.opening(message.content) if message.metadata.calls or message.metadata.answer else None
-    if action is None:
-        return message.content.rstrip()
-    if message.metadata.answer is not None:
-        return message.metadata.answer.rstrip()
-    return grammar.thought_of(message.content[: action.start])
+    facts = message.metadata
+    said, mark = unmarked(message.content) if facts.interrupted else (message.content, "")
+    acted = bool(facts.calls) or facts.answer is not None or facts.interrupted
+    action = grammar.opening(said) if acted else None
+    if action is not None:
+        said = facts.answer if facts.answer is not None else grammar.thought_of(said[: action.start])
+    return f"{said.rstrip()}\n{mark}".strip()
 
 
 class NativeStream:

@@ -51,8 +51,10 @@ class React:
             return Reading(kept="")
         action = grammar.opening(text)
         if action is None:
-            if grammar.action_label(text) is not None:
-                return _unreadable(text, "unknown", "The action could not be read.", new_id)
+            label = grammar.action_label(text)
+            if label is not None:
+                kept = text[: grammar.invented_from(text, label)]
+                return _unreadable(kept, "unknown", "The action could not be read.", new_id)
             answer = grammar.thought_of(text)
             return Reading(kept=text, answer=answer) if answer else Reading(kept="")
         thought = grammar.thought_of(text[: action.start])
@@ -62,7 +64,8 @@ class React:
         try:
             arguments, end = grammar.arguments_at(text, action.inside)
         except ValueError as error:
-            return _unreadable(text, action.name, str(error), new_id, thought)
+            kept = text[: grammar.invented_from(text, action.inside)]
+            return _unreadable(kept, action.name, str(error), new_id, thought)
         return Reading(kept=text[:end], thought=thought, calls=(Call(new_id(0), action.name, arguments),))
 
     def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
@@ -73,7 +76,11 @@ class React:
         problem = "Your reply was cut off by the output limit, so this call was not run. Write smaller pieces."
         call = Call(new_id(0), action.name, {})
         thought = grammar.thought_of(reply.text[: action.start])
-        return Reading(kept=reply.text, thought=thought, calls=(InvalidCall(call, problem),))
+        try:
+            _, end = grammar.arguments_at(reply.text, action.inside)
+        except ValueError:
+            end = grammar.invented_from(reply.text, action.inside)
+        return Reading(kept=reply.text[:end], thought=thought, calls=(InvalidCall(call, problem),))
 
     def stream(self) -> ReactStream:
         """A fresh reader of one reply."""

@@ -1,0 +1,130 @@
+"""What the user attached from the editor: selections become fragments, whole documents mentions (M-6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from codelaw.context.observations import one_name, quoted
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.messages import Fragment
+from codelaw.templates.render import render
+from codelaw.tools.paths import located
+
+if TYPE_CHECKING:
+    from codelaw.domain.requests import Attachment, LineRange
+    from codelaw.ports.workspace import Workspace
+
+ATTACHMENT_CHARACTERS = 8000
+"""Most characters of a selection that are sent with a message (M-6)."""
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+"""What ends a line in an editor; nothing else does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Attachments, sorted by what becomes of them."""
+
+    selections: tuple[Fragment, ...]
+    paths: tuple[str, ...]
+    """Whole documents, to be mentioned; also those whose selection is empty or is no longer there."""
+    notices: tuple[Notice, ...]
+    """What could not be attached, and why."""
+
+
+async def attach(workspace: Workspace, attachments: Sequence[Attachment]) -> Attached:
+    """Read the selections. What is neither in the workspace nor open in the editor is left out."""
+    selections: list[Fragment] = []
+    paths: list[str] = []
+    notices: list[Notice] = []
+    for attachment in attachments:
+        place = await shown(workspace, attachment.uri)
+        found = await _text(workspace, attachment.uri)
+        selection = None
+        if found is not None and attachment.range is not None:
+            selection = _selection(place or attachment.uri, *found, attachment.range)
+        if selection is not None:
+            selections.append(selection)
+        elif place is not None:
+            paths.append(place)
+        else:
+            where = "outside the workspace" if found is not None else "outside the workspace and not open"
+            lost = f"{one_name(attachment.uri)} was not attached: it is {where}."
+            notices.append(Notice("warning", "attachment_left_out", lost))
+    return Attached(tuple(selections), tuple(paths), tuple(notices))
+
+
+async def shown(workspace: Workspace, uri: str) -> str | None:
+    """The path of a document as the model knows it; None outside the workspace."""
+    try:
+        return (await located(workspace, path_of(uri))).shown
+    except ToolFailure:
+        return None
+
+
+def path_of(uri: str) -> str:
+    """The path in a `file:` URI; an `untitled:` URI as it is.
+
+    Raises:
+        ToolFailure: INVALID_PARAM: it is neither, or on another machine.
+    """
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:
+        raise ToolFailure("INVALID_PARAM", f"{uri} is no URI: {error}") from error
+    if parts.scheme == "untitled":
+        return uri
+    if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
+        raise ToolFailure("INVALID_PARAM", f"{uri} is no file of this machine.")
+    return url2pathname(parts.path)
+
+
+async def _text(workspace: Workspace, uri: str) -> tuple[str, int | None] | None:
+    """The document's text and version; an open one counts wherever it lies."""
+    try:
+        file = await workspace.read(await located(workspace, path_of(uri)))
+    except ToolFailure:
+        buffer = next((entry for entry in workspace.buffers.all() if entry.uri == uri), None)
+        return None if buffer is None else (buffer.text, buffer.version)
+    return file.text, file.version
+
+
+def _selection(path: str, text: str, version: int | None, span: LineRange) -> Fragment | None:
+    """The selected text as a fragment; None when nothing is selected."""
+    lines = _BREAK.split(text)[span.start_line : span.end_line + 1]
+    if len(lines) == span.end_line - span.start_line + 1:
+        lines[-1] = lines[-1][: span.end_character]
+        if len(lines) > 1 and not lines[-1]:
+            lines.pop()  # the selection ends before the line's first character
+    if lines:
+        lines[0] = lines[0][span.start_character :]
+    if not any(line.strip() for line in lines):
+        return None
+    kept, room = 0, ATTACHMENT_CHARACTERS
+    while kept < len(lines) and len(lines[kept]) < room:
+        room -= len(lines[kept]) + 1
+        kept += 1
+    inside = kept == 0
+    body = lines[0][:ATTACHMENT_CHARACTERS] if inside else "\n".join(lines[:kept])
+    first = span.start_line + 1
+    return Fragment(
+        "attachment",
+        render(
+            "attachment",
+            path=one_name(path).replace('"', "'"),
+            first=first,
+            last=first + len(lines) - 1,
+            version=version,
+            text=quoted(body),
+            cut=kept < len(lines),
+            inside=inside,
+            shown_last=first if inside else first + kept - 1,
+            rest=first if inside else first + kept,
+        ),
+    )

@@ -1,0 +1,199 @@
+"""The joined answer deltas are the answer, however the turn ends (P-1, R-8, R-9)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from codelaw.agent.asking import Joint
+from tests.agent.conftest import Bench
+from tests.agent.test_broken_store import Breaker, agree
+from tests.agent.test_control import texts, until
+from tests.agent.test_interrupts import check
+from tests.loopback.script import VendorReply, fault
+
+LONG = "A long answer in many pieces, every one of them different from the one before."
+
+
+@pytest.mark.parametrize("text", ["on and on ", "Thought: on and on ", "Thought: x\nAction: Finish[on and on "])
+async def test_an_answer_that_is_never_whole(bench: Bench, text: str):
+    bench.vendor.reset([VendorReply(text=text, stop_reason="max_tokens", times=0)])
+    result = await bench.turn("go")
+    assert result.stop_reason == "token_limit"
+    assert result.answer
+    assert bench.shown("answer") == result.answer
+    if bench.dialect == "react":
+        assert "Finish[" not in result.answer
+    await agree(bench, result.chat_id)
+
+
+async def test_a_model_that_never_comes_back_leaves_the_partial_answer(bench: Bench):
+    bench.vendor.reset([fault("reset_midstream", text=bench.finish(LONG).text), fault("401", times=0)])
+    result = await bench.turn("go")
+    assert result.stop_reason == "failed"
+    assert bench.shown("answer") == result.answer
+    record = await bench.session.read(result.chat_id)
+    assert "A long answer" in record.messages[-1].content, "what arrived is kept"
+    assert "[interrupted: " in record.messages[-1].content
+
+
+async def test_a_cancel_while_waiting_for_a_retry(bench: Bench):
+    again = VendorReply(status=429, error_type="rate_limit_error", headers={"retry-after": "30"}, times=0)
+    bench.vendor.reset([fault("reset_midstream", text=bench.finish(LONG).text), again])
+    running = await bench.session.send(None, "go")
+    await until(lambda: len(bench.kinds("retry")) == 2)
+    assert await bench.session.cancel(running.chat_id)
+    result = await running.result()
+    assert (result.stop_reason, result.answer) == ("cancelled", bench.shown("answer"))
+    assert "A long answer" in (await bench.session.read(running.chat_id)).messages[-1].content
+
+
+async def test_a_cancel_that_comes_while_the_answer_is_stored_comes_too_late(bench: Bench):
+    bench.vendor.reset([bench.finish("whole")])
+    await bench.session.list(None, 1, None)
+    store = bench.session._store
+    real, running = store.append, None  # type: ignore[union-attr]
+
+    async def slow(*args, **more):
+        running.cancel()
+        await asyncio.sleep(0.02)
+        return await real(*args, **more)
+
+    store.append = slow  # type: ignore[union-attr, method-assign]
+    running = await bench.session.send(None, "go")
+    result = await running.result()
+    assert (result.stop_reason, result.answer) == ("finished", "whole")
+    store.append = real  # type: ignore[union-attr, method-assign]
+    record = await bench.session.read(running.chat_id)
+    assert [message.role for message in record.messages] == ["user", "assistant"]
+    await agree(bench, running.chat_id)
+
+
+async def test_a_refusal_after_the_answer_began(bench: Bench):
+    bench.vendor.reset([VendorReply(text=bench.finish("I will not").text, stop_reason="refusal")])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.answer) == ("refused", "I will not")
+    assert bench.shown("answer") == result.answer
+
+
+async def test_the_turns_time_is_limited(bench: Bench):
+    await bench.reopen(turn={"timeoutSeconds": 1}, permissions={"allow": ["Bash(sleep:*)"]})
+    bench.vendor.reset([bench.act("Bash", {"command": "sleep 30"}), bench.finish("ok", times=0)])
+    result = await bench.turn("go")
+    assert result.stop_reason == "failed"
+    assert result.error is not None
+    assert "turn.timeoutSeconds (1 s)" in result.error.message
+    messages = (await bench.session.read(result.chat_id)).messages
+    check(messages)
+    assert "may or may not have taken effect" in messages[2].content
+    assert (await bench.turn("quick", result.chat_id)).stop_reason == "finished"
+
+
+@pytest.mark.parametrize("ticks", range(0, 24, 3))
+async def test_a_steer_is_never_lost_nor_told_twice(bench: Bench, ticks: int):
+    """Whenever the cancel comes: in the round, or unheard at its end."""
+    bench.vendor.reset([bench.act("LS", {}, delay=0.02), bench.finish("ok", times=0)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    for text in ("STEERONE", "STEERTWO"):
+        await bench.session.steer(running.chat_id, text)
+    await until(lambda: any(event.status == "completed" for event in bench.kinds("tool_call")))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    running.cancel()
+    await running.result()
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("next", running.chat_id)
+    for mark in ("STEERONE", "STEERTWO"):
+        assert texts(bench.sent()).count(mark) == 1
+    check((await bench.session.read(running.chat_id)).messages)
+    await agree(bench, running.chat_id)
+
+
+async def test_a_reminder_that_could_not_be_stored_is_told_in_the_next_turn(bench: Bench):
+    path = bench.root / "a.py"
+    path.write_text("one\n")
+    bench.vendor.reset([bench.act("Read", {"path": "a.py"}), bench.act("LS", {}, delay=0.05), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: len(bench.vendor.messages) == 2)
+    bench.buffers.put(path, "one and a half\n", 2)
+    breaker = Breaker(bench.session._store, "append", 2)  # the call and its result, but not the reminder
+    assert (await running.result()).stop_reason == "failed"
+    breaker.mend()
+    bench.vendor.reset([bench.finish("ok", times=0)])
+    await bench.turn("next", running.chat_id)
+    await bench.turn("and next", running.chat_id)
+    assert texts(bench.sent()).count("The user changed a.py since you read it.") == 1
+
+
+@pytest.mark.parametrize("how", ["edit", "delete", "touch", "crlf"])
+async def test_changes_on_the_disk_are_told_once_and_only_when_they_are_some(bench: Bench, how: str):
+    path = bench.root / "a.py"
+    path.write_text("one\n")
+    bench.vendor.reset(
+        [bench.act("Read", {"path": "a.py"}), *[bench.act("LS", {}, delay=0.03)] * 3, bench.finish("ok")]
+    )
+    running = await bench.session.send(None, "go")
+    await until(lambda: len(bench.vendor.messages) == 2)
+    match how:
+        case "edit" | "crlf":
+            path.write_bytes(b"two\n" if how == "edit" else b"one\r\n")
+        case "delete":
+            path.unlink()
+        case _:
+            path.touch()
+    await running.result()
+    told = texts(bench.sent()).count("The user changed a.py since you read it.")
+    assert told == (0 if how == "touch" else 1)
+
+
+async def test_arguments_that_cannot_be_written_again_are_mended(bench: Bench):
+    deep = '{"path": ' + "[" * 600 + "]" * 600 + "}"
+    replies = [bench.act("LS", '{"limit": NaN}'), bench.act("LS", '{"limit": 1e999}'), bench.act("LS", {})]
+    bench.vendor.reset([*replies, bench.act("LS", deep), bench.finish("ok")])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.steps) == ("finished", 5)
+    for request in bench.vendor.messages:
+        json.loads(request.body, parse_constant=pytest.fail)
+        assert request.status == 200
+    assert "nested too deeply" in texts(bench.sent())
+
+
+async def test_a_result_too_large_for_a_small_window_is_told_and_kept(bench: Bench):
+    await bench.reopen(context={"maxWindow": 16_500})
+    (bench.root / "big.txt").write_text("".join(f"line {n} of many, all of them different\n" for n in range(1400)))
+    bench.vendor.reset([bench.act("Read", {"path": "big.txt", "limit": 1400}, times=2), bench.finish("ok", times=0)])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "context_overflow")
+    assert "do not fit into the window of 16500" in result.error.message  # type: ignore[union-attr]
+    assert "scratchpad" in result.error.message  # type: ignore[union-attr]
+    messages = (await bench.session.read(result.chat_id)).messages
+    check(messages)
+    assert "line 7 of many" in messages[2].content
+
+
+@pytest.mark.parametrize(
+    ("kept", "pieces", "whole"),
+    [
+        (
+            "The answer is",
+            [" 42, and that", " is all there is to say."],
+            "The answer is 42, and that is all there is to say.",
+        ),
+        ("I", [" Inside it is dark, very dark indeed."], "I Inside it is dark, very dark indeed."),
+        ("Thought: a b c", ["Thought: a b c d and", " so on, for long."], "Thought: a b c d and so on, for long."),
+        (
+            "No label, but long enough here",
+            ["\n\nNo label, but long", " enough here, again."],
+            "\n\nNo label, but long enough here, again.",
+        ),
+        ("Short", ["er"], "Shorter"),
+        ("", ["x"], "x"),
+    ],
+)
+def test_a_continuation_is_joined_and_a_model_that_starts_over_replaces(kept: str, pieces: list[str], whole: str):
+    joint = Joint(kept)
+    read = "".join([*map(joint.feed, pieces), joint.end()])
+    assert joint.text == read == whole

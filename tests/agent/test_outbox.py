@@ -1,0 +1,97 @@
+"""Events in order, joined, at most sixty deliveries of deltas a second, and sent whatever the store does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from codelaw.agent.outbox import INTERVAL, Outbox
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
+
+
+class Book:
+    """The part of a store that an outbox uses; it may be told to fail."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, Event]] = []
+        self.fails = False
+
+    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
+        await asyncio.sleep(0)
+        if self.fails:
+            raise Refusal("store_unavailable", "full")
+        self.rows += [(turn_id, event) for _, event in events]
+        return list(range(len(self.rows) - len(events) + 1, len(self.rows) + 1))
+
+
+def outbox(book: Book, sent: list[ChatEvent]) -> Outbox:
+    return Outbox("c", book, sent.append, lambda: 1.0)  # type: ignore[arg-type]
+
+
+def notice(code: str) -> NoticeEvent:
+    return NoticeEvent("info", code, "")
+
+
+async def test_deltas_that_trickle_are_told_at_most_sixty_times_a_second():
+    sent: list[ChatEvent] = []
+    box = outbox(Book(), sent)
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    for _ in range(60):
+        box.post("t", AnswerDelta("x", 1))
+        await asyncio.sleep(0.002)
+    await box.drain()
+    assert len(sent) <= (loop.time() - started) / INTERVAL + 2
+    assert "".join(event.event.delta for event in sent if isinstance(event.event, AnswerDelta)) == "x" * 60
+
+
+async def test_what_is_no_delta_does_not_wait_and_takes_the_deltas_along():
+    sent: list[ChatEvent] = []
+    box = outbox(Book(), sent)
+    for number in range(3):
+        box.post("t", ThoughtDelta("a", 1))
+        box.post("t", ThoughtDelta("b", 1))
+        box.post("t", AnswerDelta("c", 1))
+        box.post("t", notice(str(number)))
+        await box.drain()
+    assert [getattr(event.event, "delta", "!") for event in sent] == ["ab", "c", "!"] * 3
+    assert [event.seq for event in sent] == list(range(1, 10))
+
+
+async def test_events_of_two_turns_keep_their_turn():
+    book, sent = Book(), list[ChatEvent]()
+    box = outbox(book, sent)
+    box.post("one", AnswerDelta("a", 1))
+    box.post("two", AnswerDelta("b", 1))
+    box.post("two", notice("x"))
+    await box.drain()
+    assert [event.turn_id for event in sent] == ["one", "two", "two"]
+    assert [turn for turn, _ in book.rows] == ["one", "two", "two"]
+
+
+async def test_a_store_that_fails_for_a_while_leaves_no_hole_and_no_number_twice():
+    book, sent = Book(), list[ChatEvent]()
+    box = outbox(book, sent)
+    for turn, fails in (("one", False), ("one", True), ("two", True), ("three", False)):
+        book.fails = fails
+        box.post(turn, notice(turn))
+        await box.drain()
+    assert [event.seq for event in sent] == [1, 2, 3, 4]
+    assert [turn for turn, _ in book.rows] == ["one", "one", "two", "three"]
+
+
+async def test_a_client_that_cannot_be_told_stops_nothing():
+    book, sent = Book(), list[ChatEvent]()
+
+    def send(event: ChatEvent) -> None:
+        if event.seq == 2:
+            raise ConnectionError
+        sent.append(event)
+
+    box = Outbox("c", book, send, lambda: 1.0)  # type: ignore[arg-type]
+    for number in range(3):
+        box.post("t", notice(str(number)))
+    await box.drain()
+    assert [event.seq for event in sent] == [1, 3]
+    assert len(book.rows) == 3
