@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
-from codelaw.cli.main import FAILED, FINISHED
+from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, Screen
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from codelaw.cli.asking import Asking
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
-from codelaw.cli.main import CANCELLED, FAILED, FINISHED, USAGE
+from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 from codelaw.cli.printing import TurnPrinter
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, YELLOW, Screen

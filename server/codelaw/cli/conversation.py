@@ -13,7 +13,7 @@ from pathlib import Path
 from codelaw.cli.chat import Talk
 from codelaw.cli.client import RemoteError
 from codelaw.cli.context import print_report
-from codelaw.cli.main import CANCELLED, FINISHED
+from codelaw.cli.exits import CANCELLED, FINISHED
 from codelaw.cli.terminal import DIM, RED, Screen
 
 MAX_HISTORY = 1000

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from codelaw import __version__
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
-from codelaw.cli.main import FAILED, FINISHED
+from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.settings import home, process_environment, user_file

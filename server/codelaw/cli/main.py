@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-FINISHED, FAILED, USAGE, CANCELLED = 0, 1, 2, 130
-"""Exit statuses."""
+from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
