@@ -6,6 +6,8 @@ import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from tests.agent.conftest import Bench
 
 
@@ -137,7 +139,7 @@ async def test_the_breaker_warns_and_then_ends_the_turn(bench: Bench):
 
 async def test_three_unreadable_replies_end_the_turn(bench: Bench):
     if bench.dialect == "native":
-        return
+        pytest.skip("a native call is a call, however broken its arguments; the breaker ends those")
     bench.vendor.reset([bench.act("Read", "{oops}", times=0)])
     result = await bench.turn("go")
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "unreadable_reply")

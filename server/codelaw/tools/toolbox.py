@@ -28,6 +28,7 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[AnyTool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._schemas: tuple[ToolSchema, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,10 +44,13 @@ class Toolbox:
         return Toolbox(tool for tool in self._tools.values() if tool.effect == "read")
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        """The tools for a vendor's tool use, in a stable order (L-3)."""
-        return tuple(
-            ToolSchema(tool.name, tool.description, argument_schema(tool.arguments)) for tool in self._tools.values()
-        )
+        """The tools for a vendor's tool use, in a stable order (L-3); the same tuple at every call."""
+        if self._schemas is None:
+            self._schemas = tuple(
+                ToolSchema(tool.name, tool.description, argument_schema(tool.arguments))
+                for tool in self._tools.values()
+            )
+        return self._schemas
 
     def manual(self) -> str:
         """The tools for a prompt: name, arguments, description (L-2)."""

@@ -318,3 +318,16 @@ class StoreSuite:
         await store.close()
         await store.close()
         assert await refusal(store.load("c1")) == "store_unavailable"
+
+    async def test_a_turn_ends_once_and_its_late_words_stand_in_its_round(self, open_store):
+        first, second = await open_store(), await open_store()
+        await first.create(a_chat())
+        assert await first.begin_turn(a_turn(first), said("m1")) == 0
+        await first.close()
+        assert (await second.chat("c1")).running is None, "a dead server's turn does not run"
+        assert await second.begin_turn(a_turn(second, "t2"), said("m2", turn="t2")) == 1
+        assert await second.chat("c1") == a_chat(updated_at=200.0, turns=2, running="t2")
+        ended = a_turn(first, status="ended", stop_reason="failed")
+        await second.end_turn(ended, [said("end", role="assistant")])
+        assert await refusal(second.end_turn(ended, [said("again", role="assistant")])) == "turn_not_found"
+        assert [message.id for message in (await second.load("c1")).messages] == ["m1", "end", "m2"]

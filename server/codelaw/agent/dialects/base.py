@@ -11,7 +11,7 @@ from codelaw.domain.messages import Call
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
-    from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest
+    from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest
     from codelaw.tools.toolbox import Toolbox
 
 Channel = Literal["thought", "answer"]
@@ -88,8 +88,3 @@ class Dialect(Protocol):
     def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
         """What a reply cut off by the output limit says; None when its text should simply be continued (R-6)."""
         ...
-
-
-def shown(delta: Delta) -> str:
-    """The text of a delta."""
-    return delta.text
