@@ -56,6 +56,11 @@ class Gate:
     grants: list[Grant] = field(default_factory=list[Grant])
     """Grants given in this chat."""
 
+    @property
+    def ruled(self) -> bool:
+        """Whether any rule or grant is in force, so that it matters how a path is spelt."""
+        return bool(self.policy.allow or self.policy.deny or self.grants or self.always)
+
     def judge(self, facts: CallFacts) -> Decision:
         """What the rules and grants say; `ask` when the user has to be asked."""
         policy = self.policy

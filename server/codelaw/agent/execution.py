@@ -163,7 +163,7 @@ class Executor:
     async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
         subject = tool.subject(arguments)
-        if subject is None or tool.effect == "execute":
+        if subject is None or tool.effect == "execute" or (tool.effect == "read" and not self.gate.ruled):
             return subject
         try:
             return (await located(self.environment.workspace, subject)).shown

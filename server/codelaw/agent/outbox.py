@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 INTERVAL = 1 / 60
 """Least seconds between two deliveries of nothing but deltas."""
+TOGETHER = 0.002
+"""Seconds in which events that follow each other are stored as one; the turn does not wait for them."""
 MOST_OWED = 1000
 """Most events kept for a store that cannot take them (S-6)."""
 
@@ -47,6 +49,7 @@ class Outbox:
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
         self._last_seq = 0
+        self._draining = 0
         self._delivered = float("-inf")
         """When the last delivery was, by the loop's clock."""
 
@@ -65,7 +68,11 @@ class Outbox:
     async def drain(self) -> None:
         """Wait until all that was posted has been stored and sent."""
         self._urgent.set()
-        await self._idle.wait()
+        self._draining += 1
+        try:
+            await self._idle.wait()
+        finally:
+            self._draining -= 1
 
     async def _deliver(self) -> None:
         try:
@@ -80,12 +87,14 @@ class Outbox:
             self._idle.set()
 
     async def _pause(self) -> None:
-        """Let deltas gather until the interval is over; anything else does not wait."""
+        """Let deltas gather until the interval is over; anything else waits only for what comes with it."""
         try:
             async with asyncio.timeout_at(self._delivered + INTERVAL):
                 await self._urgent.wait()
         except TimeoutError:
             return
+        if not self._draining:
+            await asyncio.sleep(TOGETHER)
 
     async def _deliver_batch(self, turn_id: str, batch: list[_Posted]) -> None:
         first = self._last_seq + 1
