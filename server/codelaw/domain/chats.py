@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
@@ -34,6 +35,8 @@ class Chat:
     turns: int = 0
     running: str | None = None
     """The id of the running turn."""
+    generation: int = 0
+    """Rises with every checkpoint, demotion and restore: who has seen another number must load again (D-4, K-7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +107,11 @@ class StoredChat:
     todos: tuple[Todo, ...] = ()
     notices: frozenset[str] = field(default_factory=frozenset[str])
     """Codes of the once-per-chat notices already given."""
+    checkpoints: tuple[Checkpoint, ...] = ()
+    """Oldest first, the undone ones left out."""
+    demotions: tuple[Demotion, ...] = ()
+    """Those made for economy, in order."""
+    settled: str = ""
+    """The newest turn that had ended at the last compaction or restore: its usage, and older, counts no more (W-2)."""
+    damaged: int = 0
+    """Records that could not be read, events and results aside; what could not be understood of them is left out."""

@@ -53,7 +53,8 @@ class ModelFailure(CodelawError):
     """A model call that gave no whole reply.
 
     `partial` is the text that had arrived, `usage` what was reported before the break, `retry_after` the seconds the
-    vendor asked us to wait.
+    vendor asked us to wait, `limit` the tokens that a vendor who refused a long prompt said it takes,
+    `size` the tokens it counted.
     """
 
     def __init__(
@@ -64,6 +65,8 @@ class ModelFailure(CodelawError):
         partial: str = "",
         retry_after: float | None = None,
         usage: Usage | None = None,
+        limit: int | None = None,
+        size: int | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
@@ -71,6 +74,8 @@ class ModelFailure(CodelawError):
         self.partial = partial
         self.retry_after = retry_after
         self.usage = usage or Usage()
+        self.limit = limit
+        self.size = size
 
 
 class ToolFailure(CodelawError):

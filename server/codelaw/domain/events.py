@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from codelaw.domain.chats import Level, Todo, TurnResult
+from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 
+CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
 CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
 
 
@@ -81,6 +83,18 @@ class UsageEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionEvent:
+    """A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has a report (K-10).
+
+    One that a person asked for while no turn runs has the empty string as its turn.
+    """
+
+    phase: CompactionPhase
+    report: CompactionReport | None = None
+    kind: Literal["compaction"] = "compaction"
+
+
+@dataclass(frozen=True, slots=True)
 class RetryEvent:
     """The step is asked again: its deltas so far are withdrawn."""
 
@@ -113,6 +127,7 @@ Event = (
     | ToolCallEvent
     | TodoEvent
     | UsageEvent
+    | CompactionEvent
     | RetryEvent
     | NoticeEvent
     | TurnEnded

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codelaw.domain.chats import Chat
+from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.messages import Message
 
@@ -94,3 +95,13 @@ class ChatRecord:
     messages: tuple[Message, ...]
     events: tuple[ChatEvent, ...]
     running: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveReport:
+    """What compactions have archived, as a person reads it."""
+
+    text: str
+    """One Markdown document: every summary, oldest first."""
+    checkpoints: tuple[Checkpoint, ...]
+    """Oldest first, the undone ones left out."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
@@ -60,6 +61,31 @@ class ChatStore(Protocol):
 
         Raises:
             Refusal: `turn_not_found` when there is no such turn, or it has ended already.
+        """
+        ...
+
+    async def reshape(
+        self,
+        chat_id: str,
+        generation: int,
+        checkpoint: Checkpoint | None,
+        demotions: Sequence[Demotion] = (),
+        settled: str = "",
+    ) -> int:
+        """Add a checkpoint and demotions in one transaction; gives the chat's new generation (K-3, C-6).
+
+        `settled`, when given, is kept as the chat's. A demotion made before is not made twice.
+
+        Raises:
+            Refusal: `chat_busy`: the chat's generation is not `generation` any more; nothing was written.
+        """
+        ...
+
+    async def restore(self, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str) -> int:
+        """Undo these checkpoints. Gives the chat's new generation.
+
+        Raises:
+            Refusal: `chat_busy` as for `reshape`; `nothing_to_undo` when one of them is unknown or undone already.
         """
         ...
 

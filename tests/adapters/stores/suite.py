@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
+from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import (
     AnswerDelta,
+    CompactionEvent,
     Mention,
     NoticeEvent,
     RetryEvent,
@@ -39,6 +41,11 @@ def a_turn(store, id_="t1", chat_id="c1", **changes):
 
 def said(id_, text="hello", turn="t1", role: Role = "user", **metadata):
     return Message(id_, turn, role, text, Metadata(**metadata))
+
+
+def a_checkpoint(id_="k1", first_kept="t2", **changes):
+    summary = Message(f"s-{id_}", "", "summary", NASTY)
+    return replace(Checkpoint(id_, first_kept, 300.0, 1, summary, "model", (Demotion("m2", "arguments"),)), **changes)
 
 
 async def refusal(awaitable):
@@ -106,6 +113,8 @@ class StoreSuite:
             store.merge_deltas(unknown, "t"),
             store.save_todos(unknown, []),
             store.mark_noticed(unknown, "x"),
+            store.reshape(unknown, 0, a_checkpoint()),
+            store.restore(unknown, 0, ["k1"], ""),
         ):
             assert await refusal(awaitable) == "chat_not_found"
 
@@ -175,11 +184,13 @@ class StoreSuite:
         await store.append("c1", [], [("r", {"a": 1})])
         await store.append_events("c1", "t1", [(1.0, ThoughtDelta("a", 1))])
         await store.mark_noticed("c1", "x")
+        await store.reshape("c1", 0, a_checkpoint(), [Demotion("m1", "result")], "t1")
         await store.delete("c1")
         assert await store.list(None, 9, None) == ([], None)
         await store.create(a_chat())
         loaded = await store.load("c1")
         assert (loaded.messages, loaded.turns, loaded.notices) == ((), (), frozenset())
+        assert (loaded.checkpoints, loaded.demotions, loaded.settled, loaded.chat.generation) == ((), (), "", 0)
         assert await store.result("c1", "r") is None
         assert await store.append_events("c1", "t1", [(1.0, ThoughtDelta("a", 1))]) == [1]
 
@@ -205,6 +216,8 @@ class StoreSuite:
             ToolCallEvent("k", "Bash", "t", "running", 1),
             TodoEvent((Todo("a", "in_progress"),), 1),
             UsageEvent(Usage(5), 10, 20, 1),
+            CompactionEvent("started"),
+            CompactionEvent("finished", CompactionReport(True, "manual", 3, 2, 900, 90, 1.5, "model", "k1", 4, NASTY)),
             RetryEvent(1, 2.5, "r", 1),
             NoticeEvent("warning", "c", "m"),
             NoticeEvent("info", "c", "m", 0),
@@ -331,3 +344,98 @@ class StoreSuite:
         await second.end_turn(ended, [said("end", role="assistant")])
         assert await refusal(second.end_turn(ended, [said("again", role="assistant")])) == "turn_not_found"
         assert [message.id for message in (await second.load("c1")).messages] == ["m1", "end", "m2"]
+
+    async def test_checkpoints_and_demotions_come_back_in_order(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.begin_turn(a_turn(store), said("m1"))
+        bare = a_checkpoint("k0", summary=None, by="none", demotions=())
+        demotions = [Demotion("m9", "result"), Demotion(NASTY, "arguments"), Demotion("m1", "result")]
+        assert await store.reshape("c1", 0, bare, settled="t1") == 1
+        assert await store.reshape("c1", 1, None, demotions) == 2
+        assert await store.reshape("c1", 2, a_checkpoint(NASTY), [Demotion("m0", "result")], NASTY) == 3
+        again = await open_store()
+        loaded = await again.load("c1")
+        assert loaded.checkpoints == (bare, a_checkpoint(NASTY))
+        assert loaded.demotions == (*demotions, Demotion("m0", "result"))
+        assert (loaded.settled, loaded.damaged) == (NASTY, 0)
+        assert loaded.messages == (said("m1"),), "the record stays whole"
+        assert [chat.generation for chat in (loaded.chat, await again.chat("c1"))] == [3, 3]
+        assert (await again.list(None, 9, None))[0] == [loaded.chat]
+
+    async def test_what_is_settled_stays_when_nothing_newer_is(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.reshape("c1", 0, a_checkpoint(), settled="t1")
+        await store.reshape("c1", 1, None, [Demotion("m1", "result")])
+        assert (await store.load("c1")).settled == "t1"
+        await store.restore("c1", 2, ["k1"], "t2")
+        assert (await store.load("c1")).settled == "t2"
+
+    async def test_a_demotion_is_made_once(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        twice = Demotion("m1", "result")
+        await store.reshape("c1", 0, None, [twice, twice])
+        await store.reshape("c1", 1, None, [Demotion("m2", "result"), twice, Demotion("m1", "arguments")])
+        demotions = (await store.load("c1")).demotions
+        assert demotions == (twice, Demotion("m2", "result"), Demotion("m1", "arguments"))
+
+    async def test_an_undone_checkpoint_is_loaded_no_more_and_undone_once(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        cuts = [a_checkpoint(f"k{number}") for number in range(4)]
+        for number, cut in enumerate(cuts):
+            await store.reshape("c1", number, cut, [Demotion(f"m{number}", "result")])
+        assert await store.restore("c1", 4, ["k3", "k2", "k3"], "t9") == 5
+        for ids in (["k3"], ["k1", "k2"], ["nobody"], [NASTY], []):
+            assert await refusal(store.restore("c1", 5, ids, "t10")) == "nothing_to_undo"
+        loaded = await (await open_store()).load("c1")
+        assert loaded.checkpoints == tuple(cuts[:2])
+        assert len(loaded.demotions) == 4, "those made for economy stay"
+        assert (loaded.chat.generation, loaded.settled) == (5, "t9")
+        with pytest.raises(Exception, match=r"(?i)unique"):
+            await store.reshape("c1", 5, a_checkpoint("k3"))
+        assert (await store.chat("c1")).generation == 5
+
+    async def test_who_has_not_seen_the_newest_generation_writes_nothing(self, open_store):
+        first, second = await open_store(), await open_store()
+        for id_ in ("c1", "c2"):
+            await first.create(a_chat(id_))
+        await first.reshape("c1", 0, a_checkpoint("k1"), settled="t1")
+        before = await second.load("c1")
+        for stale in (0, 2, -1):
+            assert await refusal(second.reshape("c1", stale, a_checkpoint("k2"), [Demotion("m", "result")], "t2")) == (
+                "chat_busy"
+            )
+            assert await refusal(second.restore("c1", stale, ["k1"], "t2")) == "chat_busy"
+        assert await second.load("c1") == before
+        assert await second.reshape("c2", 0, a_checkpoint("k1")) == 1, "another chat counts for itself"
+
+    async def test_only_one_of_several_servers_reshapes(self, open_store):
+        stores = [await open_store() for _ in range(4)]
+        await stores[0].create(a_chat())
+        outcomes = await asyncio.gather(
+            *(
+                store.reshape("c1", 0, a_checkpoint(f"k{i}"), [Demotion(f"m{i}", "result")], f"t{i}")
+                for i, store in enumerate(stores)
+            ),
+            return_exceptions=True,
+        )
+        assert [getattr(outcome, "code", None) for outcome in outcomes].count("chat_busy") == 3
+        winner = outcomes.index(1)
+        loaded = await stores[0].load("c1")
+        assert loaded.checkpoints == (a_checkpoint(f"k{winner}"),)
+        assert loaded.demotions == (Demotion(f"m{winner}", "result"),)
+        assert (loaded.settled, loaded.chat.generation) == (f"t{winner}", 1)
+
+    async def test_a_reshape_that_fails_halfway_leaves_nothing(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.reshape("c1", 0, a_checkpoint("k1"))
+        before = await store.load("c1")
+        halfway = [Demotion("m1", "result"), Demotion(None, "result")]  # pyright: ignore[reportArgumentType]
+        with pytest.raises(Exception, match="NOT NULL"):
+            await store.reshape("c1", 1, a_checkpoint("k2"), halfway, "t9")
+        assert await refusal(store.restore("c1", 1, ["k1", "nobody"], "t9")) == "nothing_to_undo"
+        assert await store.load("c1") == before

@@ -1,15 +1,29 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.adapters.stores.codec import decoder, from_text, storable, to_text, whole
+from codelaw.adapters.stores.codec import (
+    Unreadable,
+    decoder,
+    from_text,
+    legible,
+    plain,
+    salvaged,
+    salvaged_items,
+    storable,
+    to_text,
+    whole,
+)
 from codelaw.domain import events
-from codelaw.domain.messages import Message
+from codelaw.domain.chats import Todo
+from codelaw.domain.messages import Message, Metadata
 
 TEXT = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=30)
 JSON = st.recursive(
@@ -47,8 +61,6 @@ def test_any_text_is_storable(text):
 
 
 def _through(value):
-    import json
-
     return json.loads(whole(storable(to_text(value))))
 
 
@@ -76,3 +88,27 @@ def test_false_is_not_mistaken_for_zero():
 def test_a_type_outside_the_vocabulary_is_a_mistake():
     with pytest.raises(TypeError, match="no codec"):
         decoder(complex)
+
+
+@given(TEXT | st.binary(max_size=30) | JSON.map(to_text).map(storable))
+def test_any_stored_text_is_read_or_unreadable(stored):
+    for kind in (Message, events.TurnEnded, tuple[events.Mention, ...]):
+        with suppress(Unreadable):
+            from_text(kind, stored)
+    assert isinstance(salvaged(Metadata, stored), Metadata)
+    assert all(isinstance(todo, Todo) for todo in salvaged_items(Todo, stored))
+    assert isinstance(legible(stored), str)
+
+
+@given(st.data())
+def test_what_is_read_is_what_would_be_written(data):
+    """Any JSON in the place of a field: either the field's own type, or no value at all."""
+    written = json.loads(whole(storable(to_text(data.draw(st.from_type(Metadata))))))
+    written[data.draw(st.sampled_from([field.name for field in fields(Metadata)]))] = data.draw(JSON)
+    text = storable(to_text(written))
+    kept = salvaged(Metadata, text)
+    assert from_text(Metadata, storable(to_text(kept))) == kept
+    try:
+        assert from_text(Metadata, text) == kept
+    except Unreadable:
+        assert plain(kept) != written

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sqlite3
 import stat
 import sys
@@ -11,26 +12,9 @@ import pytest
 from codelaw.adapters.stores import connection as connection_module
 from codelaw.adapters.stores.migrations import migrations, statements
 from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
-from tests.adapters.stores.suite import NASTY, StoreSuite, a_chat, a_turn, said
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "data" / "codelaw" / "chats.db"
-
-
-@pytest.fixture
-async def open_store(path):
-    opened = []
-
-    async def open_one():
-        opened.append(await SqliteStore.open(path))
-        return opened[-1]
-
-    yield open_one
-    for store in opened:
-        await store.close()
+from tests.adapters.stores.suite import NASTY, StoreSuite, a_chat, a_checkpoint, a_turn, said
 
 
 class TestSqlite(StoreSuite):
@@ -235,6 +219,44 @@ async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, p
     loaded = await store.load("c1")
     assert [message.id for message in loaded.messages] == [f"m{i}" for i in range(6)]
     await store.begin_turn(a_turn(store, "t2"), said("x"))
+
+
+CHILD_KILLED_WITHIN = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.domain.checkpoints import Demotion
+from tests.adapters.stores.suite import a_chat, a_checkpoint
+
+class Deadly(list):
+    def __iter__(self):
+        yield from list.__iter__(self)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await store.create(a_chat())
+    await store.reshape("c1", 0, a_checkpoint("k1"), [Demotion("m1", "result")], "t1")
+    print("about to die", flush=True)
+    await store.reshape("c1", 1, a_checkpoint("k2"), Deadly([Demotion("m2", "result")]), "t2")
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+async def test_a_server_killed_within_a_reshape_leaves_the_one_before(open_store, path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", CHILD_KILLED_WITHIN, str(path), stdout=asyncio.subprocess.PIPE, env=environment
+    )
+    output, _ = await child.communicate()
+    assert (child.returncode, output.strip()) == (-signal.SIGKILL, b"about to die")
+    store = await open_store()
+    loaded = await store.load("c1")
+    assert (loaded.checkpoints, loaded.demotions) == ((a_checkpoint("k1"),), (Demotion("m1", "result"),))
+    assert (loaded.settled, loaded.chat.generation) == ("t1", 1)
+    assert await store.reshape("c1", 1, a_checkpoint("k2"), [Demotion("m2", "result")], "t2") == 2
 
 
 async def test_locks_of_the_long_dead_are_swept(open_store, path):

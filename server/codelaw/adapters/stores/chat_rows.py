@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.codec import from_text, storable, to_text, whole
+from codelaw.adapters.stores.codec import Unreadable, from_text, storable, to_text
 from codelaw.adapters.stores.connection import Session
+from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Message, Metadata
-from codelaw.domain.models import Usage
+from codelaw.domain.messages import Message
 
 IsAlive = Callable[[str], bool]
 
@@ -21,7 +23,7 @@ MAX_LISTED = 500
 
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
-    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), todos FROM chats"
+    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), settled, todos FROM chats"
 )
 _TURNS = "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason FROM turns WHERE chat_id = ?"
 
@@ -66,7 +68,8 @@ def listed(
     parameters: list[Any] = []
     if query:
         conditions.append(
-            "(holds(title, ?) OR EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id AND holds(content, ?)))"
+            "(holds(CAST(title AS BLOB), ?) OR EXISTS"
+            " (SELECT 1 FROM messages WHERE chat_id = chats.id AND holds(CAST(content AS BLOB), ?)))"
         )
         parameters += [query.casefold()] * 2
     if cursor is not None:
@@ -77,12 +80,12 @@ def listed(
     rows = session.execute(
         f"{_CHAT}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (*parameters, count + 1)
     ).fetchall()
-    chats = [_chat(session, is_alive, row) for row in rows[:count]]
+    chats = [_chat(session, is_alive, Reading(), row) for row in rows[:count]]
     return chats, _cursor(chats[-1]) if len(rows) > count else None
 
 
 def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
-    return _chat(session, is_alive, _row(session, chat_id))
+    return _chat(session, is_alive, Reading(), _row(session, chat_id))
 
 
 def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
@@ -95,21 +98,29 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
         (chat_id,),
     )
     notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
+    checkpoints = session.execute(
+        "SELECT body FROM checkpoints WHERE chat_id = ? AND NOT undone ORDER BY position", (chat_id,)
+    )
+    demotions = session.execute(
+        "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
+    )
+    reading = Reading()
     return StoredChat(
-        chat=_chat(session, is_alive, row),
-        messages=tuple(
-            Message(whole(id_), whole(turn_id), role, whole(content), from_text(Metadata, metadata))
-            for id_, turn_id, role, content, metadata in messages
-        ),
-        turns=tuple(_turns(session, chat_id)),
-        todos=from_text(tuple[Todo, ...], row[9]),
-        notices=frozenset(whole(code) for (code,) in notices),
+        chat=_chat(session, is_alive, reading, row),
+        messages=reading.all(reading.message, messages),
+        turns=reading.all(reading.turn, session.execute(f"{_TURNS} ORDER BY position", (chat_id,))),
+        todos=reading.todos(row[11]),
+        notices=frozenset(reading.all(reading.text, notices)),
+        checkpoints=reading.all(reading.checkpoint, checkpoints),
+        demotions=reading.all(reading.demotion, demotions),
+        settled=reading.text(row[10:11]),
+        damaged=reading.damaged,
     )
 
 
 def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Message) -> int:
     require(session, turn.chat_id)
-    for other in _turns(session, turn.chat_id, running=True):
+    for other in _running(session, turn.chat_id):
         if is_alive(other.owner):
             hint = "Wait for it, steer it, or cancel it."
             raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
@@ -154,7 +165,13 @@ def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dic
 
 def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
     row = session.execute("SELECT body FROM results WHERE chat_id = ? AND ref = ?", (chat_id, ref)).fetchone()
-    return None if row is None else json.loads(whole(row[0]))
+    if row is None:
+        return None
+    try:
+        return from_text(dict[str, Any], row[0])
+    except Unreadable as error:
+        logging.getLogger(__name__).warning("store: the result %s of chat %s is damaged: %s", ref, chat_id, error)
+        return None
 
 
 def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
@@ -169,30 +186,15 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
     return row
 
 
-def _chat(session: Session, is_alive: IsAlive, row: tuple[Any, ...]) -> Chat:
-    id_, title, kind, mode, model, strategy, created_at, updated_at, turns, _ = row
-    running = [turn.id for turn in _turns(session, id_, running=True) if is_alive(turn.owner)]
-    return Chat(
-        id=whole(id_),
-        title=whole(title),
-        kind=whole(kind),
-        mode=mode,
-        model=whole(model),
-        strategy=strategy,
-        created_at=created_at,
-        updated_at=updated_at,
-        turns=turns,
-        running=running[-1] if running else None,
-    )
+def _chat(session: Session, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
+    running = [turn.id for turn in _running(session, row[0]) if is_alive(turn.owner)]
+    return replace(reading.chat(row[:10]), running=running[-1] if running else None)
 
 
-def _turns(session: Session, chat_id: str | bytes, *, running: bool = False) -> list[StoredTurn]:
-    only = " AND status = 'running'" if running else ""
-    rows = session.execute(f"{_TURNS}{only} ORDER BY position", (chat_id,))
-    return [
-        StoredTurn(whole(id_), whole(chat), status, owner, at, from_text(Usage, usage) if usage else None, stop)
-        for id_, chat, status, owner, at, usage, stop in rows
-    ]
+def _running(session: Session, chat_id: str | bytes) -> tuple[StoredTurn, ...]:
+    rows = session.execute(f"{_TURNS} AND status = 'running' ORDER BY position", (chat_id,))
+    reading = Reading()
+    return reading.all(reading.turn, rows)
 
 
 def _usage(turn: StoredTurn) -> str | None:

@@ -1,7 +1,8 @@
 """Domain values as JSON text, and text as SQLite takes it.
 
 Written by hand rather than with pydantic: lone surrogates must survive, and nothing heavy may be loaded for it. A field
-at its default is left out; an unknown field of an older row is ignored.
+at its default is left out; an unknown field is ignored. What is read back is checked: a value handed out has the types
+that the vocabulary says, down to JSON values that may be anything.
 """
 
 from __future__ import annotations
@@ -11,11 +12,18 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, Literal, TypeVar, cast
 
 T = TypeVar("T")
 Decode = Callable[[Any], Any]
+
+_REQUIRED: Any = object()
+
+
+class Unreadable(ValueError):
+    """A stored text that is not what was written: torn, or of another shape."""
 
 
 def to_text(value: Any) -> str:
@@ -24,8 +32,47 @@ def to_text(value: Any) -> str:
 
 
 def from_text(kind: type[T], text: str | bytes) -> T:
-    """The domain value of type `kind` that `to_text` wrote."""
-    return cast("T", decoder(kind)(json.loads(whole(text))))
+    """The domain value of type `kind` that `to_text` wrote.
+
+    Raises:
+        Unreadable: the text is torn, or says something else.
+    """
+    return cast("T", decoder(kind)(parsed(text)))
+
+
+def parsed(text: str | bytes) -> Any:
+    """The JSON values of a stored text.
+
+    Raises:
+        Unreadable: it is no JSON, or nested beyond all measure.
+    """
+    try:
+        return json.loads(whole(text))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"no JSON: {error}") from error
+
+
+def salvaged(kind: type[T], text: str | bytes) -> T:
+    """What can be read of a damaged value whose fields all have defaults; never raises."""
+    try:
+        values = parsed(text)
+    except Unreadable:
+        return kind()
+    kept: dict[str, Any] = {}
+    for name, decode in _fields(kind).items() if isinstance(values, dict) else ():
+        with suppress(Unreadable, KeyError):
+            kept[name] = decode(values[name])
+    return kind(**kept)
+
+
+def salvaged_items(kind: type[T], text: str | bytes) -> tuple[T, ...]:
+    """What can be read of a damaged list of values; never raises."""
+    kept: list[T] = []
+    with suppress(Unreadable):
+        for value in _expect(list, parsed(text)):
+            with suppress(Unreadable):
+                kept.append(decoder(kind)(value))
+    return tuple(kept)
 
 
 def storable(text: str) -> str | bytes:
@@ -38,8 +85,34 @@ def storable(text: str) -> str | bytes:
 
 
 def whole(stored: str | bytes) -> str:
-    """The text that `storable` stored."""
-    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
+    """The text that `storable` stored.
+
+    Raises:
+        Unreadable: the bytes are torn.
+    """
+    if isinstance(stored, str):
+        return stored
+    try:
+        return stored.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise Unreadable(str(error)) from error
+
+
+def valid(kind: Any, value: Any) -> Any:
+    """`value`, when it is one that a field of type `kind` may have.
+
+    Raises:
+        Unreadable: it is not.
+    """
+    return decoder(kind)(value)
+
+
+def legible(stored: object) -> str:
+    """What can be read of a column that should hold a text; never raises."""
+    try:
+        return whole(stored if isinstance(stored, str | bytes) else str(stored))
+    except Unreadable:
+        return cast("bytes", stored).decode("utf-8", "replace")
 
 
 def plain(value: Any) -> Any:
@@ -66,19 +139,19 @@ def _fields_of(value: Any) -> dict[str, Any]:
 
 @cache
 def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """Field names with their defaults; a field without one has a default that equals nothing."""
+    """Field names with their defaults; a field without one has a mark that equals nothing else."""
     found: list[tuple[str, Any]] = []
     for field in dataclasses.fields(kind):
         if field.default_factory is not dataclasses.MISSING:
             found.append((field.name, field.default_factory()))
         else:
-            found.append((field.name, object() if field.default is dataclasses.MISSING else field.default))
+            found.append((field.name, _REQUIRED if field.default is dataclasses.MISSING else field.default))
     return tuple(found)
 
 
 @cache
 def decoder(kind: Any) -> Decode:
-    """What makes a value of type `kind` out of JSON values.
+    """What makes a value of type `kind` out of JSON values, or raises `Unreadable`.
 
     Raises:
         TypeError: the type is none that the vocabulary uses.
@@ -86,23 +159,47 @@ def decoder(kind: Any) -> Decode:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
         return _union(arguments)
+    if origin is Literal:
+        return lambda value: _one_of(arguments, value)
     if origin in (tuple, frozenset):
         return _many(origin, decoder(arguments[0]))
     if dataclasses.is_dataclass(kind):
         return _dataclass(cast("type[Any]", kind))
+    if kind is Any:
+        return lambda value: value
     if kind is float:
-        return float
-    if kind in (str, int, bool, Any, type(None), dict) or origin in (Literal, Mapping, dict):
-        return _same
+        return _float
+    if kind in (str, int, bool):
+        return lambda value: _expect(kind, value)
+    if kind is dict or origin in (Mapping, dict):
+        return lambda value: _expect(dict, value)
     raise TypeError(f"no codec for {kind!r}")
 
 
-def _same(value: Any) -> Any:
+def _expect(kind: Any, value: Any) -> Any:
+    # Exactly the type: JSON gives no subclasses but bool, which is no number here.
+    if type(value) is not kind:
+        raise Unreadable(f"{kind.__name__} expected, found {type(value).__name__}")
     return value
 
 
+def _one_of(allowed: tuple[Any, ...], value: Any) -> Any:
+    if type(value) is not str or value not in allowed:
+        raise Unreadable(f"one of {', '.join(allowed)} expected")
+    return value
+
+
+def _float(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise Unreadable(f"number expected, found {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise Unreadable("number out of range") from error
+
+
 def _many(collect: Callable[[Any], Any], item: Decode) -> Decode:
-    return lambda values: collect(item(value) for value in values)
+    return lambda values: collect(item(value) for value in _expect(list, values))
 
 
 def _union(members: tuple[Any, ...]) -> Decode:
@@ -111,7 +208,14 @@ def _union(members: tuple[Any, ...]) -> Decode:
         inner = decoder(kinds[0])
         return lambda value: None if value is None else inner(value)
     by_kind = {_kind_of(member): decoder(member) for member in kinds}
-    return lambda value: by_kind[value["kind"]](value)
+
+    def decode(value: Any) -> Any:
+        told = _expect(dict, value).get("kind")
+        if type(told) is not str or told not in by_kind:
+            raise Unreadable("kind unknown")
+        return by_kind[told](value)
+
+    return decode
 
 
 def _kind_of(member: Any) -> str:
@@ -120,6 +224,20 @@ def _kind_of(member: Any) -> str:
 
 
 def _dataclass(kind: type[Any]) -> Decode:
+    fields = _fields(kind)
+    required = [name for name, default in _defaults(kind) if default is _REQUIRED]
+
+    def decode(value: Any) -> Any:
+        values = _expect(dict, value)
+        for name in required:
+            if name not in values:
+                raise Unreadable(f"{name} missing")
+        return kind(**{name: fields[name](item) for name, item in values.items() if name in fields})
+
+    return decode
+
+
+@cache
+def _fields(kind: type[Any]) -> dict[str, Decode]:
     hints = typing.get_type_hints(kind)
-    fields = {field.name: decoder(hints[field.name]) for field in dataclasses.fields(kind)}
-    return lambda value: kind(**{name: decode(value[name]) for name, decode in fields.items() if name in value})
+    return {field.name: decoder(hints[field.name]) for field in dataclasses.fields(kind)}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codelaw.adapters.stores.codec import storable, whole
+from codelaw.adapters.stores.codec import legible, storable
 from codelaw.adapters.stores.migrations import migrate
 from codelaw.domain.errors import Refusal
 
@@ -142,6 +142,7 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
+            connection.text_factory = _text
             connection.create_function("holds", 2, _holds, deterministic=True)
             migrate(connection)
         except BaseException:
@@ -165,8 +166,19 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 
 def _holds(text: str | bytes, folded: str | bytes) -> bool:
-    """The SQL function `holds`: LIKE knows only the case of ASCII and stops at a NUL."""
-    return whole(folded) in whole(text).casefold()
+    """The SQL function `holds`: LIKE knows only the case of ASCII and stops at a NUL.
+
+    It is given BLOBs, because a TEXT that is torn cannot be handed to a function.
+    """
+    return legible(folded) in legible(text).casefold()
+
+
+def _text(stored: bytes) -> str | bytes:
+    """A text column, or its bytes where they are torn: one damaged row must not hide the others."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 def _storable(parameters: Parameters) -> Parameters:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 from codelaw.adapters.stores.chat_rows import require, unknown_chat
-from codelaw.adapters.stores.codec import decoder, to_text, whole
+from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, to_text
 from codelaw.adapters.stores.connection import Session
 from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta
 
@@ -30,7 +30,11 @@ def since(session: Session, chat_id: str, seq: int) -> list[ChatEvent]:
     rows = session.execute(
         "SELECT seq, turn_id, at, body FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq", (chat_id, seq)
     )
-    return [ChatEvent(chat_id, whole(turn), number, at, _event(body)) for number, turn, at, body in rows]
+    return [
+        ChatEvent(chat_id, legible(turn_id), number, at if isinstance(at, float) else 0.0, event)
+        for number, turn_id, at, body in rows
+        if (event := _event(chat_id, number, body)) is not None
+    ]
 
 
 def merge_deltas(session: Session, chat_id: str, turn_id: str) -> None:
@@ -41,7 +45,7 @@ def merge_deltas(session: Session, chat_id: str, turn_id: str) -> None:
     ).fetchall()
     run: list[tuple[int, ThoughtDelta | AnswerDelta]] = []
     for seq, body in rows:
-        event = _event(body)
+        event = _event(chat_id, seq, body)
         if not isinstance(event, ThoughtDelta | AnswerDelta):
             _fold(session, chat_id, run)
             run = []
@@ -62,6 +66,11 @@ def _fold(session: Session, chat_id: str, run: list[tuple[int, ThoughtDelta | An
     session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, _ in run[:-1]])
 
 
-def _event(body: str | bytes) -> Event:
-    event: Event = decoder(Event)(json.loads(whole(body)))
+def _event(chat_id: str, seq: int, body: str | bytes) -> Event | None:
+    """The event, or None when its body is damaged: it stays in the file, and who listens misses one number."""
+    try:
+        event: Event = decoder(Event)(parsed(body))
+    except Unreadable as error:
+        logging.getLogger(__name__).warning("store: event %d of chat %s is damaged: %s", seq, chat_id, error)
+        return None
     return event

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codelaw.adapters.stores import chat_rows, event_rows
-from codelaw.adapters.stores.codec import whole
+from codelaw.adapters.stores import chat_rows, checkpoint_rows, event_rows
 from codelaw.adapters.stores.connection import Database, Session
 from codelaw.adapters.stores.owners import Owners
+from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
@@ -81,6 +82,25 @@ class SqliteStore:
     async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
         await self._write(lambda session: chat_rows.end_turn(session, turn, messages))
 
+    async def reshape(
+        self,
+        chat_id: str,
+        generation: int,
+        checkpoint: Checkpoint | None,
+        demotions: Sequence[Demotion] = (),
+        settled: str = "",
+    ) -> int:
+        return await self._write(
+            lambda session: checkpoint_rows.reshape(
+                session, chat_id, generation, checkpoint, demotions, settled=settled
+            )
+        )
+
+    async def restore(self, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str) -> int:
+        return await self._write(
+            lambda session: checkpoint_rows.restore(session, chat_id, generation, checkpoint_ids, settled)
+        )
+
     async def is_alive(self, owner: str) -> bool:
         return await self._database.run(lambda _: self._owners.is_alive(owner))
 
@@ -109,7 +129,8 @@ class SqliteStore:
     async def grants(self) -> list[Grant]:
         def work(session: Session) -> list[Grant]:
             rows = session.execute("SELECT id, rule, scope FROM grants ORDER BY position")
-            return [Grant(whole(id_), whole(rule), scope) for id_, rule, scope in rows]
+            reading = Reading()
+            return [*reading.all(reading.grant, rows)]
 
         return await self._read(work)
 

@@ -1,0 +1,37 @@
+"""When to compact, and which rounds (W-2, K-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from codelaw.transcript.rounds import Round
+
+
+def due(used: int, asked: int, *, window: int, threshold: float, messages: int, min_messages: int) -> bool:
+    """The trigger: the tokens of the latest real answer and of the input reach the threshold (W-2).
+
+    `asked` is the input's length over three; `messages` are those that were said before it.
+    """
+    # Rounded, since 0.55 × 100 000 is a little more than 55 000 in binary fractions.
+    return messages >= min_messages and used + asked >= round(threshold * window, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The rounds on either side of a boundary; the older ones are archived."""
+
+    archived: tuple[Round, ...]
+    kept: tuple[Round, ...]
+
+
+def cut(rounds: Sequence[Round], *, keep: int, room: float, size: Callable[[Round], int]) -> Cut:
+    """Keep the newest `keep` rounds, and more while all that is kept fits into `room` tokens (K-2).
+
+    A `room` of 0 keeps exactly `keep` rounds; a `keep` of 1 keeps what fits, when the window is in danger (K-8).
+    """
+    place = max(0, len(rounds) - keep)
+    used = sum(map(size, rounds[place:]))
+    while place > 0 and (used := used + size(rounds[place - 1])) <= room:
+        place -= 1
+    return Cut(tuple(rounds[:place]), tuple(rounds[place:]))

@@ -1,0 +1,76 @@
+"""The transcript: everything that was said in finished turns, append-only, and the cuts that its view makes (K-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.messages import Message
+from codelaw.transcript.rounds import Round, rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transcript:
+    """A value: every change gives another one, and the record in it is only ever longer."""
+
+    messages: tuple[Message, ...] = ()
+    """The finished rounds, whole, in order; no summaries."""
+    checkpoints: tuple[Checkpoint, ...] = ()
+    """Oldest first, the undone ones left out."""
+    demotions: frozenset[Demotion] = frozenset()
+    """Those made for economy; the others belong to their checkpoint."""
+    started: Mapping[str, float] = field(default_factory=dict[str, float])
+    """When each turn began, in seconds since the epoch."""
+
+    def ended(self, messages: Sequence[Message], turn_id: str, started: float) -> Transcript:
+        """With one more finished round."""
+        return replace(self, messages=(*self.messages, *messages), started={**self.started, turn_id: started})
+
+    def reshaped(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion]) -> Transcript:
+        """With a checkpoint, demotions, or both."""
+        cuts = self.checkpoints if checkpoint is None else (*self.checkpoints, checkpoint)
+        return replace(self, checkpoints=cuts, demotions=self.demotions | frozenset(demotions))
+
+    def restored(self, checkpoint_id: str | None = None) -> Transcript | None:
+        """Without that checkpoint (the newest) and those made after it; None when there is no such checkpoint."""
+        places = [place for place, cut in enumerate(self.checkpoints) if checkpoint_id in {None, cut.id}]
+        return replace(self, checkpoints=self.checkpoints[: places[-1]]) if places else None
+
+    @property
+    def cut(self) -> int:
+        """How many messages at the beginning are archived.
+
+        A checkpoint whose first kept round is not in the record archives nothing: too much is shown, not too little.
+        """
+        kept = {cut.first_kept for cut in self.checkpoints}
+        return max((place for place, message in self._starts() if message.turn_id in kept), default=0)
+
+    @property
+    def summaries(self) -> tuple[Message, ...]:
+        """The summaries of what is archived, oldest first (K-1)."""
+        known = {message.turn_id for _, message in self._starts()}
+        return tuple(cut.summary for cut in self.checkpoints if cut.summary is not None and cut.first_kept in known)
+
+    @property
+    def demoted(self) -> frozenset[Demotion]:
+        """All that the view shows as one line."""
+        return self.demotions.union(*(cut.demotions for cut in self.checkpoints))
+
+    @property
+    def kept(self) -> tuple[Round, ...]:
+        """The rounds that are not archived."""
+        return rounds(self.messages[self.cut :])
+
+    @property
+    def newest_turn(self) -> str:
+        """The turn that ended last; empty before the first."""
+        return self.messages[-1].turn_id if self.messages else ""
+
+    def _starts(self) -> list[tuple[int, Message]]:
+        """The first message of every round, with its place."""
+        return [
+            (place, message)
+            for place, message in enumerate(self.messages)
+            if place == 0 or self.messages[place - 1].turn_id != message.turn_id
+        ]

@@ -1,0 +1,260 @@
+"""Records that a disk, a crash or another program has damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from codelaw.domain.chats import Todo
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.events import AnswerDelta, NoticeEvent
+from codelaw.domain.messages import Call
+from codelaw.domain.models import Usage
+from codelaw.domain.permissions import Grant
+from tests.adapters.stores.suite import a_chat, a_checkpoint, a_turn, said
+
+TORN = b"\xff\xfe torn"
+JUNK = ["", "{", '{"step":', "null", "[]", "7", '"text"', "[" * 100_000, b"\xff", '{"step":1}garbage']
+CALLS = (Call("k", "Read", {"path": "a"}),)
+
+
+@pytest.fixture
+async def store(open_store):
+    store = await open_store()
+    await store.create(a_chat())
+    await store.begin_turn(a_turn(store), said("m1"))
+    await store.append("c1", [said("m2", "Thought: x", role="assistant", step=1, calls=CALLS)], [("r1", {"a": 1})])
+    ended = a_turn(store, status="ended", last_usage=Usage(1, 2, 3, 4), stop_reason="finished")
+    await store.end_turn(ended, [said("m3", role="assistant", step=2, answer="done")])
+    await store.save_todos("c1", [Todo("a", "pending"), Todo("b", "completed")])
+    await store.reshape("c1", 0, a_checkpoint("k1"), [Demotion("m1", "result"), Demotion("m2", "arguments")], "t1")
+    await store.reshape("c1", 1, a_checkpoint("k2"))
+    return store
+
+
+@pytest.fixture
+def spoil(store, path):
+    """Changes the file behind the store's back."""
+
+    def change(table, column, value, where="1"):
+        connection = sqlite3.connect(path)
+        changed = connection.execute(f"UPDATE {table} SET {column} = {value[0]} WHERE {where}", value[1:]).rowcount
+        connection.commit()
+        connection.close()
+        assert changed
+
+    return change
+
+
+def raw(value):
+    return ("?", value)
+
+
+def torn_text():
+    """A TEXT that is not UTF-8: what SQLite itself cannot hand over."""
+    return ("CAST(? AS TEXT)", TORN)
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk[:12]))
+async def test_a_message_keeps_its_content_when_its_metadata_is_unreadable(store, spoil, junk):
+    whole = await store.load("c1")
+    spoil("messages", "metadata", raw(junk), "id = 'm2'")
+    loaded = await store.load("c1")
+    assert loaded.messages == (whole.messages[0], said("m2", "Thought: x", role="assistant"), whole.messages[2])
+    assert loaded.damaged == 1
+
+
+@pytest.mark.parametrize(
+    ("metadata", "kept"),
+    [
+        ('{"step":"1","answer":"a"}', {"answer": "a"}),
+        ('{"step":true,"ref":"r"}', {"ref": "r"}),
+        ('{"step":1.5,"call_id":"k"}', {"call_id": "k"}),
+        ('{"calls":{},"step":1}', {"step": 1}),
+        ('{"calls":[{"id":"k","tool":"Read"}],"step":1}', {"step": 1}),
+        ('{"calls":[{"id":"k","tool":"Read","arguments":"path"}],"step":1}', {"step": 1}),
+        ('{"calls":[{"id":7,"tool":"Read","arguments":{}}],"step":1}', {"step": 1}),
+        ('{"fragments":["x"],"step":1}', {"step": 1}),
+        ('{"note":"gossip","step":1}', {"step": 1}),
+        ('{"interrupted":1,"step":1}', {"step": 1}),
+        (f'{{"mtime":1{"0" * 400},"step":1}}', {"step": 1}),
+        ('{"mtime":"now","step":1}', {"step": 1}),
+    ],
+)
+async def test_of_metadata_the_readable_fields_are_kept(store, spoil, metadata, kept):
+    spoil("messages", "metadata", raw(metadata), "id = 'm2'")
+    loaded = await store.load("c1")
+    assert loaded.messages[1] == said("m2", "Thought: x", role="assistant", **kept)
+    assert loaded.damaged == 1
+
+
+@pytest.mark.parametrize("value", [torn_text(), raw(TORN)], ids=["text", "blob"])
+async def test_torn_content_is_kept_as_far_as_it_can_be_read(store, spoil, value):
+    spoil("messages", "content", value, "id = 'm2'")
+    loaded = await store.load("c1")
+    assert loaded.messages[1] == said("m2", "\ufffd\ufffd torn", role="assistant", step=1, calls=CALLS)
+    assert loaded.damaged == 1
+    assert [chat.id for chat in (await store.list("TORN", 9, None))[0]] == ["c1"]
+
+
+@pytest.mark.parametrize("role", [raw("wizard"), raw(""), raw(TORN), torn_text(), raw(7)])
+async def test_a_message_of_nobody_is_left_out(store, spoil, role):
+    spoil("messages", "role", role, "id = 'm2'")
+    loaded = await store.load("c1")
+    assert [message.id for message in loaded.messages] == ["m1", "m3"]
+    assert loaded.damaged == 1
+
+
+@pytest.mark.parametrize("column", ["id", "turn_id"])
+async def test_a_torn_id_fails_nothing(store, spoil, column):
+    spoil("messages", column, torn_text(), "id = 'm2'")
+    loaded = await store.load("c1")
+    assert sorted(message.content for message in loaded.messages) == ["Thought: x", "hello", "hello"]
+    assert loaded.damaged == 1
+
+
+@pytest.mark.parametrize(
+    "junk", [*JUNK, '{"id":"k1","first_kept":"t2","at":1.0}', '{"id":"k1"}'], ids=lambda j: repr(j[:12])
+)
+async def test_an_unreadable_checkpoint_cuts_nothing(store, spoil, junk):
+    spoil("checkpoints", "body", raw(junk), "id = 'k1'")
+    loaded = await store.load("c1")
+    assert loaded.checkpoints == (a_checkpoint("k2"),)
+    assert loaded.damaged == 1
+    assert await store.restore("c1", 2, ["k2"], "t1") == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("part", raw("whole")), ("part", torn_text()), ("message_id", raw(TORN))]
+)
+async def test_an_unreadable_demotion_thins_nothing(store, spoil, column, value):
+    spoil("demotions", column, value, "message_id = 'm1'")
+    loaded = await store.load("c1")
+    assert loaded.demotions == (Demotion("m2", "arguments"),)
+    assert loaded.damaged == 1
+
+
+@pytest.mark.parametrize(
+    ("todos", "kept"),
+    [
+        ("{", ()),
+        ("{}", ()),
+        ('["a"]', ()),
+        ('[{"content":"a","status":"pending"},{"content":"b","status":"lost"}]', (Todo("a", "pending"),)),
+        ('[{"content":7,"status":"pending"},{"content":"b","status":"pending"}]', (Todo("b", "pending"),)),
+    ],
+)
+async def test_of_the_todos_the_readable_are_kept(store, spoil, todos, kept):
+    spoil("chats", "todos", raw(todos))
+    loaded = await store.load("c1")
+    assert (loaded.todos, loaded.damaged) == (kept, 1)
+
+
+@pytest.mark.parametrize("junk", [*JUNK[1:9], '{"input_tokens":"many"}'], ids=lambda junk: repr(junk[:12]))
+async def test_a_turn_without_readable_usage_has_none(store, spoil, junk):
+    whole = await store.load("c1")
+    spoil("turns", "last_usage", raw(junk))
+    loaded = await store.load("c1")
+    assert loaded.turns == (a_turn(store, status="ended", stop_reason="finished"),)
+    assert (loaded.messages, loaded.damaged) == (whole.messages, 1)
+
+
+async def test_a_turn_of_unknown_state_does_not_run(store, spoil):
+    for column in ("status", "stop_reason", "owner", "started_at"):
+        spoil("turns", column, raw(TORN))
+    (turn,) = (await store.load("c1")).turns
+    assert (turn.status, turn.stop_reason, turn.started_at, turn.last_usage) == ("ended", None, 0.0, Usage(1, 2, 3, 4))
+    await store.begin_turn(a_turn(store, "t2"), said("m9", turn="t2"))
+
+
+async def test_a_running_turn_of_a_torn_owner_is_passed(store, spoil):
+    spoil("turns", "status", raw("running"))
+    spoil("turns", "owner", torn_text())
+    assert (await store.chat("c1")).running is None
+    await store.begin_turn(a_turn(store, "t2"), said("m9", turn="t2"))
+
+
+async def test_a_damaged_chat_is_still_listed_and_may_do_the_least(store, spoil):
+    await store.create(a_chat("c0", updated_at=1.0))
+    for column in ("title", "mode", "strategy", "model", "kind", "created_at", "generation", "settled"):
+        spoil("chats", column, torn_text() if column != "created_at" else raw("soon"), "id = 'c1'")
+    chats, _ = await store.list(None, 9, None)
+    assert [chat.id for chat in chats] == ["c1", "c0"]
+    loaded = await store.load("c1")
+    assert (loaded.chat.mode, loaded.chat.strategy, loaded.chat.created_at) == ("ask", "layered", 0.0)
+    assert loaded.chat == chats[0] == await store.chat("c1")
+    assert len(loaded.messages) == 3
+    assert loaded.damaged == 2, "the chat, and what was settled"
+    assert loaded.chat.generation == 0
+    assert await store.reshape("c1", loaded.chat.generation, None) == loaded.chat.generation + 1
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [*JUNK, '{"kind":"rumour"}', '{"kind":["answer"]}', '{"kind":"answer","delta":1,"step":1}'],
+    ids=lambda j: repr(j[:12]),
+)
+async def test_an_unreadable_event_is_missed_and_told_to_the_log(store, spoil, junk, caplog):
+    notice = NoticeEvent("info", "c", "m")
+    events = [AnswerDelta("a", 1), AnswerDelta("b", 1), notice, AnswerDelta("c", 1), AnswerDelta("d", 1)]
+    await store.append_events("c1", "t1", [(1.0, event) for event in events])
+    spoil("events", "body", raw(junk), "seq = 3")
+    left = [(event.seq, event.event) for event in await store.events("c1", 0)]
+    assert left == [(seq, event) for seq, event in enumerate(events, 1) if seq != 3]
+    assert "event 3 of chat c1 is damaged" in caplog.text
+    assert (await store.load("c1")).damaged == 0, "events are not part of what a chat is rebuilt from"
+
+
+async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
+    await store.append_events("c1", "t1", [(1.0, AnswerDelta(letter, 1)) for letter in "abcde"])
+    spoil("events", "body", raw("{"), "seq = 3")
+    await store.merge_deltas("c1", "t1")
+    merged = [(event.seq, event.event) for event in await store.events("c1", 0)]
+    assert merged == [(2, AnswerDelta("ab", 1)), (5, AnswerDelta("de", 1))]
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT body FROM events WHERE seq = 3").fetchone() == ("{",)
+    connection.close()
+
+
+@pytest.mark.parametrize("junk", JUNK[:9], ids=lambda junk: repr(junk[:12]))
+async def test_an_unreadable_result_is_none(store, spoil, junk, caplog):
+    spoil("results", "body", raw(junk))
+    assert await store.result("c1", "r1") is None
+    assert "result r1 of chat c1 is damaged" in caplog.text
+
+
+async def test_an_unreadable_permission_is_none(store, spoil):
+    for id_ in ("g1", "g2", "g3"):
+        await store.add_grant(Grant(id_, "Bash(ls)", "always"))
+    spoil("grants", "rule", torn_text(), "id = 'g1'")
+    spoil("grants", "scope", raw("everywhere"), "id = 'g2'")
+    assert await store.grants() == [Grant("g3", "Bash(ls)", "always")]
+
+
+async def test_reading_what_is_damaged_changes_nothing(store, spoil, path):
+    await store.append_events("c1", "t1", [(1.0, AnswerDelta("a", 1))])
+    for table, column in [
+        ("messages", "metadata"),
+        ("checkpoints", "body"),
+        ("demotions", "part"),
+        ("events", "body"),
+        ("results", "body"),
+        ("turns", "last_usage"),
+        ("chats", "todos"),
+    ]:
+        spoil(table, column, raw("{"), f"rowid = (SELECT max(rowid) FROM {table})")
+    before = dump(path)
+    loaded = await store.load("c1")
+    assert loaded.damaged == 5
+    await store.list("x", 9, None)
+    await store.events("c1", 0)
+    await store.result("c1", "r1")
+    assert dump(path) == before
+
+
+def dump(path):
+    connection = sqlite3.connect(path)
+    lines = list(connection.iterdump())
+    connection.close()
+    return lines
