@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from codelaw.settings import Settings
 
 OFFLINE = "offline"
+_PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
 
 
 def make_model(settings: Settings) -> ChatModel:
@@ -86,9 +88,19 @@ def cost_of(name: str) -> Callable[[Usage], float | None]:
 
 
 def listed(settings: Settings) -> list[ModelInfo]:
-    """The models that can be chosen: those with a profile, and the configured one."""
+    """The models that can be chosen: those with a profile that the endpoint may know, and what is configured.
+
+    The vendor's own endpoint has the vendor's models; behind another base URL anything may answer. Names with a cloud's
+    prefix are only there to correct a window.
+    """
     current = current_name(settings)
-    names = [profile.name for profile in catalog.profiles()]
+    names = [
+        profile.name
+        for profile in catalog.profiles()
+        if settings.model.base_url or profile.provider in {"anthropic", OFFLINE}
+        if not _PREFIXED.search(profile.name)
+    ]
+    names += [name for name in settings.models if name not in names]
     if current not in names:
         names.insert(0, current)
     infos: list[ModelInfo] = []

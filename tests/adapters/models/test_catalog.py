@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import astuple, replace
+from importlib.resources import files
 from typing import get_args
 
 import pytest
@@ -35,7 +38,91 @@ def test_another_spelling_of_a_model_is_the_same_model(name: str, known: str) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["", "gpt-9", "claude", "claude-sonnet", "my-claude-sonnet-5-5", "claude-sonnet-5-5-mine"]
+    ("name", "provider", "window", "output", "paid"),
+    [
+        ("claude-haiku-4-5", "anthropic", 200_000, 64_000, (1, 5, 0.1, 1.25)),
+        ("claude-haiku-5-5", "anthropic", 200_000, 128_000, (0.1, 0.5, 0.01, 0.125)),
+        ("claude-opus-4-1-20250805", "anthropic", 200_000, 32_000, (15, 75, 1.5, 18.75)),
+        ("claude-3-5-sonnet-20240620", "anthropic", 200_000, 4_096, (3, 15, 0.3, 3.75)),
+        ("openrouter/anthropic/claude-sonnet-4.5", "anthropic", 200_000, 64_000, (3, 15, 0.3, 3.75)),
+        ("vertex_ai/claude-opus-4-5@20251101", "anthropic", 200_000, 64_000, (5, 25, 0.5, 6.25)),
+        ("vertex_ai/claude-sonnet-5-5@default", "anthropic", 200_000, 128_000, (2, 10, 0.1, 2.5)),
+        ("claude-3-5-sonnet-v2@20241022", "anthropic", 200_000, 8_192, (3, 15, 0.3, 3.75)),
+        ("bedrock/us.anthropic.claude-opus-4-6-v1:0", "anthropic", 200_000, 128_000, (5, 25, 0.5, 6.25)),
+        (
+            "bedrock/converse/anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "anthropic",
+            200_000,
+            64_000,
+            (3, 15, 0.3, 3.75),
+        ),
+        ("bedrock/eu-west-1/anthropic.claude-haiku-4-5", "anthropic", 200_000, 64_000, (1, 5, 0.1, 1.25)),
+        ("us-gov.anthropic.claude-opus-4-8", "anthropic", 200_000, 128_000, (5, 25, 0.5, 6.25)),
+        ("gpt-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
+        ("GPT-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
+        ("gpt-4o-2024-08-06", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
+        ("gpt-4o-2024-05-13", "openai", 128_000, 4_096, (5, 15, 5, 5)),
+        ("azure/gpt-4o", "openai", 128_000, 16_384, (2.5, 10, 1.25, 2.5)),
+        ("gpt-5.1-codex", "openai", 400_000, 128_000, (1.25, 10, 0.125, 1.25)),
+        ("azure/gpt-5.1-codex", "openai", 272_000, 128_000, (1.25, 10, 0.125, 1.25)),
+        ("gemini/gemini-2.5-pro", "google", 1_048_576, 65_536, (1.25, 10, 0.125, 1.25)),
+        ("vertex_ai/gemini-2.5-pro", "google", 1_048_576, 65_536, (1.25, 10, 0.125, 1.25)),
+        ("deepseek-chat", "deepseek", 131_072, 8_192, None),
+        ("qwen3-coder-plus", "qwen", 997_952, 65_536, (1.8, 9, 0.18, 1.8)),
+        ("moonshotai/kimi-k2.5", "moonshot", 262_144, 262_144, (0.6, 3, 0.1, 0.6)),
+        ("glm-4.6", "zai", 200_000, 128_000, None),
+        ("glm-4.5-flash", "zai", 128_000, 32_000, "none"),
+        ("mistral-large-latest", "mistral", 262_144, 262_144, None),
+        ("mistral-small", "mistral", 32_000, 8_191, None),
+        ("x-ai/grok-4.5", "xai", 500_000, 500_000, None),
+        ("meta.llama3-3-70b-instruct-v1:0", "meta", 128_000, 4_096, (0.72, 0.72, 0.72, 0.72)),
+        ("minimax-m2.1", "minimax", 1_000_000, 8_192, None),
+        ("command-r-plus-08-2024", "cohere", 128_000, 4_096, None),
+        ("us.amazon.nova-pro-v1:0", "amazon", 300_000, 10_000, None),
+    ],
+)
+def test_models_of_many_vendors_are_known(name, provider, window, output, paid) -> None:
+    found = profile(name)
+    assert found is not None
+    assert (found.name, found.provider, found.context_window, found.max_output) == (name, provider, window, output)
+    if paid == "none":
+        assert found.prices is None, "what costs nothing in a list has no price that could be trusted"
+    else:
+        assert found.prices is not None
+        assert paid is None or astuple(found.prices) == paid
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "/",
+        "gpt-9",
+        "claude",
+        "claude-",
+        "claude-sonnet",
+        "my-claude-sonnet-5-5",
+        "claude-sonnet-5-5-mine",
+        "my-proxy/claude-sonnet-5-5",
+        "/claude-sonnet-5-5",
+        "anthropic/",
+        "openai/claude-sonnet-5-5",
+        "anthropic/gpt-4o",
+        "mistral.claude-sonnet-5-5",
+        "sonnet.claude-sonnet-5-5",
+        "gpt-4o-v1:0",
+        "gpt-4o-0513",
+        "mistral-large-2407",
+        "groq/llama-3.3-70b-instruct",
+        "ollama/llama-3.3-70b-instruct",
+        "openrouter/moonshotai/kimi-k2.5",
+        "vertex_ai/xai/grok-4.3",
+        "minimax.minimax-m2.1",
+        "dashscope/kimi-k2.5",
+        "20251001",
+        "-latest",
+        "a\0b\ud800",
+    ],
 )
 def test_an_unknown_name_has_none(name: str) -> None:
     assert profile(name) is None
@@ -50,10 +137,30 @@ def test_the_default_has_the_window_of_the_specification() -> None:
     assert (offline.provider, offline.prices, offline.caching) == ("offline", None, False)
 
 
-def test_names_are_unique_and_numbers_sensible() -> None:
+def test_there_are_more_than_two_hundred_models_of_many_vendors() -> None:
     table = profiles()
-    assert len({known.name for known in table}) == len(table) > 15
-    for known in table:
-        assert known.context_window > known.max_output > 0
+    own = [known for known in table if "/" not in known.name]
+    assert len({known.name.lower() for known in own}) == len(own) > 300
+    assert len({known.provider for known in own}) > 12
+    assert table[0].name == DEFAULT_MODEL, "ours stand first"
+
+
+def test_every_entry_is_sane_and_found_by_its_own_name() -> None:
+    for known in profiles():
+        assert known.context_window >= known.max_output > 0, known
+        assert profile(known.name) is known
+        assert profile(known.name.upper()) == replace(known, name=known.name.upper())
         if known.prices is not None:
-            assert known.prices.cache_read < known.prices.input < known.prices.cache_write < known.prices.output
+            # A price of nothing is a price that nobody wrote down.
+            assert min(astuple(known.prices)) > 0, known
+            assert known.prices.cache_read <= known.prices.input <= 1000, known
+
+
+def test_the_data_is_small_says_where_it_is_from_and_has_one_model_on_a_line() -> None:
+    text = files("codelaw").joinpath("data", "models.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    assert len(text) < 150_000
+    assert "litellm" in data["source"]
+    assert "MIT" in data["licence"]
+    assert "://" not in text
+    assert [json.loads(line.rstrip(",")) for line in text.splitlines() if line.startswith('{"')] == data["models"]

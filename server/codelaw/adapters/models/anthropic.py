@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.adapters.models.anthropic_body import BodyWriter
-from codelaw.adapters.models.anthropic_failures import kind_of_status, retry_after
+from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
 from codelaw.adapters.models.anthropic_stream import MalformedEvent, ReplyReader
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
@@ -169,7 +169,10 @@ def _failure(error: Exception, reader: ReplyReader, hide: Callable[[str], str]) 
             kind, message = "malformed", f"The stream could not be read: {error}"[:300]
         case _:
             return None
-    return ModelFailure(kind, hide(message), partial=reader.text, retry_after=wait, usage=reader.usage)
+    size, limit = measures(message) if kind == "overflow" else (None, None)
+    return ModelFailure(
+        kind, hide(message), partial=reader.text, retry_after=wait, usage=reader.usage, limit=limit, size=size
+    )
 
 
 def _error_type(body: object) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -46,6 +47,13 @@ _OVERFLOW = (
     "request too large",
 )
 
+# "213462 tokens > 200000 maximum", "190000 + 20000 > 200000", "maximum context length is 128000 … resulted in 130245".
+_MEASURES = (
+    re.compile(r"(?P<size>\d{3,9})(?: \+ (?P<more>\d{1,9}))?(?: tokens)? > (?P<limit>\d{3,9})"),
+    re.compile(r"maximum context length is (?P<limit>\d{3,9}).*?(?P<size>\d{3,9}) tokens", re.DOTALL),
+    re.compile(r"maximum context length is (?P<limit>\d{3,9})"),
+)
+
 
 def kind_of_status(status: int, error_type: str | None, message: str) -> FailureKind:
     """The kind of an HTTP error answer; a status below 400 means an error event inside a stream."""
@@ -69,6 +77,16 @@ def is_overflow(message: str) -> bool:
     """Whether a vendor's message says that the request does not fit the window (W-6)."""
     lowered = message.lower()
     return any(phrase in lowered for phrase in _OVERFLOW)
+
+
+def measures(message: str) -> tuple[int | None, int | None]:
+    """The tokens of the prompt and those that the vendor takes, as far as an overflow message tells them (W-6)."""
+    for pattern in _MEASURES:
+        found = pattern.search(message)
+        if found is not None:
+            size = sum(int(found[name]) for name in ("size", "more") if found.groupdict().get(name))
+            return size or None, int(found["limit"])
+    return None, None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

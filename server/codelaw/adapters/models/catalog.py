@@ -7,51 +7,125 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from codelaw.domain.models import ModelProfile, Prices
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 OFFLINE_MODEL = "offline"
 
-# A dated release (`-20251001`, `@20251001`), a cloud's version (`-v1:0`), a variant in brackets (`[1m]`).
-_SUFFIX = re.compile(r"(?:\[[^\]]*\]|[-@]v\d+(?::\d+)?|[-@]\d{8}|-latest)$")
-# A cloud's or a gateway's prefix: `us.anthropic.`, `anthropic/`.
-_PREFIX = re.compile(r"^(?:[a-z]{2,6}\.)?anthropic[./]")
+RELEASE = re.compile(r"(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})$")
+"""The date at the end of the name of a release."""
+
+# Whose models a prefix promises: as the vendor's own service, or as a cloud names the vendor.
+_VENDORS = {
+    "ai21": "ai21",
+    "alibaba": "qwen",
+    "amazon": "amazon",
+    "amazon-nova": "amazon",
+    "anthropic": "anthropic",
+    "cohere": "cohere",
+    "dashscope": "qwen",
+    "deepseek": "deepseek",
+    "gemini": "google",
+    "google": "google",
+    "meta": "meta",
+    "meta_llama": "meta",
+    "minimax": "minimax",
+    "mistral": "mistral",
+    "mistralai": "mistral",
+    "moonshot": "moonshot",
+    "moonshotai": "moonshot",
+    "openai": "openai",
+    "perplexity": "perplexity",
+    "qwen": "qwen",
+    "x-ai": "xai",
+    "xai": "xai",
+    "z-ai": "zai",
+    "zai": "zai",
+}
+_CLOUDS = re.compile(
+    r"azure(?:_ai)?|bedrock(?:_converse|_mantle)?|claude_platform|converse|invoke|litellm_proxy|models|openrouter"
+    r"|publishers|vercel_ai_gateway|vertex_ai|[a-z]{2}(?:-gov)?-[a-z]+-\d"
+)
+# The vendors whose models are the same on every cloud. The others' are hosted by many, each with a window of its own.
+_ALIKE = frozenset({"amazon", "anthropic", "cohere", "google", "meta", "openai"})
+# `anthropic.`, `us.anthropic.`: a vendor's models on one cloud, as sold in a part of the world.
+_DOTTED = re.compile(r"(?:(?:apac|au|ca|eu|global|jp|us|us-gov)\.)?([a-z0-9]+)\.(?=[a-z])")
+# A pointer to the newest release, a variant in brackets (`[1m]`), and a cloud's version (`-v1:0`).
+_SUFFIX = re.compile(rf"(?:{RELEASE.pattern[:-1]}|-latest|@default|\[[^\]]*\])$")
+_CLOUD_SUFFIX = re.compile(rf"(?::\d+|-v\d+|{_SUFFIX.pattern[:-1]})$")
 
 
 def profile(name: str) -> ModelProfile | None:
-    """The profile of `name`, a dated release or a cloud's spelling of a known model included; `name` is kept in it."""
-    table = _table()
-    known = table.get(name) or table.get(_plain(name))
-    if known is None or known.name == name:
-        return known
-    return ModelProfile(
-        name, known.provider, known.context_window, known.max_output, known.tools, known.caching, known.prices
-    )
+    """The profile of `name`, a dated release or a cloud's spelling of a known model included; `name` is kept in it.
+
+    The longest spelling that is known decides. A name that only looks like a known one has none.
+    """
+    found = find(_vendors(), name)
+    if found is None:
+        return None
+    known = _known(found)
+    return known if known.name == name else replace(known, name=name)
 
 
 def profiles() -> list[ModelProfile]:
-    """Every known model, in the order of the data."""
-    return list(_table().values())
+    """Every known model, in the order of the data: ours first, then by vendor and name."""
+    return [_known(name) for name in _rows()]
 
 
-def _plain(name: str) -> str:
-    name = _PREFIX.sub("", name.strip().lower())
-    while (shorter := _SUFFIX.sub("", name)) != name:
-        name = shorter
-    return name
+def find(vendors: Mapping[str, str], name: str) -> str | None:
+    """The known name that `name` is a spelling of; `vendors` has the known names, in lower case, with their vendor."""
+    name = name.strip().lower()
+    if name in vendors:
+        return name
+    *folders, bare = name.split("/")
+    if not all(folder in _VENDORS or _CLOUDS.fullmatch(folder) for folder in folders):
+        return None
+    promised = [_VENDORS[folder] for folder in folders if folder in _VENDORS]
+    on_a_cloud = len(promised) < len(folders)
+    if (dotted := _DOTTED.match(bare)) and dotted[1] in _VENDORS:
+        promised.append(_VENDORS[dotted[1]])
+        bare, on_a_cloud = bare[dotted.end() :], True
+    for spelling in _spellings(bare, on_a_cloud=on_a_cloud):
+        if (vendor := vendors.get(spelling)) is not None:
+            fits = vendor in (promised[-1:] or [vendor]) and (vendor in _ALIKE or not on_a_cloud)
+            return spelling if fits else None
+    return None
+
+
+def _spellings(bare: str, *, on_a_cloud: bool) -> Iterator[str]:
+    """The name and what is left of it without its suffixes, the longest first."""
+    yield bare
+    suffix = _CLOUD_SUFFIX if on_a_cloud else _SUFFIX
+    if bare.startswith("claude-"):
+        bare, suffix = bare.replace(".", "-"), _CLOUD_SUFFIX
+    while True:
+        yield bare
+        shorter = suffix.sub("", bare)
+        if shorter == bare:
+            return
+        bare = shorter
 
 
 @cache
-def _table() -> dict[str, ModelProfile]:
+def _rows() -> dict[str, dict[str, Any]]:
+    """What the data says of each model, by its name in lower case."""
     text = files("codelaw").joinpath("data", "models.json").read_text(encoding="utf-8")
-    rows: list[dict[str, object]] = json.loads(text)["models"]
-    return {known.name: known for known in map(_profile, rows)}
+    return {row["name"].lower(): row for row in json.loads(text)["models"]}
 
 
-def _profile(row: dict[str, object]) -> ModelProfile:
-    prices = row.get("prices")
-    fields = {key: value for key, value in row.items() if key != "prices"}
-    return ModelProfile(**fields, prices=Prices(**prices) if isinstance(prices, dict) else None)  # type: ignore[arg-type]
+@cache
+def _vendors() -> dict[str, str]:
+    return {name: row["provider"] for name, row in _rows().items()}
+
+
+@cache
+def _known(name: str) -> ModelProfile:
+    fields = dict(_rows()[name])
+    prices = fields.pop("prices", None)
+    return ModelProfile(**fields, prices=Prices(**prices) if prices else None)

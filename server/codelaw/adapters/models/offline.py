@@ -15,6 +15,7 @@ from typing import Any
 from codelaw.adapters.models.offline_answer import compose
 from codelaw.adapters.models.offline_findings import matches, read_already
 from codelaw.adapters.models.offline_request import Turn, read_turn
+from codelaw.adapters.models.offline_summary import summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
@@ -56,6 +57,9 @@ class OfflineModel:
 
 def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     """The reply's text and calls, in the dialect of the request."""
+    summary = summary_of(request)
+    if summary is not None:
+        return summary, ()
     turn = read_turn(request)
     wanted = terms(turn.question)
     action = _next(turn, wanted)

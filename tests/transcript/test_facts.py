@@ -1,0 +1,248 @@
+"""What code tells of an archive: times, changed files, commands, failures (K-5)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.context.tokens import estimate
+from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.transcript.facts import ChangedFile, Command, Facts, FailedCall, facts
+from codelaw.transcript.facts_text import code, fact_lines
+from tests.transcript.calls import bash, edit, failed, ok, said, wrote
+
+
+def test_start_and_cutoff_are_when_the_first_and_the_last_turn_began():
+    messages = said(turn="a") + said(turn="b") + said(turn="c")
+    found = facts(messages, {"a": 100.0, "b": 200.0, "c": 300.0, "later": 900.0})
+    assert (found.started, found.ended) == (100.0, 300.0)
+
+
+@pytest.mark.parametrize("time", [float("nan"), float("inf"), "soon", None, True])
+def test_a_time_that_is_none_is_left_out(time: Any):
+    found = facts(said(turn="a") + said(turn="b"), {"a": time, "b": 5.0})
+    assert (found.started, found.ended) == (5.0, 5.0)
+    assert facts(said(turn="a"), {"a": time}).started is None
+
+
+def test_a_changed_file_tells_all_that_happened_to_it():
+    found = facts(said(wrote("n.py", "created"), edit("n.py"), edit("n.py"), wrote("o.py", "overwritten")), {})
+    assert [(one.path, one.created, one.edits, one.overwritten) for one in found.files] == [
+        ("n.py", True, 2, 0),
+        ("o.py", False, 0, 1),
+    ]
+    lines = fact_lines(found, 500, estimate).files
+    assert lines == ("`n.py`: created, edited ×2", "`o.py`: overwritten")
+
+
+def test_multi_edits_count_and_name_what_they_changed():
+    edits = [{"old_string": "keep_this\nold_name", "new_string": "keep_this\nnew_name"}]
+    done = ok(path="src/a.py", applied=True, replacements=1, diff="")
+    (one,) = facts(said(("MultiEdit", {"path": "src/a.py", "edits": edits}, done)), {}).files
+    assert one.edits == 1
+    assert one.names == ("new_name", "old_name")
+
+
+@pytest.mark.parametrize(
+    ("tool", "envelope"),
+    [
+        ("Edit", failed("CONFLICT", "read it again", path="a.py")),
+        ("Edit", {"status": "partial", "data": {"path": "a.py", "applied": False, "dry_run": True, "diff": "+x"}}),
+        ("Write", {"status": "partial", "data": {"path": "a.py", "applied": False, "operation": "created"}}),
+        ("Read", ok(path="a.py", content="1\tx")),
+    ],
+)
+def test_a_file_that_was_not_changed_is_not_listed(tool: str, envelope: dict[str, Any]):
+    assert facts(said((tool, {"path": "a.py", "old_string": "a", "new_string": "b"}, envelope)), {}).files == ()
+
+
+def test_a_partial_result_that_was_applied_is_a_change():
+    done = {"status": "partial", "data": {"path": "a.py", "applied": True, "diff": "+x"}}
+    assert [one.path for one in facts(said(("Edit", {"path": "a.py"}, done)), {}).files] == ["a.py"]
+
+
+def test_files_that_a_command_changed_are_listed():
+    done = ok(command="make fmt", exit_code=0, stdout="", changed=["src/a.py", "b.py"])
+    found = facts(said(edit("b.py"), ("Bash", {"command": "make fmt"}, done)), {})
+    assert fact_lines(found, 500, estimate).files == (
+        "`src/a.py`: changed by a command",
+        "`b.py`: edited, changed by a command",
+    )
+
+
+def test_a_command_is_told_once_with_how_its_runs_ended():
+    found = facts(said(bash("go test", 1), bash("go test", 1), bash("go  test\n", 0), bash("ls", 0), bash("ls", 0)), {})
+    assert [(one.text, one.runs, one.failed) for one in found.commands] == [
+        ("go test", (("exit 1", 2), ("exit 0", 1)), True),
+        ("ls", (("exit 0", 2),), False),
+    ]
+    assert fact_lines(found, 500, estimate).commands == ("`go test`: exit 1 ×2, then exit 0", "`ls`: exit 0 ×2")
+
+
+@pytest.mark.parametrize(
+    ("envelope", "ended"),
+    [
+        (failed("TIMEOUT", "Killed after 1 s", command="x", exit_code=-9, timed_out=True), "timed out"),
+        (failed("EXECUTION_ERROR", "interrupted by the user before this call ended"), "interrupted"),
+    ],
+)
+def test_a_command_that_did_not_end_by_itself_says_so(envelope: dict[str, Any], ended: str):
+    (one,) = facts(said(("Bash", {"command": "sleep 9"}, envelope)), {}).commands
+    assert (one.text, one.runs, one.failed) == ("sleep 9", ((ended, 1),), True)
+
+
+def test_a_command_that_was_refused_never_ran_and_stands_among_the_failed_calls():
+    refused = failed("PERMISSION_DENIED", "The user refused this call. The user says: not on main")
+    found = facts(said(("Bash", {"command": "git push"}, refused)), {})
+    assert found.commands == ()
+    assert fact_lines(found, 300, estimate).failures == (
+        "Bash `git push`: PERMISSION_DENIED: The user refused this call. The user says: not on main",
+    )
+
+
+def test_equal_failures_of_a_tool_are_counted():
+    missing = failed("NOT_FOUND", "There is no x.py.")
+    found = facts(said(("Read", {"path": "x.py"}, missing), ("Read", {"path": "x.py"}, missing)), {})
+    assert found.failures == (FailedCall("Read", "x.py", "NOT_FOUND", "There is no x.py.", 2),)
+
+
+def test_a_long_command_whose_data_was_cut_is_told_from_its_arguments():
+    (one,) = facts(said(bash("python - <<'E'\n" + "x = 1\n" * 1000)), {}).commands
+    assert one.text.startswith("python - <<'E' x = 1")
+    assert len(one.text) <= 400
+
+
+def broken(content: Any, call_id: Any = "c") -> list[Message]:
+    call = Call("c", "Edit", {"path": "a.py"})
+    return [
+        Message("a", "t", "assistant", "", Metadata(calls=(call,))),
+        Message("r", "t", "tool", content, Metadata(call_id=call_id)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *["", "not json", "[1]", "null", "3", '{"status": 3, "data": []}', '{"data": {"path": 7}}', '{"error": "x"}'],
+        *['{"status": "success", "data": {"applied": true, "path": ["a"]}}', "[" * 100_000, '{"data": {"changed": 1}}'],
+    ],
+)
+def test_a_damaged_result_never_raises(content: str):
+    found = facts(broken(content), {"t": 1.0})
+    fact_lines(found, 100, estimate)
+    assert found.commands == ()
+
+
+def test_a_call_without_a_result_and_a_result_without_a_call_are_passed_over():
+    found = facts(broken('{"status": "success", "data": {"path": "a.py", "applied": true}}', call_id=None), {})
+    assert found == Facts()
+
+
+def test_odd_arguments_never_raise():
+    for arguments in (None, [], "x", {"path": 3, "command": None, "edits": [None, 3, {"old_string": 1}]}):
+        for tool in ("Edit", "Bash", "MultiEdit", "Whatever"):
+            call = Call("c", tool, arguments)  # pyright: ignore[reportArgumentType]
+            for result in (ok(applied=True), failed("X", "y"), ok(exit_code="no", command=[1])):
+                content = json.dumps(result)
+                facts(
+                    [
+                        Message("a", "t", "assistant", "", Metadata(calls=(call,))),
+                        Message("r", "t", "tool", content, Metadata(call_id="c")),
+                    ],
+                    {},
+                )
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_any_json_as_a_result_is_read(value: Any):
+    found = facts(broken(json.dumps({"status": "success", "data": value, "error": value})), {})
+    fact_lines(found, 200, estimate)
+
+
+# --- sizes
+
+
+def many(files: int, failing: int, passing: int) -> Facts:
+    return Facts(
+        files=tuple(ChangedFile(f"server/part{n % 7}/room/module_{n}.py", edits=1) for n in range(files)),
+        commands=(
+            *(Command(f"pytest tests/test_{n}.py -k slow", (("exit 1", 1),), failed=True) for n in range(failing)),
+            *(Command(f"ls folder_{n}", (("exit 0", 1),), failed=False) for n in range(passing)),
+        ),
+        failures=tuple(
+            FailedCall("Read", f"missing_{n}.py", "NOT_FOUND", "There is no such file. " * 5) for n in range(9)
+        ),
+    )
+
+
+def whole(lines: tuple[str, ...]) -> str:
+    return "".join(f"* {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("budget", [400, 800, 1400])
+def test_every_changed_file_and_failed_command_fits_a_sane_budget(budget: int):
+    found = many(12, 8, 200)
+    lines = fact_lines(found, budget, estimate)
+    text = whole(lines.files) + whole(lines.commands)
+    for number in range(12):
+        assert f"room/module_{number}.py" in text
+    for number in range(8):
+        assert f"tests/test_{number}.py" in text
+    assert estimate(text + whole(lines.failures)) <= budget
+
+
+def test_what_must_be_said_may_pass_the_budget_up_to_a_bound():
+    found = many(30, 15, 0)
+    lines = fact_lines(found, 300, estimate, most=1000)
+    assert all(f"room/module_{number}.py" in whole(lines.files) for number in range(30))
+    assert all(f"test_{number}.py" in whole(lines.commands) for number in range(15))
+    assert 300 < estimate(whole(lines.files) + whole(lines.commands)) <= 1000
+
+
+def test_many_files_are_folded_by_place():
+    lines = fact_lines(many(40, 0, 0), 500, estimate).files
+    assert len(lines) == 7
+    assert lines[0].startswith("`server/part0/{room/module_0.py room/module_7.py")
+
+
+def test_of_thousands_the_newest_stand_and_the_rest_is_a_number():
+    lines = fact_lines(many(5000, 900, 100), 600, estimate)
+    assert lines.files[-1].startswith("and ")
+    assert "module_4999.py" in whole(lines.files)
+    assert lines.commands[-1].endswith("none of which failed")
+    assert any(line.endswith(" that failed") for line in lines.commands)
+    assert estimate(whole(lines.files) + whole(lines.commands) + whole(lines.failures)) <= 700
+
+
+def test_newest_commands_come_first_and_old_ones_are_counted():
+    lines = fact_lines(many(0, 1, 100), 200, estimate).commands
+    assert lines[0].startswith("`pytest tests/test_0.py")
+    assert lines[1] == "`ls folder_99`: exit 0"
+    assert lines[-1] == f"and {101 - len(lines) + 1} more, none of which failed"
+
+
+def test_what_a_file_is_for_stands_behind_its_path():
+    lines = fact_lines(many(2, 0, 0), 300, estimate, described={"server/part0/room/module_0.py": "the entrance"}).files
+    assert lines[0] == "`server/part0/room/module_0.py`: edited; the entrance"
+
+
+@pytest.mark.parametrize("text", ["a", "a`b", "``", "`x`", "a ``` b"])
+def test_a_code_span_holds_any_backticks(text: str):
+    span = code(text)
+    fence = span[: len(span) - len(span.lstrip("`"))]
+    assert span.endswith(fence)
+    assert fence not in span.removeprefix(fence).removesuffix(fence).strip() or fence == "`"
+    assert text in span
+
+
+def test_the_same_record_gives_the_same_lines():
+    messages = said(edit("b.py", "x_y z_w"), edit("a.py", "k_l"), bash("make", 2), bash("ls"))
+    assert fact_lines(facts(messages, {}), 300, estimate) == fact_lines(facts(list(messages), {}), 300, estimate)

@@ -1,0 +1,353 @@
+"""Whatever a record holds, what is sent of it is well-formed; properties of random histories (H-1 to H-3)."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.transcript.hygiene import hygiene, opened
+from codelaw.transcript.limits import limited
+from codelaw.transcript.pairing import MISSING, paired
+from codelaw.transcript.repairs import NOTHING, Repairs
+from codelaw.transcript.sanitise import sanitised
+from tests.transcript.histories import (
+    MARK,
+    acted,
+    answered,
+    anything,
+    asked,
+    misplaced,
+    noted,
+    observed,
+    wellformed,
+    whole_turn,
+)
+from tests.transcript.wire import DIALECTS, blocks, problem, wire
+
+ROOT = Path(__file__).parents[2]
+THOROUGH = settings(max_examples=150, deadline=None)
+QUICK = settings(max_examples=60, deadline=None)
+LIMITS = st.sampled_from([0, 0, 1, 2, 3])
+
+
+def check_pairs(messages: Sequence[Message]) -> None:
+    """Every call has exactly one result, right behind its message and in the order of its calls."""
+    expected: list[str] = []
+    used: set[str] = set()
+    for message in messages:
+        if message.role == "tool":
+            assert expected
+            assert message.metadata.call_id == expected.pop(0)
+            continue
+        assert not expected
+        if message.role == "assistant":
+            expected = [call.id for call in message.metadata.calls]
+            assert used.isdisjoint(expected)
+            assert len(set(expected)) == len(expected)
+            used.update(expected)
+    assert not expected
+
+
+def user_words(messages: Sequence[Any]) -> list[str]:
+    """What users said, marked as such, wherever in the content of their messages it stands."""
+    found: list[str] = []
+    for message in messages:
+        if message.role in ("user", "Human"):
+            text = message.content.decode() if isinstance(message.content, bytes) else str(message.content)
+            found += text.split(MARK)[1::2]
+    return found
+
+
+@THOROUGH
+@given(anything, LIMITS)
+def test_after_hygiene_every_call_has_exactly_one_result_right_behind_it(history: list[Message], limit: int):
+    check_pairs(hygiene(history, limit)[0])
+
+
+@THOROUGH
+@given(anything, LIMITS)
+def test_after_hygiene_both_dialects_spell_what_a_strict_vendor_takes(history: list[Message], limit: int):
+    assert problem(hygiene(history, limit)[0]) is None
+
+
+@THOROUGH
+@given(anything, LIMITS)
+def test_what_was_repaired_needs_no_repair_again(history: list[Message], limit: int):
+    once, _ = hygiene(history, limit)
+    twice, repairs = hygiene(once, limit)
+    assert twice is once
+    assert repairs == NOTHING
+
+
+@QUICK
+@given(anything, LIMITS)
+def test_every_pass_gives_its_own_result_back_unchanged(history: list[Message], limit: int):
+    current: Sequence[Message] = history
+    for step in (sanitised, paired, opened, lambda messages: limited(messages, limit), paired):
+        before = list(current)
+        current, repairs = step(current)
+        assert list(current) == before or repairs
+        again, nothing = step(current)
+        assert again is current
+        assert nothing == NOTHING
+
+
+@THOROUGH
+@given(wellformed())
+def test_a_healthy_history_comes_back_as_the_same_object(history: list[Message]):
+    kept = tuple(history)
+    after, repairs = hygiene(kept)
+    assert after is kept
+    assert not repairs
+
+
+@THOROUGH
+@given(anything)
+def test_nothing_a_user_said_is_lost(history: list[Message]):
+    after = hygiene(history)[0]
+    assert set(user_words(history)) <= set(user_words(after))
+    for dialect in DIALECTS:
+        spelt = json.dumps(wire(after, dialect), ensure_ascii=False)
+        assert all(words in spelt for words in user_words(history))
+
+
+@QUICK
+@given(misplaced)
+def test_all_but_results_keeps_its_order(history: list[Message]):
+    clean, _ = sanitised(history)
+    after, repairs = paired(clean)
+    kept = {message.id for message in after}
+    stays = [message.id for message in clean if message.role != "tool" and message.id in kept]
+    assert [message.id for message in after if message.role != "tool"] == stays
+    gone = [message for message in clean if message.role != "tool" and message.id not in kept]
+    assert all(message.role == "assistant" and message.metadata.calls for message in gone)
+    assert repairs.dropped_empty == len(gone)
+
+
+@THOROUGH
+@given(misplaced)
+def test_no_call_gets_the_result_of_another_turns_call(history: list[Message]):
+    clean, _ = sanitised(history)
+    calls = {(message.turn_id, call.id) for message in clean for call in message.metadata.calls}
+    written = {message.id: message.metadata.call_id for message in clean}
+    caller = Message("", "", "user", "")
+    for message in paired(clean)[0]:
+        if message.role != "tool":
+            caller = message
+        elif message.content != MISSING:
+            assert message.turn_id == caller.turn_id or (message.turn_id, written[message.id]) not in calls
+
+
+@THOROUGH
+@given(misplaced)
+def test_the_counts_add_up(history: list[Message]):
+    clean, _ = sanitised(history)
+    after, done = paired(clean)
+    results = [message for message in clean if message.role == "tool"]
+    kept = [message for message in after if message.role == "tool"]
+    assert len(results) - done.dropped_duplicate - done.dropped_orphan + done.added == len(kept)
+    assert sum(message.content == MISSING for message in kept) == done.added
+    assert (after is clean) == (done == NOTHING)
+    calls = sum(len(message.metadata.calls) for message in clean)
+    assert sum(len(message.metadata.calls) for message in after) == calls - done.removed_calls == len(kept)
+
+
+@QUICK
+@given(misplaced)
+def test_made_up_results_are_errors_that_say_interrupted(history: list[Message]):
+    known = {message.content for message in history if message.role == "tool"}
+    for message in hygiene(history)[0]:
+        if message.role == "tool" and message.content not in known:
+            said = json.loads(message.content)
+            assert said["status"] == "error"
+            assert "interrupted" in said["error"]["message"]
+            assert message.metadata.ref is None
+
+
+@QUICK
+@given(misplaced, st.booleans())
+def test_a_new_turn_changes_nothing_of_what_was_repaired_before(history: list[Message], reuse: bool):
+    later = whole_turn("later", ["a", "call_1"] if reuse else ["l1", "l2"])
+    before = [(message.role, message.content, message.metadata) for message in hygiene(history)[0]]
+    after = [(message.role, message.content, message.metadata) for message in hygiene([*history, *later])[0]]
+    assert after[: len(before)] == before or not history
+    assert len(after) == len(before) + len(later)
+
+
+@QUICK
+@given(anything)
+def test_the_record_itself_is_left_alone(history: list[Message]):
+    before = repr(history)
+    hygiene(history, 1)
+    assert repr(history) == before
+
+
+PROGRAM = """
+import pickle, sys
+from codelaw.transcript.hygiene import hygiene
+print(ascii(hygiene(pickle.load(sys.stdin.buffer))))
+"""
+
+
+def broken_example() -> list[Message]:
+    """A history with something of everything that can be wrong."""
+    odd: Any = [{"type": "text", "text": "odd"}, {"b": 2, "a": 1}]
+    return [
+        observed("t0", "gone"),
+        acted("t1", 1, "a", "call:1", "x" * 300),
+        noted("t1", 1),
+        observed("t1", "call:1"),
+        Message("", "t1", "user", odd),
+        *whole_turn("t2", ["a", "b"], ["a"]),
+        *whole_turn("t3", ["call:1", "a"]),
+    ]
+
+
+def test_another_process_repairs_to_the_same_bytes():
+    history = broken_example()
+    for seed in ("1", "2"):
+        environ = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "server")}
+        command = [sys.executable, "-c", PROGRAM]
+        run = subprocess.run(command, env=environ, input=pickle.dumps(history), capture_output=True, check=True)
+        assert run.stdout.decode().strip() == ascii(hygiene(history))
+
+
+def test_without_hygiene_the_vendor_refuses_the_broken_example():
+    mended, _ = sanitised(broken_example())
+    assert problem(mended) is not None
+    assert problem(hygiene(broken_example())[0]) is None
+
+
+def test_every_part_of_a_history_can_be_sent_wherever_it_is_cut():
+    history = [*whole_turn("t1", ["a", "b"], ["c"]), *whole_turn("t2", ["a"]), asked("t3"), acted("t3", 1, "d", "e")]
+    for start in range(len(history)):
+        for end in range(start, len(history) + 1):
+            assert problem(hygiene(history[start:end])[0]) is None
+
+
+def test_a_history_that_begins_with_the_models_words_gets_an_opening():
+    history = [acted("t1", 1, "a"), observed("t1", "a"), answered("t1"), *whole_turn("t2")]
+    after, repairs = hygiene(history)
+    assert repairs == Repairs(opened=1)
+    assert (after[0].role, after[0].content, after[0].turn_id) == ("user", "…", "t1")
+    assert list(after[1:]) == history
+    assert wire(after, "native")[0]["content"][0]["text"] == "…"
+
+
+def test_a_history_that_begins_with_orphaned_results_needs_no_opening():
+    after, repairs = hygiene([observed("t0", "x"), observed("t0", "y"), *whole_turn("t1", ["a"])])
+    assert repairs == Repairs(dropped_orphan=2)
+    assert list(after) == whole_turn("t1", ["a"])
+
+
+def test_a_history_of_a_steer_and_what_follows_begins_with_the_steer():
+    after, repairs = hygiene([noted("t1", 1), answered("t1")])
+    assert not repairs
+    assert problem(after) is None
+
+
+def test_summaries_come_first_and_are_no_beginning():
+    summary = Message("s", "s", "summary", "## Archived")
+    after, repairs = hygiene([summary, answered("t1")])
+    assert [message.role for message in after] == ["summary", "user", "assistant"]
+    assert repairs == Repairs(opened=1)
+    assert problem(after) is None
+
+
+def test_an_empty_history_stays_empty():
+    history: tuple[Message, ...] = ()
+    assert hygiene(history, 3)[0] is history
+
+
+def test_after_a_limit_no_result_is_left_whose_call_was_cut():
+    late = observed("t1", "a")
+    history = [asked("t1"), acted("t1", 1, "a"), answered("t1"), asked("t2"), late, answered("t2")]
+    after, repairs = hygiene(history, 1)
+    assert [message.id for message in after] == ["ask_t2", "end_t2"]
+    assert repairs == Repairs(moved=1, limited=4)
+
+
+def test_a_result_that_stands_before_the_limit_is_brought_to_its_call_behind_it():
+    early = observed("t2", "a")
+    history = [asked("t1"), early, answered("t1"), asked("t2"), acted("t2", 1, "a"), answered("t2")]
+    after, repairs = hygiene(history, 1)
+    assert early in after
+    assert repairs.added == 0
+
+
+def test_steers_between_a_call_and_its_results_stand_behind_them():
+    history = [
+        asked("t1"),
+        acted("t1", 1, "a", "b"),
+        noted("t1", 1),
+        observed("t1", "a"),
+        noted("t1", 2),
+        observed("t1", "b"),
+        answered("t1"),
+    ]
+    after, repairs = hygiene(history)
+    assert [message.id for message in after] == [
+        "ask_t1",
+        "say_t1_1",
+        "result_a",
+        "result_b",
+        "steer_t1_1",
+        "steer_t1_2",
+        "end_t1",
+    ]
+    assert repairs == Repairs(moved=2)
+    kinds = [block["type"] for block in wire(after, "native")[2]["content"]]
+    assert kinds == ["tool_result", "tool_result", "text", "text"]
+
+
+def test_counts_of_several_passes_are_one_report():
+    doubled = observed("t2", "a")
+    history = [
+        *whole_turn("t1", ["a"]),
+        asked("t2"),
+        acted("t2", 1, "a"),
+        doubled,
+        doubled,
+        Message("e", "t2", "assistant", " "),
+    ]
+    after, repairs = hygiene(history)
+    assert repairs == Repairs(mended=2, dropped_empty=1, dropped_duplicate=1, renamed_calls=1)
+    assert problem(after) is None
+    assert bool(repairs)
+    assert not Repairs()
+
+
+def test_a_partial_call_of_an_interrupted_message_is_answered_with_an_error():
+    call = Call("p", "Write", {})
+    half = Message(
+        "h",
+        "t1",
+        "assistant",
+        "Thought: so\n[interrupted: the stream broke]",
+        Metadata(calls=(call,), interrupted=True),
+    )
+    after, repairs = hygiene([asked("t1"), half])
+    assert repairs == Repairs(mended=1, added=1)
+    result = next(block for block in blocks(after) if block["type"] == "tool_result")
+    assert result["is_error"] is True
+    assert "interrupted" in result["content"]
+
+
+def test_a_chat_of_855_messages_with_one_orphan_can_go_on():
+    history: list[Message] = []
+    for number in range(122):
+        history += whole_turn(f"t{number}", [f"{number}a", f"{number}b"], [f"{number}c"])
+    history.insert(400, observed("lost", "nobody"))
+    after, repairs = hygiene(history)
+    assert len(history) == 855
+    assert repairs == Repairs(dropped_orphan=1)
+    assert problem(after) is None
