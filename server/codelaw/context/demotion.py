@@ -1,0 +1,204 @@
+"""How a demoted message looks: one line that says what it was and how to get it back (C-6).
+
+A result becomes `{"status": …, "error"?: …, "shortened": "Read src/a.py 1-240, 9812 characters", "names": "…",
+"whole": "result:r12"}`. Reading `result:r12` brings back what the tool had answered, and with it the arguments of the
+call (C-4). In a call the long strings are replaced by their first words and a mark; what the model thought, and all
+short arguments, stay as they were written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any, cast
+
+from codelaw.context.observations import one_line
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.messages import Call, Message
+
+LONG = 200
+"""Characters of an argument that is shortened; shorter ones stay."""
+HEAD = 60
+"""Characters that are left of it."""
+TARGET = 40
+"""Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
+NAMES = (0.05, 60, 800)
+"""Characters for names out of a body: the share of its length, at least, at most."""
+
+_LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
+_OPENING = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*([A-Za-z_][\w.-]*)[ \t]*\[\s*")
+_DECODER = json.JSONDecoder(strict=False)
+_NAME = re.compile(r"[A-Za-z_][\w./-]{6,}\w")
+_TELLING = re.compile(r"[_/.\d]|[a-z][A-Z]")
+
+
+def demoted(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> Sequence[Message]:
+    """The messages with those demotions applied; the same object when none of them changes anything.
+
+    Never longer than before: what would not become shorter stays as it was. Never raises.
+    """
+    if not demotions:
+        return messages
+    refs = {message.metadata.call_id: message.metadata.ref for message in messages if message.role == "tool"}
+    shown = [_shown(message, demotions, refs) for message in messages]
+    return messages if all(map(_same, shown, messages)) else shown
+
+
+def demoted_in_turn(
+    scratchpad: Sequence[Message], record: Sequence[Message], demotions: AbstractSet[Demotion]
+) -> Sequence[Message]:
+    """The running turn with those demotions applied; the same object when none of them changes anything.
+
+    The lines are made of `record`, the same messages as the history will have them, so that they stay byte for byte
+    what they are when the turn has ended (L-6).
+    """
+    lines = demoted(record, demotions)
+    if lines is record or len(record) != len(scratchpad):
+        return scratchpad
+    shown = [full if line is kept else line for full, line, kept in zip(scratchpad, lines, record, strict=True)]
+    return scratchpad if shown == list(scratchpad) else shown
+
+
+def demotable(message: Message) -> Demotion | None:
+    """The demotion that a message of this kind can take: its result, or its arguments; None for all others."""
+    if message.role == "tool" and message.metadata.ref is not None:
+        return Demotion(message.id, "result")
+    if message.role == "assistant" and message.metadata.calls:
+        return Demotion(message.id, "arguments")
+    return None
+
+
+def _same(one: Message, other: Message) -> bool:
+    return one is other
+
+
+def _shown(message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None]) -> Message:
+    possible = demotable(message)
+    if possible is None or possible not in demotions:
+        return message
+    return _short_result(message) if possible.part == "result" else _short_call(message, refs)
+
+
+# ------------------------------------------------------------------------------------------------------------- results
+
+
+def _short_result(message: Message) -> Message:
+    body = _object(message.content)
+    if body is None or "data" not in body:
+        return message
+    data, tool = body["data"], message.metadata.tool_name or "Result"
+    line: dict[str, Any] = {"status": body.get("status", "success")}
+    if "error" in body:
+        line["error"] = body["error"]
+    line["shortened"] = f"{tool}{_target(data)}, {len(message.content)} characters"
+    if names := _names(data):
+        line["names"] = names
+    line["whole"] = f"result:{message.metadata.ref}"
+    content = one_line(line)
+    return replace(message, content=content) if len(content) < len(message.content) else message
+
+
+def _target(data: Any) -> str:
+    """What the call was about, with a space in front: a path with its lines, a pattern, a command."""
+    if not isinstance(data, Mapping):
+        return ""
+    facts = cast("Mapping[str, Any]", data)
+    name = next((name for name in ("command", "pattern", "path") if isinstance(facts.get(name), str)), "")
+    text = " ".join(str(facts.get(name, "")).split())
+    if len(text) > TARGET:
+        text = f"…{text[-TARGET:]}" if name == "path" else f"{text[:TARGET]}…"
+    first, last = facts.get("start_line"), facts.get("end_line")
+    lines = f" {first}-{last}" if isinstance(first, int) and isinstance(last, int) else ""
+    return f" {text}{lines}" if text else ""
+
+
+def _names(data: Any) -> str:
+    """Names that a body holds, as many as its share allows; first those said most often for their length."""
+    texts = _texts(data)
+    share, least, most = NAMES
+    room = min(most, max(least, int(share * sum(map(len, texts)))))
+    counted: Counter[str] = Counter()
+    for text in texts:
+        counted.update(name for name in _NAME.findall(text) if _TELLING.search(name))
+    kept: list[str] = []
+    for name in sorted(counted, key=lambda name: (-counted[name] / len(name), name)):
+        if len(name) < room:
+            kept.append(name)
+            room -= len(name) + 1
+    return " ".join(kept)
+
+
+def _texts(value: Any) -> list[str]:
+    """The strings of a JSON value, in order."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [text for item in cast("Mapping[str, Any]", value).values() for text in _texts(item)]
+    if isinstance(value, list):
+        return [text for item in cast("list[Any]", value) for text in _texts(item)]
+    return []
+
+
+def _object(text: str) -> Mapping[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else None
+
+
+# --------------------------------------------------------------------------------------------------------------- calls
+
+
+def _short_call(message: Message, refs: Mapping[str | None, str | None]) -> Message:
+    calls = tuple(_shortened(call, refs.get(call.id)) for call in message.metadata.calls)
+    if all(one is other for one, other in zip(calls, message.metadata.calls, strict=True)):
+        return message
+    content = _respelt(message.content, message.metadata.calls, calls)
+    return replace(message, content=content, metadata=replace(message.metadata, calls=calls))
+
+
+def _shortened(call: Call, ref: str | None) -> Call:
+    short = {name: _short_value(value, ref) for name, value in call.arguments.items()}
+    return call if short == dict(call.arguments) else replace(call, arguments=short)
+
+
+def _short_value(value: Any, ref: str | None) -> Any:
+    if isinstance(value, str):
+        return _short_text(value, ref) if len(value) > LONG else value
+    if isinstance(value, Mapping):
+        return {name: _short_value(item, ref) for name, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_short_value(item, ref) for item in cast("list[Any]", value)]
+    return value
+
+
+def _short_text(text: str, ref: str | None) -> str:
+    head = text.strip().partition("\n")[0][:HEAD].rstrip()
+    where = f": result:{ref}" if ref else ""
+    return f"{head}… [{len(text)} characters, shortened{where}]"
+
+
+def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str:
+    """The text with its one action spelt anew; as it is when it holds no such action (native dialect)."""
+    if len(before) != 1:
+        return content
+    for label in _LABEL.finditer(content):
+        name = _OPENING.match(content, label.end())
+        if name is None:
+            continue
+        if name[1] != before[0].tool:
+            return content
+        try:
+            written, _ = _DECODER.raw_decode(content, name.end())
+        except (ValueError, RecursionError):
+            return content
+        if written != dict(before[0].arguments):
+            return content
+        spelt = json.dumps(after[0].arguments, ensure_ascii=False)
+        return f"{content[: label.start()]}Action: {after[0].tool}[{spelt}]"
+    return content
