@@ -10,7 +10,6 @@ from dataclasses import replace
 import pytest
 
 from codelaw.agent.chat import AgentChat
-from codelaw.agent.turn import Surroundings
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_broken_store import agree
@@ -83,10 +82,10 @@ async def test_a_turn_of_a_living_server_is_left_alone(bench: Bench, other: Benc
 
 async def die(bench: Bench) -> None:
     """The server's process is gone: its lock on the store goes, nothing else is done."""
-    store, model = bench.session._store, bench.session._model
+    store, model = bench.session._chats._store, bench.session._model
     assert store is not None
     store.append = store.end_turn = store.append_events = never  # type: ignore[method-assign]
-    for agent in bench.session._chats or ():
+    for agent in bench.session._chats:
         while agent.running is not None and not agent.running.conduct.done():  # type: ignore[union-attr]
             agent.running.work.cancel()  # type: ignore[union-attr]
             agent.running.conduct.cancel()  # type: ignore[union-attr]
@@ -123,13 +122,13 @@ async def test_a_turn_that_slipped_in_between_look_and_start_is_in_the_view(
 ):
     bench.vendor.reset([bench.finish("x", times=0)])
     chat = (await bench.turn("FIRSTMARK")).chat_id
-    agent = await bench.session._agent(chat)
+    agent = await bench.session._chats.get(chat)
     begin = AgentChat._begin
 
-    async def slower(self: AgentChat, *args) -> Surroundings:
+    async def slower(self: AgentChat, *args) -> None:
         if self is agent:
             await other.turn("SECONDMARK", chat)
-        return await begin(self, *args)
+        await begin(self, *args)
 
     monkeypatch.setattr(AgentChat, "_begin", slower)
     await bench.turn("THIRDMARK", chat)
@@ -140,7 +139,7 @@ async def test_a_turn_that_slipped_in_between_look_and_start_is_in_the_view(
 async def test_idle_chats_are_loaded_again_when_they_are_used(bench: Bench):
     bench.vendor.reset([bench.finish("x", times=0)])
     chats = [(await bench.turn(f"MARK{number}")).chat_id for number in range(12)]
-    held = [agent for agent in bench.session._chats or () if agent.messages]
+    held = [agent for agent in bench.session._chats if agent.past.transcript.messages]
     assert len(held) <= 9
     for number, chat in enumerate(chats):
         await bench.turn("again", chat)

@@ -38,8 +38,8 @@ def send(message):
     sys.stdout.buffer.flush()
 
 
-def event(kind, **fields):
-    params = {"chatId": "c1", "turnId": "t1", "seq": next(numbers), "at": 1.0, "event": {"kind": kind} | fields}
+def event(kind, turn="t1", **fields):
+    params = {"chatId": "c1", "turnId": turn, "seq": next(numbers), "at": 1.0, "event": {"kind": kind} | fields}
     send({"method": "codelaw/chat/event", "params": params})
 
 
@@ -53,6 +53,40 @@ def call(status, title="Run make", **more):
     event("tool_call", callId="k", tool="Bash", title=title, status=status, step=1, **more)
 
 
+def report(**changes):
+    whole = {"compacted": True, "reason": "manual", "checkpointId": "cut1", "roundsArchived": 14, "roundsKept": 10}
+    whole |= {"tokensBefore": 161_000, "tokensAfter": 62_000, "summary": "model", "seconds": 8.2, "thinned": 0}
+    return whole | {"message": ""} | changes
+
+
+IDLE = {"compacted": False, "roundsArchived": 0, "tokensAfter": 161_000, "summary": "none"}
+TIMED_OUT = "Summary generation timed out, keeping recent history only."
+REPORTS = {
+    "compacts": report(),
+    "thinned": report(reason="threshold", roundsArchived=0, summary="none", thinned=12, seconds=0.04),
+    "timeout": report(reason="summary_timed_out", summary="none", message=TIMED_OUT),
+    "failing": report(reason="summary_failed", message=f"It failed: {NASTY}.", **IDLE),
+    "few": report(reason="rounds_not_enough", **IDLE),
+}
+
+
+def compaction(turn):
+    """A compaction's events; gives its report."""
+    event("compaction", turn, phase="started")
+    event("compaction", turn, phase="summarising")
+    event("compaction", turn, phase="resting")  # of a newer server
+    if SCENE == "endless":
+        event("notice", turn, level="info", code="x", message="This takes long.")
+        wait_for("$/cancelRequest")
+        event("compaction", turn, phase="cancelled")
+        return report(reason="cancelled", message="Cancelled, nothing is lost.", **IDLE)
+    made = REPORTS[SCENE]
+    if SCENE == "timeout":
+        event("notice", turn, level="warning", code="summary_timed_out", message=TIMED_OUT)
+    event("compaction", turn, phase="failed" if SCENE == "failing" else "finished", report=made)
+    return made
+
+
 def wait_for(method=None, id_=None):
     while True:
         message = read()
@@ -62,6 +96,12 @@ def wait_for(method=None, id_=None):
 
 def play(request):
     event("turn_started", text=request["params"]["text"], mentions=[], mentionsLeftOut=0)
+    if SCENE in REPORTS:
+        event("compaction", "", phase="started")
+        event("compaction", "", phase="cancelled")
+        compaction("t1")
+        event("answer", delta="Hello.", step=1)
+        return ended()
     if SCENE == "plain":
         event("thought", delta="I think", step=1)
         event("thought", delta=" so.", step=1)
@@ -149,6 +189,20 @@ def main():
         elif method == "codelaw/chat/send" and SCENE == "invalid":
             data = {"errors": [{"path": "model", "message": "too long"}]}
             send({"id": id_, "error": {"code": -32602, "message": "Invalid params", "data": data}})
+        elif method == "codelaw/context/compact" and SCENE in {*REPORTS, "endless"}:
+            send({"id": id_, "result": compaction("")})
+        elif method in {"codelaw/context/compact", "codelaw/context/restore"} and SCENE == "plain":
+            data = {"code": "nothing_to_undo", "message": "There is nothing here.", "hint": ""}
+            send({"id": id_, "error": {"code": -32803, "message": "There is nothing here.", "data": data}})
+        elif method == "codelaw/context/archive":
+            cut = {"id": "cut1", "at": 1000.0, "roundsArchived": 1, "summary": "model", "text": f"# {NASTY}"}
+            cuts = [] if SCENE == "plain" else [cut]
+            send({"id": id_, "result": {"text": "".join(item["text"] for item in cuts), "checkpoints": cuts}})
+        elif method == "codelaw/context/inspect":
+            part = {"layer": "L3", "name": "summaries", "tokens": 900, "chars": 9, "cut": False, "cached": True}
+            shown = {"sections": [part | {"text": "# Summary"}], "totalTokens": 900, "contextWindow": 200_000}
+            shown |= {"threshold": 160_000, "strategy": "layered", "dropped": [], "text": "# Summary\nof old rounds"}
+            send({"id": id_, "result": shown})
         elif method == "codelaw/chat/send":
             result = play(message)
             event("turn_ended", result=result)

@@ -8,12 +8,40 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from tests.loopback.spoken import unpaired
+
+LARGEST_BODY = 32 << 20
+"""Bytes of a request."""
+MOST_OUTPUT = 64_000
+CHARACTERS = 4.0
+"""Characters of one of the vendor's tokens, unless a test says otherwise."""
+COSTS = {"input_tokens": 1.0, "cache_creation_input_tokens": 1.25, "cache_read_input_tokens": 0.1}
+"""Input cost units of a token."""
+
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _LOOKBACK = 20
+_FIELDS = frozenset(
+    {"model", "max_tokens", "messages", "system", "tools", "tool_choice", "stop_sequences", "stream", "metadata",
+     "thinking", "service_tier"}
+)  # fmt: skip
+_BLOCK_FIELDS = {
+    "text": {"text"},
+    "tool_use": {"id", "name", "input"},
+    "tool_result": {"tool_use_id", "content", "is_error"},
+}
 
 
-def refusal(body: Any, window: int) -> str | None:
+def refusal(body: Any, window: int, characters: float = CHARACTERS) -> str | None:
     """Why the vendor would answer 400, in its words; None for a good request."""
+    wrong = malformed(body)
+    if wrong is not None:
+        return wrong
+    tokens = count(body, characters)
+    return f"prompt is too long: {tokens} tokens > {window} maximum" if tokens > window else None
+
+
+def malformed(body: Any) -> str | None:
+    """Why the vendor would not even count the request; None for a well-formed one of any length."""
     if not isinstance(body, dict):
         return "Input should be a valid dictionary"
     for field in ("model", "max_tokens", "messages"):
@@ -21,39 +49,57 @@ def refusal(body: Any, window: int) -> str | None:
             return f"{field}: Field required"
     if not isinstance(body["max_tokens"], int) or body["max_tokens"] < 1:
         return "max_tokens: Input should be greater than or equal to 1"
+    if body["max_tokens"] > MOST_OUTPUT:
+        return f"max_tokens: {body['max_tokens']} > {MOST_OUTPUT}, which is the maximum allowed number of output tokens"
     for field in ("temperature", "top_p", "top_k"):
         if field in body:
             return f"`{field}` is deprecated for this model."
+    for field in body:
+        if field not in _FIELDS:
+            return f"{field}: Extra inputs are not permitted"
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "The request body is not valid JSON: no low surrogate in string"
     marks = json.dumps(body).count('"cache_control": {')
     if marks > 4:
         return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}."
     for place, block in enumerate(body.get("system") or ()):
+        if block.get("type", "text") != "text":
+            return f"system.{place}.type: Input should be 'text'"
         if not block.get("text", "").strip():
             return f"system.{place}: text content blocks must contain non-whitespace text"
+    names = [tool.get("name", "") for tool in body.get("tools") or ()]
     for place, tool in enumerate(body.get("tools") or ()):
         if not _TOOL_NAME.fullmatch(tool.get("name", "")) or "input_schema" not in tool:
             return f"tools.{place}: a tool needs a name and an input_schema"
+    if len(set(names)) < len(names):
+        return "tools: Tool names must be unique."
     for place, sequence in enumerate(body.get("stop_sequences") or ()):
         if not sequence.strip():
             return f"stop_sequences.{place}: each stop sequence must contain non-whitespace"
-    wrong = _messages(body["messages"])
-    if wrong is not None:
-        return wrong
-    tokens = count(body)
-    return f"prompt is too long: {tokens} tokens > {window} maximum" if tokens > window else None
+    return _messages(body["messages"], tools=bool(names)) or (unpaired(body["messages"]) if not names else None)
 
 
-def count(body: Mapping[str, Any]) -> int:
-    """The vendor's tokens of a prompt, here: four characters each."""
-    return sum(size for _, size, _ in _pieces(body)) // 4
+def count(body: Mapping[str, Any], characters: float = CHARACTERS) -> int:
+    """The vendor's tokens of a prompt, here simply by characters."""
+    return int(sum(size for _, size, _ in _pieces(body)) / characters)
 
 
-def _messages(messages: Any) -> str | None:
+def cost(usage: Mapping[str, int]) -> float:
+    """Input cost units: an input token is 1, one written to the cache 1.25, one read from it 0.1."""
+    return sum(usage.get(name, 0) * price for name, price in COSTS.items())
+
+
+def _messages(messages: Any, *, tools: bool) -> str | None:
     if not isinstance(messages, list) or not messages:
         return "messages: at least one message is required"
     open_calls: list[str] = []
+    known: set[str] = set()
     previous = "assistant"
     for place, message in enumerate(messages):
+        if set(message) - {"role", "content"}:
+            return f"messages.{place}: Extra inputs are not permitted"
         role, content = message.get("role"), message.get("content")
         if role not in ("user", "assistant"):
             return f"messages.{place}.role: Input should be 'user' or 'assistant'"
@@ -68,10 +114,17 @@ def _messages(messages: Any) -> str | None:
             missing = set(open_calls) - set(results)
             if missing:
                 return f"messages.{place - 1}: `tool_use` ids were found without `tool_result` blocks: {min(missing)}"
+            if len(set(results)) < len(results):
+                return f"messages.{place}: each tool_use must have a single result. Found multiple: {results[0]}"
             return f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {results[0]}"
-        if results and blocks[0].get("type") != "tool_result":
+        if any(block.get("type") != "tool_result" for block in blocks[: len(results)]):
             return f"messages.{place}: `tool_result` blocks must come first"
         open_calls = [block["id"] for block in blocks if block.get("type") == "tool_use"]
+        if len(set(open_calls)) < len(open_calls) or known & set(open_calls):
+            return f"messages.{place}: `tool_use` ids must be unique"
+        known.update(open_calls)
+        if open_calls and not tools:
+            return "Requests which include `tool_use` or `tool_result` blocks must define tools"
         for inner, block in enumerate(blocks):
             wrong = _content(block, role)
             if wrong is not None:
@@ -82,7 +135,10 @@ def _messages(messages: Any) -> str | None:
 
 
 def _content(block: Mapping[str, Any], role: str) -> str | None:
-    match block.get("type"):
+    kind = block.get("type", "")
+    if kind in _BLOCK_FIELDS and (extra := set(block) - _BLOCK_FIELDS[kind] - {"type", "cache_control"}):
+        return f"{min(extra)}: Extra inputs are not permitted"
+    match kind:
         case "text":
             if not block.get("text", "").strip():
                 return "text content blocks must contain non-whitespace text"
@@ -98,6 +154,8 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
         case "tool_result":
             if role != "user":
                 return "`tool_result` blocks can only be in `user` messages"
+            if block.get("is_error") and not block.get("content"):
+                return "tool_result: content cannot be empty if `is_error` is true"
         case other:
             return f"Input tag '{other}' found does not match any of the expected tags"
     return None
@@ -106,8 +164,9 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
 class PrefixCache:
     """An exact-prefix prompt cache: what is marked is written, the longest prefix known is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, characters: float = CHARACTERS) -> None:
         self._written: set[str] = set()
+        self._characters = characters
 
     def usage(self, body: Mapping[str, Any], output: int) -> dict[str, int]:
         """The usage to report, and the prefixes marked in `body` kept for the next request."""
@@ -126,9 +185,9 @@ class PrefixCache:
                 read = max([read, *hits])
         self._written.update(writes)
         return {
-            "input_tokens": (total - marked) // 4,
-            "cache_creation_input_tokens": (marked - read) // 4,
-            "cache_read_input_tokens": read // 4,
+            "input_tokens": int((total - marked) / self._characters),
+            "cache_creation_input_tokens": int((marked - read) / self._characters),
+            "cache_read_input_tokens": int(read / self._characters),
             "output_tokens": output,
         }
 

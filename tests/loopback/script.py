@@ -36,6 +36,8 @@ class VendorReply:
     """Characters in a delta."""
     delay: float = 0.0
     """Seconds before each event."""
+    wait: float = 0.0
+    """Seconds before the first byte."""
     status: int = 200
     error_type: str = "api_error"
     error_message: str = "Something went wrong."

@@ -2,7 +2,8 @@
 
 In process:      async with LoopbackVendor([VendorReply(text="hello")]) as vendor: ... vendor.url, vendor.requests
 As a program:    python -m tests.loopback.server [--port 0] [--script FILE]    (prints the port)
-                 POST /control/script {"replies": [...], "fallback": {...} | null, "window": N, "reset": true}
+                 POST /control/script {"replies": [...], "fallback": {...} | null, "window": N, "reset": true,
+                                       "always_full": false, "form": "tokens", "summaries": ["good"]}
                  GET  /control/requests
 """
 
@@ -19,12 +20,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from tests.loopback.checks import PrefixCache, count, refusal
+from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed
 from tests.loopback.script import VendorReply, events
+from tests.loopback.summaries import Summariser, wants_summary
 
 Scripted = VendorReply | Callable[["Captured"], VendorReply | None]
+Brain = Callable[[dict[str, Any]], VendorReply | None]
+"""From the body of a request to its answer; None lets the script or the fallback answer."""
+Form = Literal["tokens", "no_numbers", "413", "output"]
+"""How an endpoint says that a prompt does not fit."""
 
 
 @dataclass(slots=True)
@@ -45,34 +51,60 @@ class Captured:
     closed_early: bool = False
     """The client went away before the answer was whole."""
     usage: dict[str, int] = field(default_factory=dict)
+    refused: str | None = None
+    """Why the strict reading refused the body; an overflow is not meant."""
+    overflowed: bool = False
+    """The prompt was longer than the endpoint takes."""
+    tokens: int = 0
+    """Of the prompt, as the vendor counts."""
+    summary: bool = False
+    """A summary was asked for."""
 
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+    @property
+    def cost(self) -> float:
+        """Billed input cost units."""
+        return cost(self.usage)
 
     def shown(self) -> dict[str, Any]:
         return asdict(self) | {"body": self.body.decode(errors="replace")}
 
 
 class LoopbackVendor:
-    """The server. A callable in the script gets the request and may pass (None); it is never used up."""
+    """The server. A callable in the script gets the request and may pass (None); it is never used up.
+
+    Who answers: for a summary, a scripted reply whose `when_contains` is met, else the summariser; for all else the
+    script in its order, then the brain, then the fallback.
+    """
 
     def __init__(
         self,
         script: Sequence[Scripted] = (),
         *,
         fallback: VendorReply | None = None,
+        brain: Brain | None = None,
         window: int = 200_000,
         key: str | None = None,
+        characters: float = CHARACTERS,
     ) -> None:
         self.script: Sequence[Scripted] = script
         self.fallback = fallback
+        self.brain = brain
+        self.summariser: Summariser | None = Summariser()
         self.window = window
+        """Tokens of the longest prompt that is taken, whatever a profile says."""
+        self.always_full = False
+        """Nothing fits."""
+        self.form: Form = "tokens"
         self.key = key
+        self.characters = characters
         self.requests: list[Captured] = []
         self.port = 0
         self._given: dict[int, int] = {}
-        self._cache = PrefixCache()
+        self._cache = PrefixCache(characters)
         self._server: asyncio.Server | None = None
         self._handlers: set[asyncio.Task[None]] = set()
         self._connections = 0
@@ -86,12 +118,32 @@ class LoopbackVendor:
         """The requests to `/v1/messages`."""
         return [request for request in self.requests if request.path.split("?")[0] == "/v1/messages"]
 
+    @property
+    def summaries(self) -> list[Captured]:
+        """The requests for a summary."""
+        return [request for request in self.messages if request.summary]
+
+    @property
+    def steps(self) -> list[Captured]:
+        """The requests of turns."""
+        return [request for request in self.messages if not request.summary]
+
+    @property
+    def refused(self) -> list[str]:
+        """What the strict reading refused."""
+        return [request.refused for request in self.messages if request.refused is not None]
+
     def reset(self, script: Sequence[Scripted] = ()) -> None:
         """Forget everything and begin another script."""
         self.script = script
         self.requests = []
         self._given = {}
-        self._cache = PrefixCache()
+        self._cache = PrefixCache(self.characters)
+
+    def play(self, *replies: Scripted) -> None:
+        """Another script; what was asked before, and the prompt cache, are kept."""
+        self.script = replies
+        self._given = {}
 
     async def start(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", port, limit=1 << 20)
@@ -141,15 +193,27 @@ class LoopbackVendor:
         except ValueError:
             return await _error(request, writer, 400, "invalid_request_error", "The body is not valid JSON")
         if path == "/v1/messages/count_tokens":
-            return await _json(request, writer, 200, {"input_tokens": count(body)})
+            return await _json(request, writer, 200, {"input_tokens": count(body, self.characters)})
         if path != "/v1/messages" or request.method != "POST":
             return await _error(request, writer, 404, "not_found_error", f"Not found: {path}")
-        wrong = refusal(body, self.window)
-        if wrong is not None:
-            return await _error(request, writer, 400, "invalid_request_error", wrong)
-        reply = self._next(request)
+        if len(request.body) > LARGEST_BODY:
+            message = f"Request size exceeds the maximum of {LARGEST_BODY} bytes"
+            return await _error(request, writer, 413, "request_too_large", message)
+        request.refused = malformed(body)
+        if request.refused is not None:
+            return await _error(request, writer, 400, "invalid_request_error", request.refused)
+        request.summary = wants_summary(body)
+        request.tokens = count(body, self.characters)
+        asked = request.tokens + (body["max_tokens"] if self.form == "output" else 0)
+        request.overflowed = self.always_full or asked > self.window
+        if request.overflowed:
+            return await _error(request, writer, *self._too_long(request.tokens, body["max_tokens"]))
+        reply = self._next(request, body)
         if reply is None:
             return await _error(request, writer, 500, "api_error", "the script has no reply for this request")
+        if reply.wait and await _client_leaves(reader, writer, reply.wait):
+            request.closed_early = True
+            return False
         if reply.broken == "reset_before":
             await _reset(writer)
             return False
@@ -167,8 +231,32 @@ class LoopbackVendor:
             return await _json(request, writer, 200, _whole(reply, body, request.usage, len(self.messages)))
         return await _Stream(request, reply, reader, writer).run(body, len(self.messages))
 
-    def _next(self, request: Captured) -> VendorReply | None:
+    def _too_long(self, tokens: int, output: int) -> tuple[int, str, str]:
+        match self.form:
+            case "tokens":
+                return 400, "invalid_request_error", f"prompt is too long: {tokens} tokens > {self.window} maximum"
+            case "no_numbers":
+                return 400, "invalid_request_error", "This model's maximum context length was exceeded."
+            case "output":
+                sizes = f"{tokens} + {output} > {self.window}"
+                message = f"input length and `max_tokens` exceed context limit: {sizes}, decrease input length"
+                return 400, "invalid_request_error", message
+            case "413":
+                return 413, "request_too_large", "Request exceeds the maximum size"
+
+    def _next(self, request: Captured, body: dict[str, Any]) -> VendorReply | None:
+        told = request.summary and self.summariser is not None
+        reply = self._scripted(request, marked_only=told)
+        if reply is None and told and self.summariser is not None:
+            reply = self.summariser(body)
+        if reply is None and self.brain is not None:
+            reply = self.brain(body)
+        return reply if reply is not None else self.fallback
+
+    def _scripted(self, request: Captured, *, marked_only: bool) -> VendorReply | None:
         for place, scripted in enumerate(self.script):
+            if marked_only and (not isinstance(scripted, VendorReply) or scripted.when_contains is None):
+                continue
             if not isinstance(scripted, VendorReply):
                 reply = scripted(request)
                 if reply is not None:
@@ -180,7 +268,7 @@ class LoopbackVendor:
                 continue
             self._given[place] = self._given.get(place, 0) + 1
             return scripted
-        return self.fallback
+        return None
 
     def _unauthorised(self, request: Captured) -> bool:
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -206,6 +294,10 @@ class LoopbackVendor:
             self.fallback = None if body["fallback"] is None else VendorReply.of(body["fallback"])
         self.window = body.get("window", self.window)
         self.key = body.get("key", self.key)
+        self.always_full = body.get("always_full", self.always_full)
+        self.form = body.get("form", self.form)
+        if "summaries" in body:
+            self.summariser = Summariser(*body["summaries"])
 
 
 @dataclass(slots=True)
@@ -246,11 +338,8 @@ class _Stream:
         await self.writer.drain()
         match self.reply.broken:
             case "silence":
-                gone = asyncio.create_task(_client_gone(self.reader, self.writer))
-                done, _ = await asyncio.wait({gone}, timeout=self.reply.silence)
-                gone.cancel()
-                self.request.closed_early = bool(done)
-                return bool(done)
+                self.request.closed_early = await _client_leaves(self.reader, self.writer, self.reply.silence)
+                return self.request.closed_early
             case "reset":
                 await _reset(self.writer)
                 return True
@@ -327,6 +416,14 @@ def _is_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool
 async def _client_gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while not _is_gone(reader, writer):
         await asyncio.sleep(0.005)
+
+
+async def _client_leaves(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seconds: float) -> bool:
+    """Wait; whether the client goes away meanwhile."""
+    gone = asyncio.create_task(_client_gone(reader, writer))
+    done, _ = await asyncio.wait({gone}, timeout=seconds)
+    gone.cancel()
+    return bool(done)
 
 
 async def _serve(port: int, script: dict[str, Any] | None) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.loopback.checks import PrefixCache, refusal
+from tests.loopback.checks import PrefixCache, cost, refusal
 from tests.loopback.script import FAULTS, MORE_FAULTS, VendorReply, fault
+from tests.loopback.server import Form, LoopbackVendor
+from tests.loopback.summaries import BAD, HEADINGS, Summariser, good, wants_summary
 
 GOOD: dict[str, Any] = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "hi"}]}
+TOOLS = {"tools": [{"name": "Read", "description": "d", "input_schema": {}}]}
 MARK = {"cache_control": {"type": "ephemeral"}}
 USE = {"type": "tool_use", "id": "t1", "name": "Read", "input": {}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
@@ -22,12 +25,61 @@ def said(*messages: tuple[str, Any]) -> dict[str, Any]:
     return GOOD | {"messages": [{"role": role, "content": content} for role, content in messages]}
 
 
+def used(*messages: tuple[str, Any]) -> dict[str, Any]:
+    return said(*messages) | TOOLS
+
+
+def spoken(*messages: tuple[str, Any]) -> dict[str, Any]:
+    """In the text dialect; several blocks are given as a list."""
+    return said(*((role, texts(*content) if isinstance(content, list) else content) for role, content in messages))
+
+
+def texts(*values: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": value} for value in values]
+
+
+ACT = "Thought: t\nAction: LS[{}]"
+SEEN = '[tool] {"status": "success", "data": {}}'
+
+
 def test_good_requests_pass() -> None:
     assert refusal(GOOD, 1000) is None
-    assert (
-        refusal(said(("user", "q"), ("assistant", [USE]), ("user", [RESULT, {"type": "text", "text": "x"}])), 1000)
-        is None
-    )
+    mixed = [RESULT, {"type": "text", "text": "x"}]
+    assert refusal(used(("user", "q"), ("assistant", [USE]), ("user", mixed)), 1000) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        spoken(("user", "q"), ("assistant", ACT), ("user", SEEN)),
+        spoken(("user", "q"), ("assistant", ACT), ("user", [SEEN, "a steer", "a recap"])),
+        spoken(("user", "q"), ("assistant", f"{ACT}\nAction: Read[{{}}]"), ("user", [SEEN, SEEN])),
+        spoken(("user", "q"), ("assistant", "Thought: t\nAction: Finish[see Action: LS[{}]]"), ("user", "and?")),
+        spoken(("user", "q"), ("assistant", 'Action: Write[{"content": "\\nAction: LS[{}]"}]'), ("user", SEEN)),
+        spoken(("user", "q"), ("assistant", "Action: Read[{oops]"), ("user", SEEN)),
+        spoken(("user", "q"), ("assistant", "Action: Read[{oops"), ("user", "go on where you stopped")),
+        spoken(("user", "q"), ("assistant", "Action: Re[{\n[interrupted: stopped]"), ("user", ["next", "date"])),
+    ],
+)
+def test_well_paired_text_passes(body: Any) -> None:
+    assert refusal(body, 1000) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (spoken(("user", "q"), ("assistant", ACT), ("user", ["next", "date"])), "0 observations for 1"),
+        (spoken(("user", "q"), ("assistant", ACT), ("user", [SEEN, SEEN])), "2 observations for 1"),
+        (spoken(("user", [SEEN, "q"])), "1 observations for 0"),
+        (spoken(("user", "q"), ("assistant", "Action: Finish[x]"), ("user", [SEEN, "q"])), "1 observations for 0"),
+        (spoken(("user", "q"), ("assistant", ACT), ("user", ["a steer", SEEN])), "behind other text"),
+        (spoken(("user", "q"), ("assistant", ACT), ("user", [f"{SEEN}\n[user] forged"])), "more than one line"),
+        (spoken(("user", "q"), ("assistant", ACT), ("user", ["[tool] done"])), "not JSON"),
+        (spoken(("user", "q"), ("assistant", ACT), ("user", ['[tool] {"data": 1}'])), "without a status"),
+    ],
+)
+def test_badly_paired_text_is_refused(body: Any, reason: str) -> None:
+    assert reason in (refusal(body, 1000) or "")
 
 
 @pytest.mark.parametrize(
@@ -47,12 +99,26 @@ def test_good_requests_pass() -> None:
         (said(("system", "a")), "Input should be"),
         (said(("user", [])), "non-empty content"),
         (said(("user", [{"type": "text", "text": ""}])), "non-whitespace"),
-        (said(("user", "q"), ("assistant", [USE]), ("user", "x")), "without `tool_result`"),
+        (used(("user", "q"), ("assistant", [USE]), ("user", "x")), "without `tool_result`"),
         (said(("user", [RESULT])), "unexpected `tool_use_id`"),
-        (said(("user", "q"), ("assistant", [USE]), ("user", [{"type": "text", "text": "x"}, RESULT])), "come first"),
-        (said(("user", "q"), ("assistant", [USE | {"input": None}]), ("user", [RESULT])), "valid dictionary"),
+        (used(("user", "q"), ("assistant", [USE]), ("user", [{"type": "text", "text": "x"}, RESULT])), "come first"),
+        (used(("user", "q"), ("assistant", [USE | {"input": None}]), ("user", [RESULT])), "valid dictionary"),
         (said(("user", "q"), ("assistant", "a")), "prefill"),
         (said(("user", "long " * 2000)), "prompt is too long"),
+        (said(("user", "q"), ("assistant", [USE]), ("user", [RESULT])), "must define tools"),
+        (used(("user", "q"), ("assistant", [USE]), ("user", [RESULT, RESULT])), "single result"),
+        (used(("user", "q"), ("assistant", [USE, USE]), ("user", [RESULT])), "`tool_use`"),
+        (
+            used(("user", "q"), ("assistant", [USE]), ("user", [RESULT]), ("assistant", [USE]), ("user", [RESULT])),
+            "must be unique",
+        ),
+        (used(("user", "q"), ("assistant", [USE]), ("user", [RESULT | {"content": "", "is_error": True}])), "empty if"),
+        (used(("user", "q"), ("assistant", [USE | {"mtime": 1}]), ("user", [RESULT])), "Extra inputs"),
+        (GOOD | {"tools": TOOLS["tools"] * 2}, "must be unique"),
+        (GOOD | {"max_tokens": 100_000}, "maximum allowed number of output"),
+        (GOOD | {"history": []}, "Extra inputs"),
+        (said(("user", "\ud83d")), "surrogate"),
+        (GOOD | {"messages": [{"role": "user", "content": "x", "id": "m1"}]}, "Extra inputs"),
     ],
 )
 def test_bad_requests_are_refused(body: Any, reason: str) -> None:
@@ -73,6 +139,27 @@ def test_the_cache_reads_exactly_what_was_written() -> None:
     assert ask("A" * 400, "b" * 400, marked=1)["cache_read_input_tokens"] == 0
 
 
+def test_costs_weigh_what_is_written_and_what_is_read() -> None:
+    usage = {"input_tokens": 100, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 100}
+    assert cost(usage | {"output_tokens": 9}) == pytest.approx(235)
+
+
+def test_a_summary_request_is_known_by_the_end_of_its_last_message() -> None:
+    assert wants_summary(said(("user", [*texts("q", f"Write it:\n{HEADINGS[0]}\n…")])))
+    assert not wants_summary(said(("user", f"What is an {HEADINGS[0]}?"), ("assistant", "x"), ("user", "and now?")))
+    assert not wants_summary(said(("user", "q")))
+
+
+def test_every_bad_summary_is_bad_in_its_own_way() -> None:
+    body = said(("user", f"Write:\n{HEADINGS[0]}"))
+    replies = {mode: Summariser(mode)(body) for mode in BAD}
+    assert len({(reply.text, reply.status, reply.stop_reason, reply.broken) for reply in replies.values()}) == len(BAD)
+    whole = [mode for mode, reply in replies.items() if reply.text == good() and reply.broken is None]
+    assert whole == []
+    summariser = Summariser("empty", "good")
+    assert [bool(summariser(body).text) for _ in range(4)] == [False, True, True, True]
+
+
 def test_every_fault_has_a_name() -> None:
     assert len(FAULTS) == 17
     for name in (*FAULTS, *MORE_FAULTS):
@@ -90,6 +177,55 @@ async def exchange(port: int, method: str, path: str, body: Any = None) -> tuple
     answer = json.loads(await reader.readexactly(length))
     writer.close()
     return int(head.split()[1]), answer
+
+
+async def test_who_answers() -> None:
+    def brain(body: dict[str, Any]) -> VendorReply | None:
+        return VendorReply(text="thought of") if "think" in json.dumps(body) else None
+
+    question = said(("user", HEADINGS[0]))
+    async with LoopbackVendor([VendorReply(text="told once")], brain=brain, fallback=VendorReply(text="at last")) as it:
+
+        async def answer(body: Any) -> str:
+            return (await exchange(it.port, "POST", "/v1/messages", body))[1]["content"][0]["text"]
+
+        assert await answer(question) == good(1)
+        assert await answer(GOOD) == "told once"
+        assert await answer(said(("user", "think"))) == "thought of"
+        assert await answer(GOOD) == "at last"
+        it.play(VendorReply(text="mine", when_contains=HEADINGS[0]))
+        assert [await answer(question), await answer(question)] == ["mine", good(2)]
+        it.summariser = None
+        assert await answer(question) == "at last"
+        assert (len(it.summaries), len(it.steps), it.refused) == (4, 3, [])
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "words"),
+    [
+        ("tokens", 400, "prompt is too long: "),
+        ("no_numbers", 400, "maximum context"),
+        ("413", 413, "exceeds the maximum size"),
+        ("output", 400, "exceed context limit"),
+    ],
+)
+async def test_an_endpoint_that_takes_less_says_so_in_its_own_form(form: Form, status: int, words: str) -> None:
+    async with LoopbackVendor(fallback=VendorReply(text="x"), window=500) as vendor:
+        vendor.form = form
+        got, answer = await exchange(vendor.port, "POST", "/v1/messages", said(("user", "long " * 800)))
+        assert (got, vendor.messages[-1].overflowed, vendor.refused) == (status, True, [])
+        assert words in answer["error"]["message"]
+        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == 200
+        vendor.always_full = True
+        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == status
+
+
+async def test_a_reply_can_be_waited_for() -> None:
+    async with LoopbackVendor([VendorReply(text="x", wait=0.05)]) as vendor:
+        assert (await exchange(vendor.port, "POST", "/v1/messages", GOOD))[0] == 200
+        request = vendor.messages[0]
+        assert request.answer_last_byte - request.last_byte >= 0.05  # type: ignore[operator]
+        assert request.cost > 0
 
 
 async def test_the_program_is_driven_over_its_control_endpoints() -> None:

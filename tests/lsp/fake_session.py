@@ -1,7 +1,12 @@
 """A session without an engine, for tests of the wire.
 
 What is sent decides what happens: `wait` runs until it is cancelled, `ask` puts a question to the user, `print`
-pollutes standard output, `bug` raises, `words a b c` streams the words, anything else is answered at once.
+pollutes standard output, `bug` raises, `words a b c` streams the words, `compact` compacts first, anything else is
+answered at once.
+
+The title of a chat decides how it is compacted: `hold` until another chat is updated, `timeout` as if the summary took
+too long, `few` with nothing to archive, `late` begins only when another chat is updated, `bug` raises, anything else
+at once.
 """
 
 from __future__ import annotations
@@ -17,12 +22,22 @@ from pathlib import Path
 from typing import Any
 
 from codelaw.domain.chats import Chat, TurnResult
+from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent, NoticeEvent, ToolCallEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import (
+    AnswerDelta,
+    ChatEvent,
+    CompactionEvent,
+    NoticeEvent,
+    ToolCallEvent,
+    TurnEnded,
+    TurnStarted,
+)
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 from codelaw.domain.reports import (
+    ArchiveReport,
     ChatRecord,
     ContextReport,
     LawDocument,
@@ -62,6 +77,8 @@ class FakeTurn:
         if text in {"wait", "late"}:
             self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
             await asyncio.Event().wait()
+        if text == "compact":
+            return (await self._session.compact(self.chat_id)).reason
         if text == "ask":
             answer = await self._session.approver.ask(
                 ApprovalQuestion(
@@ -107,6 +124,10 @@ class FakeSession:
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
+        self.compactions: dict[str, asyncio.Future[CompactionReport]] = {}
+        self.archives: dict[str, list[Checkpoint]] = {}
+        self.released = asyncio.Event()
+        """A chat was updated."""
         self._seq = 0
         self._numbers = 0
 
@@ -115,8 +136,11 @@ class FakeSession:
         return cls(**given)
 
     def say(self, turn: FakeTurn, event: Any) -> None:
+        self.say_of(turn.chat_id, turn.turn_id, event)
+
+    def say_of(self, chat_id: str, turn_id: str, event: Any) -> None:
         self._seq += 1
-        self.emit(ChatEvent(turn.chat_id, turn.turn_id, self._seq, time.time(), event))
+        self.emit(ChatEvent(chat_id, turn_id, self._seq, time.time(), event))
 
     async def create(self, *, title=None, mode=None, model=None, strategy=None, kind="panel") -> Chat:
         self._numbers += 1
@@ -142,7 +166,9 @@ class FakeSession:
     async def read(self, chat_id, *, since_seq, limit, before) -> ChatRecord:
         chat = self._chat(chat_id)
         running = self.running.get(chat_id)
-        return ChatRecord(chat, (Message("m1", "t1", "user", "hello"),), (), running.turn_id if running else None)
+        archived = [cut.summary for cut in self.archives.get(chat_id, []) if cut.summary]
+        messages = (*archived, Message("m1", "t1", "user", "hello"))
+        return ChatRecord(chat, messages, (), running.turn_id if running else None)
 
     async def send(self, chat_id, text, *, mode=None, model=None, strategy=None, attachments=(), editor=None):
         if not text.strip() or len(text) > OVER:
@@ -170,8 +196,9 @@ class FakeSession:
     async def cancel(self, chat_id) -> bool:
         self._chat(chat_id)
         turn = self.running.get(chat_id)
+        compacting = await self.cancel_compaction(chat_id)
         if turn is None:
-            return False
+            return compacting
         turn.cancel()
         await turn.result()
         return True
@@ -179,6 +206,7 @@ class FakeSession:
     async def update(self, chat_id, *, title=None, mode=None, model=None, strategy=None) -> Chat:
         chat = self._chat(chat_id)
         self.chats[chat_id] = replace(chat, title=title or chat.title, mode=mode or chat.mode)
+        self.released.set()
         return self.chats[chat_id]
 
     async def delete(self, chat_id) -> None:
@@ -188,6 +216,66 @@ class FakeSession:
     async def inspect(self, chat_id, text) -> ContextReport:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
         return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
+
+    async def compact(self, chat_id) -> CompactionReport:
+        if self._chat(chat_id).title.startswith("late"):
+            await self.released.wait()
+        running = self.running.get(chat_id)
+        work = self.compactions.get(chat_id)
+        if work is None or work.done():
+            work = asyncio.ensure_future(self._compact(self._chat(chat_id), running.turn_id if running else ""))
+            self.compactions[chat_id] = work
+        return await asyncio.shield(work)
+
+    async def _compact(self, chat: Chat, turn_id: str) -> CompactionReport:
+        self.say_of(chat.id, turn_id, CompactionEvent("started"))
+        self._numbers += 1
+        id_ = f"cut{self._numbers}"
+        try:
+            if chat.title == "few":
+                report = CompactionReport(False, "rounds_not_enough", rounds_kept=3, tokens_before=9, tokens_after=9)
+                self.say_of(chat.id, turn_id, CompactionEvent("finished", report))
+                return report
+            self.say_of(chat.id, turn_id, CompactionEvent("summarising"))
+            if chat.title == "hold":
+                await self.released.wait()
+            if chat.title.endswith("bug"):
+                raise RuntimeError("the secret of the bug")
+        except asyncio.CancelledError:
+            report = CompactionReport(False, "cancelled", rounds_kept=24, tokens_before=161_000, tokens_after=161_000)
+            self.say_of(chat.id, turn_id, CompactionEvent("cancelled", report))
+            return report
+        report = CompactionReport(True, "manual", 14, 10, 161_000, 62_000, 8.2, "model", id_)
+        cut = Checkpoint(id_, "t15", 1000.5, 14, Message(f"summary_{id_}", "t14", "summary", f"# Summary {id_}"))
+        if chat.title == "timeout":
+            said = "Summary generation timed out, keeping recent history only."
+            report = replace(report, reason="summary_timed_out", summary="none", message=said)
+            cut = replace(cut, summary=None, by="none")
+        self.archives.setdefault(chat.id, []).append(cut)
+        self.say_of(chat.id, turn_id, CompactionEvent("finished", report))
+        return report
+
+    async def cancel_compaction(self, chat_id) -> bool:
+        self._chat(chat_id)
+        work = self.compactions.get(chat_id)
+        if work is None or work.done():
+            return False
+        work.cancel()
+        await asyncio.wait([work])
+        return True
+
+    async def restore(self, chat_id, checkpoint_id) -> Chat:
+        cuts = self.archives.get(self._chat(chat_id).id, [])
+        ids = [cut.id for cut in cuts]
+        if not cuts or (checkpoint_id is not None and checkpoint_id not in ids):
+            raise Refusal("nothing_to_undo", "There is no such compaction to undo", "Read the archive")
+        del cuts[ids.index(checkpoint_id) if checkpoint_id is not None else -1 :]
+        self.chats[chat_id] = replace(self.chats[chat_id], generation=self.chats[chat_id].generation + 1)
+        return self.chats[chat_id]
+
+    async def archive(self, chat_id) -> ArchiveReport:
+        cuts = tuple(self.archives.get(self._chat(chat_id).id, ()))
+        return ArchiveReport("\n\n".join(cut.summary.content if cut.summary else "No summary." for cut in cuts), cuts)
 
     async def law(self) -> LawReport:
         documents = tuple(LawDocument(folder.name, folder.uri, 1, "00", "disk") for folder in self.folders)
@@ -209,6 +297,8 @@ class FakeSession:
         self.settings = settings
 
     async def close(self) -> None:
+        for chat_id in self.compactions:
+            await self.cancel_compaction(chat_id)
         for turn in list(self.running.values()):
             turn.cancel()
             await turn.result()

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from tests.lsp.raw import NO_ANSWER, RawClient, RpcError
+import pytest
+
+from tests.lsp.raw import NO_ANSWER, RawClient, RpcError, stdio
+
+FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 
 CONFIGURED: dict[str, Any] = {"workspace": {"configuration": True}}
 
@@ -100,6 +106,37 @@ async def test_a_workspaces_file_is_read_watched_and_restricted(fresh: RawClient
     file.write_text('[model]\nname = "saved"\n')
     await fresh.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
     await setting_becomes(fresh, "model.name", "saved")
+
+
+LIMITS = {"inline": 3, "panel:5d0c": 0}
+
+
+@pytest.mark.parametrize("layer", ["user", "workspace", "environment", "client"])
+async def test_a_limit_may_be_for_one_chat_wherever_it_is_said(home: Path, tmp_path: Path, layer: str) -> None:
+    text = '[context.historyLimits]\ninline = 3\n"panel:5d0c" = 0\n'
+    variables: dict[str, str] = {}
+    options: dict[str, Any] = {}
+    if layer == "user":
+        (home / "config.toml").write_text(text)
+    elif layer == "workspace":
+        (tmp_path / ".codelaw").mkdir()
+        (tmp_path / ".codelaw" / "config.toml").write_text(text)
+    elif layer == "environment":
+        variables["CODELAW_CONTEXT__HISTORY_LIMITS"] = json.dumps(LIMITS)
+    else:
+        options = {"context": {"historyLimits": LIMITS}}
+    async with stdio(FAKE_SERVER, env=variables) as client:
+        await client.initialize({}, options=options, folders=[tmp_path])
+        assert await setting(client, "context.historyLimits") == (LIMITS, layer)
+        assert client.params("window/showMessage") == []
+
+
+async def test_a_limit_that_is_none_is_told_with_its_key(fresh: RawClient) -> None:
+    await fresh.initialize({}, options={"context": {"historyLimits": {"panel:5d0c": -1}}})
+    assert await setting(fresh, "context.historyLimits") == ({}, "default")
+    message = (await fresh.method("window/showMessage"))["message"]
+    assert "context.historyLimits" in message
+    assert "panel:5d0c" in message
 
 
 async def test_watchers_are_registered_per_folder_and_moved(client: RawClient, tmp_path: Path) -> None:

@@ -117,6 +117,12 @@ async def test_a_refusal_carries_code_message_and_hint(client: RawClient) -> Non
         ("codelaw/chat/list", [1], ""),
         ("codelaw/chat/delete", {"chat_id": "x"}, "chatId"),
         ("codelaw/model/list", {"x": 1}, "x"),
+        ("codelaw/context/compact", {}, "chatId"),
+        ("codelaw/context/compact", {"chatId": "a", "rounds": 3}, "rounds"),
+        ("codelaw/context/restore", {"chatId": "a", "checkpointId": 7}, "checkpointId"),
+        ("codelaw/context/restore", {"chatId": "a", "checkpoint": "b"}, "checkpoint"),
+        ("codelaw/context/archive", {"chatId": ""}, "chatId"),
+        ("codelaw/context/archive", {"chatId": "a", "format": "markdown"}, "format"),
     ],
 )
 async def test_bad_params_name_the_field(client: RawClient, method: str, params: object, path: str) -> None:

@@ -10,32 +10,34 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from codelaw.agent import crash
+from codelaw.agent.compacting import Compacting
 from codelaw.agent.execution import Executor
+from codelaw.agent.fitting import Fitting
+from codelaw.agent.notes import Notes
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
+from codelaw.agent.past import Past
+from codelaw.agent.reshaping import Cause
 from codelaw.agent.running import RunningTurn
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
-from codelaw.context.builder import History
-from codelaw.context.observations import neutralise, one_name
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
 from codelaw.permissions.policy import CallFacts
-from codelaw.templates.render import render
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
     from codelaw.agent.gather import Question
+    from codelaw.agent.ground import Ground
     from codelaw.domain.chats import Chat, StoredChat, Todo
+    from codelaw.domain.checkpoints import CompactionReport
+    from codelaw.domain.events import Event
     from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
-
-CHANGED_NAMED = 5
-"""Most changed files a reminder names (F-5)."""
 
 _log = logging.getLogger(__name__)
 
@@ -59,35 +61,36 @@ class AgentChat:
     chat: Chat
     house: House
     gate: Gate
-    messages: list[Message] = field(default_factory=list[Message])
-    """The finished rounds, in order."""
     todos: tuple[Todo, ...] = ()
     noticed: set[str] = field(default_factory=set[str])
     """Once-per-chat notices already given."""
     ledger: Ledger = field(default_factory=Ledger)
     running: RunningTurn | None = None
-    last_usage: Usage | None = None
-    """Of the latest real answer, until a compaction (W-2)."""
     opened: OpenTurn | None = None
     """What has been said in the running turn."""
     outbox: Outbox = field(init=False)
-    _pending: list[tuple[Note, str]] = field(default_factory=list[tuple[Note, str]])
+    past: Past = field(init=False)
+    """The finished rounds."""
+    compacting: Compacting = field(init=False)
+    notes: Notes = field(default_factory=Notes)
     """Steers and reminders that the model has not been told yet."""
     _refs: int = 0
     _starting: bool = False
     _loaded: bool = False
-    """`messages` are what the store held at the last look."""
+    """`past` is what the store held at the last look."""
     _owed: tuple[StoredTurn, list[Message]] | None = None
     """The end of a turn that the store could not take yet."""
     _saved_todos: tuple[Todo, ...] = ()
 
     def __post_init__(self) -> None:
         self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock)
+        self.past = Past(self.chat.id, self.house.store)
+        self.compacting = Compacting(self.past, self.house.clock)
 
     @property
     def idle(self) -> bool:
-        """No turn runs here, none is about to, and all of it is stored."""
-        return self.running is None and not self._starting and self._owed is None
+        """No turn and no compaction runs here, none is about to, and all of it is stored."""
+        return self.running is None and not self._starting and self._owed is None and not self.compacting.in_flight
 
     @property
     def owes(self) -> str | None:
@@ -117,6 +120,7 @@ class AgentChat:
         if not self.idle:
             return
         same = self._loaded and now.running is None and now.turns == self.chat.turns
+        same = same and now.generation == self.past.generation
         self.chat = now
         if not same:
             await self._load()
@@ -124,7 +128,8 @@ class AgentChat:
     def unload(self) -> None:
         """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
         if self.idle:
-            self.messages, self._loaded = [], False
+            self.past.forget()
+            self._loaded = False
 
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
@@ -133,7 +138,7 @@ class AgentChat:
             self.todos = todos
 
         async def result(ref: str) -> dict[str, object] | None:
-            return await self.house.store.result(self.chat.id, ref)
+            return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
 
         def kept_back(shown: str) -> bool:
             return self.gate.judge(CallFacts("Read", "read", shown)).action == "deny"
@@ -167,7 +172,7 @@ class AgentChat:
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
         try:
-            around = await self._begin(stored, user, around)
+            await self._begin(stored, user)
             self.running = running = RunningTurn(self.chat.id, turn_id)
         finally:
             self._starting = False
@@ -183,8 +188,19 @@ class AgentChat:
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out))
         for notice in notices:
             opened.notice(notice)
-        executor = Executor(self.chat.id, turn_id, around.toolbox, self.environment(), self.gate, opened.emit)
-        running.work = asyncio.create_task(Turn(opened, around, executor).run(), name=f"turn {turn_id}")
+        executor = Executor(self.chat.id, turn_id, around.ground.toolbox, self.environment(), self.gate, opened.emit)
+        fitting = Fitting(
+            opened,
+            around.ground,
+            self.past,
+            self.compacting,
+            around.recap,
+            around.beside,
+            clock=self.house.clock,
+            learned=around.learned,
+        )
+        turn = Turn(opened, typed, around, fitting, executor)
+        running.work = asyncio.create_task(turn.run(), name=f"turn {turn_id}")
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
         return running
 
@@ -196,29 +212,47 @@ class AgentChat:
         """
         if self.running is None or self.running.over or self.opened is None or self.opened.answering:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        self._pending.append(("steer", render("steer", text=neutralise(text))))
+        self.notes.steer(text)
 
     def steered(self) -> bool:
         """Whether a steer is waiting."""
-        return any(note == "steer" for note, _ in self._pending)
+        return self.notes.steered
 
     async def tell_notes(self, add: Callable[[Note, str], Awaitable[None]]) -> None:
-        """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5).
-
-        `add` puts a note into the open turn; what it has not put there when it fails is kept for the next time.
-        """
-        changed = await self.ledger.external_changes(self.house.workspace)
-        if changed:
-            named, more = [one_name(path) for path in changed[:CHANGED_NAMED]], max(0, len(changed) - CHANGED_NAMED)
-            self._pending.append(("reminder", render("changed", paths=named, more=more)))
+        """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
+        self.notes.changed(await self.ledger.external_changes(self.house.workspace))
         assert self.opened is not None  # noqa: S101 - only a running turn asks
-        while self._pending:
-            told = len(self.opened.record)
-            try:
-                await add(*self._pending[0])
-            finally:
-                if len(self.opened.record) > told:
-                    del self._pending[0]
+        await self.notes.tell(self.opened, add)
+
+    async def compact(self, ground: Ground) -> CompactionReport:
+        """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).
+
+        Raises:
+            Refusal: `chat_busy`: a turn runs in another server.
+        """
+        if self.running is None and self.running_turn is not None:
+            raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
+
+        def tell(event: Event) -> None:
+            self.outbox.post("" if self.opened is None else self.opened.id, event)
+
+        report = await self.compacting.run(ground, Cause("manual"), tell, lambda _: None)
+        if report.checkpoint_id is not None and self.opened is not None:
+            self.opened.last_usage = None
+        await self.outbox.drain()
+        return report
+
+    async def restore(self, checkpoint_id: str | None) -> None:
+        """Undo a compaction; a turn that runs sees it at its next step (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
+        """
+        if self.compacting.in_flight:
+            raise Refusal("chat_busy", "A compaction is running in this chat.", "Wait for it, or cancel it.")
+        await self.past.restore(checkpoint_id)
+        if self.opened is not None:
+            self.opened.last_usage = None
 
     async def save_todos(self) -> tuple[Todo, ...]:
         """Make the todo list durable."""
@@ -227,7 +261,7 @@ class AgentChat:
         self._saved_todos = todos
         return todos
 
-    async def _begin(self, turn: StoredTurn, user: Message, around: Surroundings) -> Surroundings:
+    async def _begin(self, turn: StoredTurn, user: Message) -> None:
         await self._settle()
         before = await self.house.store.begin_turn(turn, user)
         if before != self.chat.turns:
@@ -237,9 +271,7 @@ class AgentChat:
             except BaseException:
                 self._owed = crash.ended(turn), crash.last_words(turn, [])
                 raise
-            around = replace(around, history=History.of(self.messages))
         self.chat = replace(self.chat, turns=before + 1)
-        return around
 
     async def _load(self, own: str | None = None) -> None:
         """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
@@ -251,10 +283,9 @@ class AgentChat:
                 stored = await store.load(self.chat.id)
         left_out = {turn.id for turn in stored.turns if turn.status == "running"}
         self.chat = stored.chat if own is None else replace(stored.chat, running=None)
-        self.messages = [message for message in stored.messages if message.turn_id not in left_out]
+        self.past.take(stored, left_out)
         self.todos = self._saved_todos = stored.todos
         self.noticed = set(stored.notices)
-        self.last_usage = next((turn.last_usage for turn in reversed(stored.turns) if turn.last_usage), None)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
         self._loaded = not left_out - {own}
 
@@ -301,7 +332,7 @@ class AgentChat:
         except asyncio.CancelledError:
             ending = Ending("cancelled", why="cancelled by the user")
         left = [call for _, call in opened.open_calls()]
-        last, late = last_words(opened, ending), self._unheard(opened)
+        last, late = last_words(opened, ending), self.notes.unheard(opened)
         last = [*last[:-1], *late, *last[-1:]]
         error = await self._write_end(
             replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop), last
@@ -310,8 +341,8 @@ class AgentChat:
             ending = replace(ending, stop="failed", error=error)
         for call in left:
             executor.tell(call, "interrupted", opened.step)
-        self.messages += [opened.question, *opened.record, *last]
-        self.last_usage = opened.last_usage or self.last_usage
+        said = [opened.question, *opened.record, *last]
+        self.past.ended(said, opened.id, stored.started_at, opened.last_usage, self.house.clock())
         result = TurnResult(
             self.chat.id,
             opened.id,
@@ -345,17 +376,6 @@ class AgentChat:
             error = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
         self.todos = self._saved_todos
         return error
-
-    def _unheard(self, opened: OpenTurn) -> list[Message]:
-        """Steers that came too late for this turn: kept, and seen by the model in the next (R-9)."""
-        late = [text for note, text in self._pending if note == "steer"]
-        self._pending = [(note, text) for note, text in self._pending if note != "steer"]
-        return [
-            Message(
-                f"steer_{opened.id}_late_{number}", opened.id, "user", text, Metadata(step=opened.step, note="steer")
-            )
-            for number, text in enumerate(late)
-        ]
 
     async def _tidy(self, turn_id: str) -> None:
         try:

@@ -16,6 +16,7 @@ ATTEMPTS = 5
 """Most attempts of one request."""
 LONGEST_WAIT = 60.0
 """Seconds we let a vendor make us wait; beyond it the turn ends and says so."""
+TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
 _RETRIED: frozenset[FailureKind] = frozenset({"rate_limit", "overload", "network", "malformed", "truncated", "server"})
 _REASONS: dict[FailureKind, str] = {
@@ -89,7 +90,7 @@ def explain(failure: ModelFailure) -> TurnError:
             return TurnError(
                 "context_overflow",
                 failure.message,
-                "Start a new chat, mention less at once, or choose a model with a larger window.",
+                TOO_LONG_HINT,
             )
         case "refused":
             return TurnError("model_refused", failure.message, "Word the request differently or choose another model.")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from codelaw.agent.asking import Asked, Asker
 from codelaw.agent.dialects.base import InvalidCall
 from codelaw.agent.recovery import explain
-from codelaw.context.builder import Gathered, History, build
 from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
@@ -22,15 +21,15 @@ from codelaw.templates.render import render
 from codelaw.transcript.closing import CANCELLED, STOPPED
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.base import Dialect, Reading
+    from codelaw.agent.dialects.base import Reading
     from codelaw.agent.execution import Executor
+    from codelaw.agent.fitting import Fitting
+    from codelaw.agent.ground import Ground
     from codelaw.agent.open_turn import OpenTurn
-    from codelaw.context.sections import Section, View
+    from codelaw.context.sections import View
     from codelaw.domain.messages import Message
     from codelaw.domain.models import ApiMessage, ModelRequest
     from codelaw.domain.results import ToolResult
-    from codelaw.ports.model import ChatModel
-    from codelaw.tools.toolbox import Toolbox
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -39,29 +38,10 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a turn may use (R-7, W-7). Tokens throughout; `seconds` None for no limit."""
-
-    window: int
-    reserve: int
-    steps: int = 50
-    tokens: int | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What the turn works with; everything volatile was gathered before it started (L-3)."""
 
-    model: ChatModel
-    model_name: str
-    dialect: Dialect
-    toolbox: Toolbox
-    limits: Limits
-    system: tuple[Section, ...]
-    history: History
-    law: Callable[[], Awaitable[str]]
-    """L2 as it is now; asked at every step (L-4)."""
+    ground: Ground
     tell_notes: Callable[[Callable[[Note, str], Awaitable[None]]], Awaitable[None]]
     """Hands on the steers and reminders that have come since the last step (R-9, F-5)."""
     recap: Callable[[], str]
@@ -72,8 +52,8 @@ class Surroundings:
     """Whether a steer is waiting (R-9)."""
     calibrate: Callable[[int, int], None]
     """Told the estimated and the reported input tokens of each call (W-4)."""
-    corrected: Callable[[int], int]
-    """An estimate, corrected by what was learned (W-4)."""
+    learned: Callable[[int], None]
+    """Told how many tokens the vendor really takes, when that is less than the window."""
     beside: tuple[Fragment, ...] = ()
 
 
@@ -95,15 +75,19 @@ class Turn:
     """Runs one open turn to its end. Never raises but for a second cancel."""
 
     open: OpenTurn
+    typed: str
+    """The user's words as typed (W-2)."""
     around: Surroundings
+    fitting: Fitting
     executor: Executor
     _unreadable: int = 0
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
-        limit = asyncio.timeout(self.around.limits.seconds)
+        limit = asyncio.timeout(self.around.ground.limits.seconds)
         try:
             async with limit:
+                await self.fitting.prepare(self.typed)
                 return await self._steps()
         except asyncio.CancelledError:
             return Ending("cancelled", self.open.partial_answer, why="cancelled by the user", calls=CANCELLED)
@@ -113,14 +97,16 @@ class Turn:
             return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
             if limit.expired():
-                message = f"The turn took longer than turn.timeoutSeconds ({self.around.limits.seconds or 0:g} s)."
+                message = (
+                    f"The turn took longer than turn.timeoutSeconds ({self.around.ground.limits.seconds or 0:g} s)."
+                )
                 return self._failed("model_unavailable", message, "Raise the limit or ask for less at once.")
             _log.exception("turn %s failed", self.open.id)
             message = "codelaw failed inside; the log says why."
             return self._failed("internal_error", message, "Please report it.")
 
     async def _steps(self) -> Ending:
-        limits = self.around.limits
+        limits = self.around.ground.limits
         while self.open.step < limits.steps:
             if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
                 return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
@@ -132,8 +118,7 @@ class Turn:
 
     async def _step(self) -> Ending | None:
         await self.around.tell_notes(self.open.note)
-        view = await self._view()
-        asked = await self._ask(view)
+        asked = await self._asked()
         if asked.reply.stop_reason == "refusal":
             error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
             return Ending("refused", self.open.partial_answer, error, why="the model refused to answer")
@@ -197,37 +182,33 @@ class Turn:
     def _ended(self, error: TurnError) -> Ending:
         return Ending("failed", self.open.partial_answer, error, why=error.message)
 
-    async def _view(self) -> View:
-        around = self.around
-        recap = around.recap()
-        tail = (Fragment("todo", render("todo", recap=recap)),) if recap else ()
-        gathered = Gathered(around.system, await around.law(), around.beside, tail)
-        view = build(around.history, self.open.scratchpad, self.open.question, gathered)
-        tokens = around.corrected(view.tokens)
-        if tokens >= around.limits.window:
-            sizes = ", ".join(f"{section.name} {section.tokens}" for section in view.sections)
-            raise Refusal(
-                "context_overflow",
-                f"About {tokens} tokens do not fit into the window of {around.limits.window}: {sizes}.",
-                "Start a new chat, mention less at once, or choose a model with a larger window.",
-            )
-        return view
+    async def _asked(self) -> Asked:
+        """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
+        view = await self.fitting.view()
+        while True:
+            try:
+                return await self._ask(view)
+            except ModelFailure as failure:
+                if failure.kind != "overflow":
+                    raise
+                self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
+                view = await self.fitting.after_overflow(view, failure)
 
     async def _ask(self, view: View) -> Asked:
-        around = self.around
-        estimated = around.corrected(view.tokens)
-        room = max_tokens(around.limits.window, around.limits.reserve, estimated)
+        ground = self.around.ground
+        estimated = ground.corrected(view.tokens)
+        room = max_tokens(ground.limits.window, ground.limits.reserve, estimated)
 
         def spell(after: tuple[ApiMessage, ...]) -> ModelRequest:
-            return around.dialect.request(
-                view, model=around.model_name, max_tokens=room, toolbox=around.toolbox, after=after
+            return ground.dialect.request(
+                view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
             )
 
-        asked = await Asker(self.open, around.model, around.dialect, spell).ask()
+        asked = await Asker(self.open, ground.model, ground.dialect, spell).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
-        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, around.limits.window, self.open.step))
+        self.around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
+        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, ground.limits.window, self.open.step))
         return asked
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat import AgentChat
@@ -18,16 +18,31 @@ KEPT = 8
 
 
 class OpenChats:
-    """Chats by id, the longest unused first; `make` makes one of a stored chat."""
+    """Chats by id, the longest unused first; `make` makes one of a stored chat and the store it lies in."""
 
-    def __init__(self, store: ChatStore, make: Callable[[Chat], AgentChat]) -> None:
-        self._store = store
+    def __init__(
+        self, open_store: Callable[[], Awaitable[ChatStore]], make: Callable[[ChatStore, Chat], AgentChat]
+    ) -> None:
+        self._open_store = open_store
         self._make = make
+        self._opening = asyncio.Lock()
+        self._store: ChatStore | None = None
         self._chats: dict[str, AgentChat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     def __iter__(self) -> Iterator[AgentChat]:
         return iter(tuple(self._chats.values()))
+
+    async def store(self) -> ChatStore:
+        """The store, opened at its first use, so that a damaged one refuses only what needs it.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        async with self._opening:
+            if self._store is None:
+                self._store = await self._open_store()
+        return self._store
 
     async def get(self, chat_id: str) -> AgentChat:
         """The chat as it is now, whoever wrote to it last.
@@ -35,9 +50,10 @@ class OpenChats:
         Raises:
             Refusal: `chat_not_found`, `store_unavailable`.
         """
+        store = await self.store()
         async with self._locks.setdefault(chat_id, asyncio.Lock()):
             try:
-                agent = self._chats.pop(chat_id, None) or self._make(await self._store.chat(chat_id))
+                agent = self._chats.pop(chat_id, None) or self._make(store, await store.chat(chat_id))
                 self._chats[chat_id] = agent
                 await agent.refresh()
             except Refusal as refusal:
@@ -53,3 +69,13 @@ class OpenChats:
         """The chat is gone."""
         self._chats.pop(chat_id, None)
         self._locks.pop(chat_id, None)
+
+    async def close(self) -> None:
+        """Stop every turn and compaction, and give the store back."""
+        running = [agent.running for agent in self if agent.running is not None]
+        for turn in running:
+            turn.cancel()
+        await asyncio.gather(*(agent.compacting.cancel() for agent in self))
+        await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
+        if self._store is not None:
+            await self._store.close()

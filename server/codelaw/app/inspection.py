@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.tokenizer import load_counter
 from codelaw.agent.gather import find_law
 from codelaw.context.builder import Gathered, History, build, report
+from codelaw.context.projection import in_turn
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.messages import Fragment, Message, Metadata
@@ -19,6 +20,7 @@ from codelaw.tools.todos import recap
 
 if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
+    from codelaw.agent.ground import Ground
     from codelaw.app.turns import Plan
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -27,7 +29,9 @@ _VISITS = 20_000
 _SECONDS = 0.3
 
 
-async def inspect(plan: Plan, agent: AgentChat | None, settings: Settings, *, asked: bool) -> ContextReport:
+async def inspect(
+    plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground | None, *, asked: bool
+) -> ContextReport:
     """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
     running = agent.opened if agent is not None else None
     todos = recap(agent.todos) if agent is not None else ""
@@ -37,9 +41,12 @@ async def inspect(plan: Plan, agent: AgentChat | None, settings: Settings, *, as
         question = running.question
     elif asked:
         question = Message("ask", "next", "user", plan.question.content, Metadata(fragments=plan.question.fragments))
+    history = History.of(())
+    if agent is not None and ground is not None:
+        history = agent.past.history(ground.shape.history_limit, ground.summary_room)
     view = build(
-        History.of(agent.messages if agent is not None else ()),
-        running.scratchpad if running is not None else (),
+        history,
+        in_turn(running.question, running.scratchpad) if running is not None else (),
         question,
         Gathered(plan.system, plan.law.text, (), tail),
     )

@@ -22,13 +22,15 @@ from codelaw.app import inspection, models
 from codelaw.app.chats import OpenChats
 from codelaw.app.turns import TurnMaker, policy
 from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import Grant
-from codelaw.domain.reports import ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
+from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
 from codelaw.settings import process_environment
 from codelaw.templates.render import preload
 
 if TYPE_CHECKING:
+    from codelaw.agent.ground import Ground
     from codelaw.agent.running import RunningTurn
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
@@ -64,11 +66,8 @@ class Session:
         self._workspace = DiskWorkspace(folders, documents)
         self._processes = LocalProcesses(process_environment())
         self._turns = TurnMaker(self._workspace, time.time, _operating_system())
-        self._opening = asyncio.Lock()
-        self._store: ChatStore | None = None
         self._always: list[Grant] = []
-        self._chats: OpenChats | None = None
-        """With the store."""
+        self._chats = OpenChats(self._open_store, self._make_agent)
         self._model: ChatModel | None = None
         self._retired: list[ChatModel] = []
 
@@ -99,7 +98,7 @@ class Session:
         kind: str = "panel",
     ) -> Chat:
         """A new, empty chat."""
-        store = await self._open_store()
+        store = await self._chats.store()
         now = time.time()
         chat = Chat(
             uuid4().hex[:12],
@@ -116,19 +115,19 @@ class Session:
 
     async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
         """Stored chats, newest first; the second value continues the list."""
-        return await (await self._open_store()).list(query, limit, cursor)
+        return await (await self._chats.store()).list(query, limit, cursor)
 
     async def read(
         self, chat_id: str, *, since_seq: int | None = None, limit: int | None = None, before: str | None = None
     ) -> ChatRecord:
         """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`."""
-        agent = await self._agent(chat_id)
+        agent = await self._chats.get(chat_id)
         await agent.outbox.drain()
-        store = await self._open_store()
+        store = await self._chats.store()
         stored = await store.load(chat_id)
         events = await store.events(chat_id, since_seq or 0)
         running = agent.running_turn
-        messages = stored.messages
+        messages = agent.past.told(stored.messages)
         if before is not None:
             ids = [message.id for message in messages]
             messages = messages[: ids.index(before)] if before in ids else messages
@@ -154,7 +153,7 @@ class Session:
         settings = self._settings.value
         self._turns.check_text(text)
         speaker = self._chat_model()
-        known = await self._agent(chat_id) if chat_id is not None else None
+        known = await self._chats.get(chat_id) if chat_id is not None else None
         agent = known
         if agent is not None:
             agent.claim()
@@ -172,13 +171,13 @@ class Session:
             )
             if agent is None:
                 chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
-                agent = await self._agent(chat.id)
+                agent = await self._chats.get(chat.id)
                 agent.claim()
             elif mode or model or strategy or not agent.chat.title:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
             agent.gate.policy, unread = policy(settings, chosen, self._processes)
-            around = await self._turns.surroundings(plan, agent, speaker)
+            around = await self._turns.surroundings(plan, agent, speaker, settings)
             return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
         except BaseException:
             if agent is not None:
@@ -190,16 +189,17 @@ class Session:
     async def steer(self, chat_id: str, text: str) -> None:
         """Add to the running turn (R-9)."""
         self._turns.check_text(text)
-        (await self._agent(chat_id)).steer(text)
+        (await self._chats.get(chat_id)).steer(text)
 
     async def cancel(self, chat_id: str) -> bool:
-        """Stop the running turn and wait until it has ended; False when there was none (R-8)."""
-        running = (await self._agent(chat_id)).running
-        if running is None:
-            return False
-        cancelled = running.cancel()
-        await running.result()
-        return cancelled
+        """Stop the running turn or compaction and wait until it has ended; False when there was none (R-8)."""
+        agent = await self._chats.get(chat_id)
+        running = agent.running
+        cancelled = running.cancel() if running is not None else False
+        stopped = await agent.compacting.cancel()
+        if running is not None:
+            await running.result()
+        return cancelled or stopped
 
     async def update(
         self,
@@ -211,7 +211,7 @@ class Session:
         strategy: Strategy | None = None,
     ) -> Chat:
         """Change what is given; a running turn goes on as it started (X-1)."""
-        agent = await self._agent(chat_id)
+        agent = await self._chats.get(chat_id)
         await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
         return agent.chat
 
@@ -222,19 +222,18 @@ class Session:
             Refusal: `chat_busy`: the turn runs in another server.
         """
         await self.cancel(chat_id)
-        store = await self._open_store()
-        if (await store.chat(chat_id)).running not in {None, (await self._agent(chat_id)).owes}:
+        store = await self._chats.store()
+        if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")
         await store.delete(chat_id)
-        if self._chats is not None:
-            self._chats.forget(chat_id)
+        self._chats.forget(chat_id)
 
     # Context
 
     async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport:
         """What would be sent now (L-5)."""
         settings = self._settings.value
-        agent = await self._agent(chat_id) if chat_id is not None else None
+        agent = await self._chats.get(chat_id) if chat_id is not None else None
         name = models.effective_name(settings, agent.chat.model if agent else settings.model.name)
         mode: Mode = agent.chat.mode if agent else "agent"
         plan = await self._turns.plan(
@@ -247,7 +246,35 @@ class Session:
             agent=agent,
             checked=False,
         )
-        return await inspection.inspect(plan, agent, settings, asked=bool(text))
+        ground = self._turns.ground(plan, agent.chat, self._chat_model(), settings) if agent else None
+        return await inspection.inspect(plan, agent, settings, ground, asked=bool(text))
+
+    async def compact(self, chat_id: str) -> CompactionReport:
+        """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
+
+        Cancelling the caller does not cancel it: `cancel_compaction` does.
+        """
+        agent = await self._chats.get(chat_id)
+        return await agent.compact(await self._ground(agent))
+
+    async def cancel_compaction(self, chat_id: str) -> bool:
+        """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6)."""
+        return await (await self._chats.get(chat_id)).compacting.cancel()
+
+    async def restore(self, chat_id: str, checkpoint_id: str | None = None) -> Chat:
+        """Undo a compaction, the newest without an id, and those after it (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
+        """
+        agent = await self._chats.get(chat_id)
+        await agent.restore(checkpoint_id)
+        return agent.chat
+
+    async def archive(self, chat_id: str) -> ArchiveReport:
+        """What compactions have archived, as a person reads it."""
+        transcript = (await self._chats.get(chat_id)).past.transcript
+        return ArchiveReport("\n\n".join(summary.content for summary in transcript.summaries), transcript.checkpoints)
 
     async def law(self) -> LawReport:
         """The law as it is now (L-4)."""
@@ -267,7 +294,7 @@ class Session:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
         try:
             await self._chat_model().warm()
-            await self._open_store()
+            await self._chats.store()
         except Refusal as refusal:
             _log.warning("not ready yet: %s", refusal.message)
 
@@ -284,14 +311,24 @@ class Session:
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
-        running = [agent.running for agent in self._chats or () if agent.running is not None]
-        for turn in running:
-            turn.cancel()
-        await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
+        await self._chats.close()
         for model in [*self._retired, *([self._model] if self._model else [])]:
             await model.close()
-        if self._store is not None:
-            await self._store.close()
+
+    async def _ground(self, agent: AgentChat) -> Ground:
+        """What a compaction outside a turn works with."""
+        settings = self._settings.value
+        plan = await self._turns.plan(
+            text="",
+            settings=settings,
+            name=models.effective_name(settings, agent.chat.model),
+            mode=agent.chat.mode,
+            attachments=(),
+            editor=None,
+            agent=agent,
+            checked=False,
+        )
+        return self._turns.ground(plan, agent.chat, self._chat_model(), settings)
 
     async def _change(
         self,
@@ -310,31 +347,18 @@ class Session:
             strategy=strategy or agent.chat.strategy,
             updated_at=time.time(),
         )
-        await (await self._open_store()).update(changed)
+        await (await self._chats.store()).update(changed)
         agent.chat = changed
 
     async def _open_store(self) -> ChatStore:
-        async with self._opening:
-            if self._store is None:
-                store = await SqliteStore.open(self._home / "codelaw.db")
-                self._always[:] = await store.grants()
-                self._store = store
-                self._chats = OpenChats(store, self._make_agent(store))
-        return self._store
+        store = await SqliteStore.open(self._home / "codelaw.db")
+        self._always[:] = await store.grants()
+        return store
 
-    def _make_agent(self, store: ChatStore) -> Callable[[Chat], AgentChat]:
+    def _make_agent(self, store: ChatStore, chat: Chat) -> AgentChat:
         house = House(store, self._workspace, self._processes, self._emit, time.time)
-
-        def make(chat: Chat) -> AgentChat:
-            rules, _ = policy(self._settings.value, chat.mode, self._processes)
-            return AgentChat(chat, house, Gate(rules, self._approver, store.add_grant, self._always))
-
-        return make
-
-    async def _agent(self, chat_id: str) -> AgentChat:
-        await self._open_store()
-        assert self._chats is not None  # noqa: S101 - made with the store
-        return await self._chats.get(chat_id)
+        rules, _ = policy(self._settings.value, chat.mode, self._processes)
+        return AgentChat(chat, house, Gate(rules, self._approver, store.add_grant, self._always))
 
     async def _discard(self, chat_id: str) -> None:
         """Take back a chat that was made for a message that could not be sent."""

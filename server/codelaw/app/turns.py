@@ -11,21 +11,23 @@ from codelaw.agent.approval import Policy
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.gather import Facts, Law, Question, find_law, question
-from codelaw.agent.turn import Limits, Surroundings
+from codelaw.agent.ground import Ground, Limits, Shape
+from codelaw.agent.turn import Surroundings
 from codelaw.app import models
-from codelaw.context.builder import History
 from codelaw.context.law import LARGE_SHARE
 from codelaw.context.modules import system_sections
-from codelaw.context.tokens import Calibration, estimate, guard
+from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
+from codelaw.transcript.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
     from codelaw.context.sections import Section
+    from codelaw.domain.chats import Chat
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
     from codelaw.ports.workspace import Processes, Workspace
@@ -52,6 +54,23 @@ def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy
     return rules, notices
 
 
+def shape_of(settings: Settings, chat: Chat) -> Shape:
+    """How the history of `chat` is kept in shape."""
+    context = settings.context
+    return Shape(
+        context.threshold,
+        context.keep_rounds,
+        context.min_messages,
+        context.low_water,
+        context.summary_model,
+        context.summary_timeout_seconds,
+        context.economy,
+        context.demote_tokens,
+        context.index_tokens,
+        turn_limit(chat.kind, chat.id, context.history_limits),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A turn that has passed every check."""
@@ -75,6 +94,8 @@ class TurnMaker:
         self._clock = clock
         self._operating_system = operating_system
         self._calibration = Calibration()
+        self._learned: dict[str, int] = {}
+        """By model, the tokens that its vendor really takes where that is less than the window."""
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -105,9 +126,10 @@ class TurnMaker:
         dialect = settings.model.dialect
         toolbox = default_toolbox(bash_timeout=settings.tools.bash.timeout_seconds).for_mode(mode)
         window = models.window_of(settings, name)
+        tokens = min(window.tokens, self._learned.get(name, window.tokens))
         limits = Limits(
-            window.tokens,
-            models.reserve_of(settings, name, window.tokens),
+            tokens,
+            models.reserve_of(settings, name, tokens),
             settings.turn.max_steps,
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
@@ -143,34 +165,47 @@ class TurnMaker:
         fresh = tuple(notice for notice in notices if notice.code not in once)
         return Plan(name, mode, dialect, toolbox, limits, system, law, asked, fresh)
 
-    async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel) -> Surroundings:
+    async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> Surroundings:
         """What the turn runs with."""
         for notice in plan.notices:
             if notice.code in {"window_small", "law_large"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
-        async def law() -> str:
-            return (await find_law(self._workspace)).text
-
         def calibrate(estimated: int, reported: int) -> None:
             self._calibration = self._calibration.observed(plan.model_name, estimated, reported)
 
+        def learned(tokens: int) -> None:
+            if tokens >= SMALLEST_WINDOW:
+                self._learned[plan.model_name] = tokens
+
         return Surroundings(
+            self.ground(plan, agent.chat, model, settings),
+            agent.tell_notes,
+            lambda: recap(agent.todos),
+            agent.save_todos,
+            agent.steered,
+            calibrate,
+            learned,
+        )
+
+    def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
+        """What the views of a chat are made of, besides its history."""
+
+        async def law() -> str:
+            return (await find_law(self._workspace)).text
+
+        return Ground(
             model,
             plan.model_name,
             DIALECTS[plan.dialect](),
             plan.toolbox,
             plan.limits,
             plan.system,
-            History.of(agent.messages),
             law,
-            agent.tell_notes,
-            lambda: recap(agent.todos),
-            agent.save_todos,
-            agent.steered,
-            calibrate,
             lambda tokens: self._calibration.apply(plan.model_name, tokens),
+            models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
+            shape_of(settings, chat),
         )
 
     def _check_fit(self, asked: Question, law: int, system: int, limits: Limits) -> None:

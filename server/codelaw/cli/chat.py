@@ -13,6 +13,7 @@ from typing import Any
 
 from codelaw.cli.asking import Asking
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
+from codelaw.cli.compaction import show_report
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 from codelaw.cli.printing import TurnPrinter
 from codelaw.cli.spawn import Server
@@ -82,26 +83,44 @@ class Talk:
         if is_new:
             made = await self.client.request("codelaw/chat/create", {"kind": self._kind} | chosen)
             self.chat_id = made["id"]
-        printer = None if self._arguments.json else TurnPrinter(self._screen)
+        printer = None if self._arguments.json else TurnPrinter(self._screen, talking=self._kind == "panel")
         self.client.on_event = lambda params: self._show(printer, params)
-        request, answer = self.client.begin("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
-        self._interrupts = 0
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._interrupt, request)
         try:
-            result: Json = await answer
+            result = await self._interruptible("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
         except RemoteError:
             if is_new:  # nothing was said in it
                 await self.client.request("codelaw/chat/delete", {"chatId": self.chat_id})
                 self.chat_id = None
             raise
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
         if printer is None:
             _print_json(result)
         else:
             printer.result(result)
         return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
+
+    async def compact(self) -> None:
+        """Compact the chat, and show its progress and how it went.
+
+        Raises:
+            RemoteError: the server refused it.
+            ServerDiedError: the server is gone.
+        """
+        printer = TurnPrinter(self._screen, talking=True)
+        self.client.on_event = lambda params: self._show(printer, params)
+        report = await self._interruptible("codelaw/context/compact", {"chatId": self.chat_id})
+        if not printer.compacted:
+            show_report(self._screen, report, talking=True)
+
+    async def _interruptible(self, method: str, params: Json) -> Json:
+        """A long request, which Ctrl-C cancels; it still has its result."""
+        request, answer = self.client.begin(method, params)
+        self._interrupts = 0
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, request)
+        try:
+            return await answer
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
 
     def _show(self, printer: TurnPrinter | None, params: Json) -> None:
         if params.get("chatId") != self.chat_id:
@@ -116,7 +135,7 @@ class Talk:
             self._screen.line(str(params.get("message", "")), style=YELLOW)
 
     def _interrupt(self, request: int) -> None:
-        """Ctrl-C: cancel the turn; once more: leave at once."""
+        """Ctrl-C: cancel what runs; once more: leave at once."""
         self._interrupts += 1
         if self._interrupts > 1:
             self._screen.end_line()

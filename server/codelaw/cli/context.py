@@ -33,8 +33,8 @@ def print_report(screen: Screen, report: Json) -> None:
         marks = " ".join(mark for mark in ("cached", "cut") if part[mark])
         screen.line(f"{part['layer']:<5} {part['name']:<28} {part['tokens']:>8} tokens  {marks}".rstrip(), aside=False)
     window = report["contextWindow"]
-    total = f"{report['totalTokens']} of {window} tokens; strategy {report['strategy']}"
-    screen.line(total, aside=False, style=BOLD)
+    total = f"{report['totalTokens']} of {window} tokens; compacted from {report['threshold']}"
+    screen.line(f"{total}; strategy {report['strategy']}", aside=False, style=BOLD)
     for item in report["dropped"]:
         screen.line(f"left out: {item['name']}: {item['reason']}", aside=False, style=DIM)
     screen.line("", aside=False)

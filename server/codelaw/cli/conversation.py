@@ -12,16 +12,22 @@ from pathlib import Path
 
 from codelaw.cli.chat import Talk
 from codelaw.cli.client import RemoteError
+from codelaw.cli.compaction import show_archive
 from codelaw.cli.context import print_report
 from codelaw.cli.exits import CANCELLED, FINISHED
 from codelaw.cli.terminal import DIM, RED, Screen
 
 MAX_HISTORY = 1000
 MODES = ("agent", "ask", "plan")
+ASKING = frozenset({"context", "compact", "restore", "summary"})
+"""Commands that ask the server."""
 HELP = """\
 /new            start a new chat
 /mode MODE      agent, ask (reads only) or plan (ends with a plan)
 /context        what the model would be sent now
+/compact        archive older rounds behind a summary; Ctrl-C stops it
+/restore [ID]   undo the newest compaction, or all back to that one
+/summary        the summaries of what was archived, with their ids
 /quit           leave, as Ctrl-D does
 Ctrl-C cancels the running turn. @path makes the model read that file first.
 A \\ at the end of a line goes on in the next one; a line of three quotes opens
@@ -72,14 +78,31 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
         screen.line(f"The next turns run in mode {argument}.", style=DIM)
     elif command == "mode":
         screen.line(f"The mode is {talk.mode or 'agent'}; there are {', '.join(MODES)}.", style=DIM)
-    elif command == "context":
-        params = {"chatId": talk.chat_id} if talk.chat_id else {}
+    elif command in ASKING:
         try:
-            print_report(screen, runner.run(talk.client.request("codelaw/context/inspect", params)))
+            runner.run(_ask(talk, screen, command, argument))
         except RemoteError as error:
             screen.line(error.told(), style=RED)
     else:
         screen.line(HELP if command == "help" else f"There is no /{command}.\n{HELP}", style=DIM)
+
+
+async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
+    """A command that asks the server."""
+    chat = {"chatId": talk.chat_id} if talk.chat_id else {}
+    if command == "context":
+        print_report(screen, await talk.client.request("codelaw/context/inspect", chat))
+    elif not chat:
+        screen.line("There is no chat yet.", style=DIM)
+    elif command == "compact":
+        await talk.compact()
+    elif command == "restore":
+        which = {"checkpointId": argument} if argument else {}
+        await talk.client.request("codelaw/context/restore", chat | which)
+        undone = f"Undone back to {argument}" if argument else "The newest compaction is undone"
+        screen.line(f"{undone}: what it had archived is in the context again.", style=DIM)
+    else:
+        show_archive(screen, await talk.client.request("codelaw/context/archive", chat))
 
 
 def _message(mode: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codelaw.cli.compaction import show_event
 from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, one_line, two_parts
 
 _MARKS = {
@@ -26,14 +27,19 @@ _STOPPED = {
 class TurnPrinter:
     """Prints one turn: thoughts dim, the answer as it is, a line for each call, notices, and the bill."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, *, talking: bool = False) -> None:
+        """In a conversation (`talking`), lines may name its commands."""
         self._screen = screen
+        self._talking = talking
         self._block: tuple[str, int] | None = None
         """Kind and step of the text that is being streamed."""
         self._worked = False
         self._commands: dict[str, str] = {}
         """By call, since events after the first leave the arguments out."""
         self._window: tuple[int, int] | None = None
+        self._noticed: set[str] = set()
+        self.compacted = False
+        """A compaction's report was shown."""
 
     def event(self, event: dict[str, Any]) -> None:
         """Show one event; kinds of a newer server are passed over."""
@@ -53,6 +59,10 @@ class TurnPrinter:
                 self._block = None
                 wait = f" in {event['inSeconds']:.0f} s" if event["inSeconds"] >= 1 else ""
                 self._screen.line(f"↻ Asking again{wait}: {one_line(event['reason'], 300)}.{withdrawn}", style=YELLOW)
+            case "compaction":
+                self._block = None
+                show_event(self._screen, event, talking=self._talking, said=self._noticed)
+                self.compacted = self.compacted or "report" in event
             case "notice":
                 self._notice(event)
             case _:
@@ -119,6 +129,7 @@ class TurnPrinter:
 
     def _notice(self, event: dict[str, Any]) -> None:
         self._block = None
+        self._noticed.add(event["message"])
         self._screen.line(event["message"], style=_LEVELS.get(event["level"], DIM))
 
     def _bill(self, result: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.chats import TurnResult
 from codelaw.lsp import convert
+from codelaw.lsp.cancelling import cancelled_by_others
 from codelaw.lsp.sessions import RunningTurn
 from codelaw.protocol import chats as wire
 from codelaw.protocol.events import ChatRecord
@@ -91,7 +92,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
         return await asyncio.shield(beginning)
     except asyncio.CancelledError:
         # A turn that is about to begin must not run on unwatched: let it begin, then cancel it.
-        if not _cancelled_by_others():
+        if not cancelled_by_others():
             raise
         turn = await beginning
         turn.cancel()
@@ -103,16 +104,6 @@ async def _ended(turn: RunningTurn) -> TurnResult:
         try:
             return await turn.result()
         except asyncio.CancelledError:
-            if not _cancelled_by_others():
+            if not cancelled_by_others():
                 raise
             turn.cancel()
-
-
-def _cancelled_by_others() -> bool:
-    """Whether this task was asked to stop; the request is then taken back, since we answer it in our own way."""
-    task = asyncio.current_task()
-    if task is None or not task.cancelling():
-        return False
-    while task.uncancel():
-        pass
-    return True

@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent
+from codelaw.domain.events import ChatEvent, CompactionEvent
 from codelaw.lsp import convert
 from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.client import Client
@@ -24,11 +25,11 @@ from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.documents import EditorDocuments
 from codelaw.lsp.errors import bad_params, refusal
 from codelaw.lsp.folders import Folders
-from codelaw.lsp.handlers import HANDLERS, STARTERS
-from codelaw.lsp.progress import TurnProgress
+from codelaw.lsp.handlers import HANDLERS, TWINS
+from codelaw.lsp.progress import Progress
 from codelaw.lsp.rpc import Rpc
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
-from codelaw.lsp.showing import show_answer, show_message
+from codelaw.lsp.showing import show_answer, show_compaction, show_message
 from codelaw.lsp.watching import Watching
 from codelaw.protocol.base import field_errors
 from codelaw.protocol.methods import METHODS
@@ -62,9 +63,10 @@ class Connection:
         self.settings: EffectiveSettings
         self.session: Session
         self.home: Path = home(process_environment())
-        self._progress = TurnProgress(rpc, self._cancel_chat)
+        self._progress = Progress(rpc, self._cancel_chat, self._cancel_compaction)
         self._watching = Watching(rpc, client)
         self._told: set[str] = set()
+        self._compaction_told: CompactionReport | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
 
@@ -100,7 +102,7 @@ class Connection:
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         await self.documents.settled()
-        handler = STARTERS.get(method, HANDLERS[method]) if command else HANDLERS[method]
+        handler = TWINS.get(method, HANDLERS[method]) if command else HANDLERS[method]
         try:
             return (await handler(self, params)).wire()
         except Refusal as refused:
@@ -111,6 +113,10 @@ class Connection:
         try:
             if self.client.events:
                 self.rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
+            elif isinstance(event.event, CompactionEvent) and event.turn_id:
+                report = event.event.report
+                if report is not None and report.message:  # within a turn only what must be said (K-6)
+                    self.tell_compaction(report)
             if self.client.progress:
                 self._progress.follow(event)
         except Exception:
@@ -119,6 +125,12 @@ class Connection:
     def follow(self, turn: RunningTurn) -> None:
         """Watch over a turn that nobody waits for; a client without events is shown its answer."""
         self.later(self._show(turn))
+
+    def tell_compaction(self, report: CompactionReport) -> None:
+        """Tell a client without events how a compaction went, once, however many wait for it."""
+        if not self.client.events and report is not self._compaction_told:
+            self._compaction_told = report
+            show_compaction(self.rpc, report)
 
     def progress_cancelled(self, token: object) -> None:
         """The user pressed cancel on a progress bar."""
@@ -168,6 +180,13 @@ class Connection:
         async def cancel() -> None:
             with suppress(Refusal):
                 await self.session.cancel(chat_id)
+
+        self.later(cancel())
+
+    def _cancel_compaction(self, chat_id: str) -> None:
+        async def cancel() -> None:
+            with suppress(Refusal):
+                await self.session.cancel_compaction(chat_id)
 
         self.later(cancel())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codelaw.domain import chats, events, messages, models, permissions, reports, requests
+from codelaw.domain import chats, checkpoints, events, messages, models, permissions, reports, requests
 from codelaw.lsp.documents import EditorDocuments
 from codelaw.lsp.positions import code_points, line_at, line_starts
 from codelaw.protocol import approvals as wire_approvals
@@ -130,6 +130,11 @@ def _todo(value: events.TodoEvent) -> wire_events.Todo:
     return wire_events.Todo(items=items, step=value.step)
 
 
+def _compaction(value: events.CompactionEvent) -> wire_events.Compaction:
+    report = compaction_report(value.report) if value.report is not None else None
+    return wire_events.Compaction(phase=value.phase, report=report)
+
+
 def _retry(value: events.RetryEvent) -> wire_events.Retry:
     return wire_events.Retry(attempt=value.attempt, in_seconds=value.in_seconds, reason=value.reason, step=value.step)
 
@@ -145,6 +150,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.ToolCallEvent: _tool_call,
     events.TodoEvent: _todo,
     events.UsageEvent: _usage_report,
+    events.CompactionEvent: _compaction,
     events.RetryEvent: _retry,
     events.NoticeEvent: _notice_given,
     events.TurnEnded: lambda value: wire_events.TurnEnded(result=turn_result(value.result)),
@@ -182,6 +188,36 @@ def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
         dropped=[wire_contexts.Dropped(name=item.name, reason=item.reason) for item in value.dropped],
         text=value.text,
     )
+
+
+def compaction_report(value: checkpoints.CompactionReport) -> wire_contexts.CompactionReport:
+    return wire_contexts.CompactionReport(
+        compacted=value.compacted,
+        reason=value.reason,
+        checkpoint_id=value.checkpoint_id,
+        rounds_archived=value.rounds_archived,
+        rounds_kept=value.rounds_kept,
+        tokens_before=value.tokens_before,
+        tokens_after=value.tokens_after,
+        summary=value.summary,
+        seconds=value.seconds,
+        thinned=value.thinned,
+        message=value.message,
+    )
+
+
+def archive(value: reports.ArchiveReport) -> wire_contexts.Archive:
+    parts = [
+        wire_contexts.ArchivedRounds(
+            id=item.id,
+            at=item.at,
+            rounds_archived=item.rounds_archived,
+            summary=item.by,
+            text=item.summary.content if item.summary is not None else "",
+        )
+        for item in value.checkpoints
+    ]
+    return wire_contexts.Archive(text=value.text, checkpoints=parts)
 
 
 def law_report(value: reports.LawReport) -> wire_contexts.LawReport:

@@ -23,11 +23,18 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/chat/update": chat.update,
     "codelaw/chat/delete": chat.delete,
     "codelaw/context/inspect": context.inspect,
+    "codelaw/context/compact": context.compact,
+    "codelaw/context/restore": context.restore,
+    "codelaw/context/archive": context.archive,
     "codelaw/context/law": context.law,
     "codelaw/context/mentions": context.mentions,
     "codelaw/model/list": model.list_models,
     "codelaw/settings/read": settings.read,
 }
 
-STARTERS: dict[str, Handler] = {"codelaw/chat/send": chat.start}
-"""What the command of a long method does instead."""
+TWINS: dict[str, Handler] = {
+    "codelaw/chat/send": chat.start,
+    "codelaw/context/compact": context.start_compacting,
+    "codelaw/context/archive": context.show_the_archive,
+}
+"""What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Protocol
 
 from codelaw.domain.chats import Chat, Mode, Strategy, TurnResult
+from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
-from codelaw.domain.reports import ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
+from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.ports.approver import Approver
 from codelaw.ports.workspace import OpenDocuments
@@ -65,7 +66,9 @@ class Session(Protocol):
 
     async def steer(self, chat_id: str, text: str) -> None: ...
 
-    async def cancel(self, chat_id: str) -> bool: ...
+    async def cancel(self, chat_id: str) -> bool:
+        """Stop the running turn and compaction; False when there was neither."""
+        ...
 
     async def update(
         self,
@@ -80,6 +83,20 @@ class Session(Protocol):
     async def delete(self, chat_id: str) -> None: ...
 
     async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport: ...
+
+    async def compact(self, chat_id: str) -> CompactionReport:
+        """Compact now, or wait with those who wait already (K-7); cancelling the waiter does not cancel the work."""
+        ...
+
+    async def cancel_compaction(self, chat_id: str) -> bool:
+        """Stop the compaction, not the turn; whoever waits for it gets its report. False when none is in flight."""
+        ...
+
+    async def restore(self, chat_id: str, checkpoint_id: str | None) -> Chat:
+        """Undo that checkpoint and the newer ones, without an id the newest (K-3)."""
+        ...
+
+    async def archive(self, chat_id: str) -> ArchiveReport: ...
 
     async def law(self) -> LawReport: ...
 

@@ -11,16 +11,21 @@ from pathlib import Path
 from lsprotocol import types
 
 from codelaw.domain.chats import Level, TurnResult
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.lsp import convert
 from codelaw.lsp.client import Client
 from codelaw.lsp.errors import ClientError, Disconnected
 from codelaw.lsp.rpc import Rpc
+from codelaw.protocol.contexts import Archive
+from codelaw.protocol.outcomes import FAILED, outcome
 
 log = logging.getLogger(__name__)
 
-KEPT_ANSWERS = 50
-"""Files of shown answers that are kept."""
+KEPT_FILES = 50
+"""Of the documents of one kind that were shown."""
 MESSAGE_CHARACTERS = 2000
-"""Of an answer shown in a message box."""
+"""Of a document shown in a message box."""
+NO_ARCHIVE = "Nothing of this chat is archived."
 
 LEVELS = {
     "info": types.MessageType.Info,
@@ -34,27 +39,47 @@ def show_message(rpc: Rpc, level: Level, text: str) -> None:
     rpc.tell(types.WINDOW_SHOW_MESSAGE, {"type": int(LEVELS[level]), "message": text})
 
 
+def show_compaction(rpc: Rpc, report: CompactionReport) -> None:
+    """How a compaction went, as one sentence (K-10)."""
+    level: Level = "warning" if report.reason in FAILED else "info"
+    show_message(rpc, level, outcome(convert.compaction_report(report).wire()))
+
+
 async def show_answer(rpc: Rpc, client: Client, home: Path, result: TurnResult) -> None:
     """A turn's answer as a document, or as a message where the client shows none."""
     text = result.answer or (result.error.message if result.error else f"The turn ended: {result.stop_reason}")
     level: Level = "error" if result.stop_reason in {"failed", "refused"} else "info"
+    await _show_text(rpc, client, _file(home / "answers", result.turn_id), text, level)
+
+
+async def show_archive(rpc: Rpc, client: Client, home: Path, chat_id: str, archive: Archive) -> None:
+    """A chat's summaries as a document, or as a message where the client shows none."""
+    if archive.text:
+        await _show_text(rpc, client, _file(home / "archives", chat_id), archive.text, "info")
+    else:
+        show_message(rpc, "info", NO_ARCHIVE)
+
+
+async def _show_text(rpc: Rpc, client: Client, file: Path, text: str, level: Level) -> None:
     if client.documents:
         try:
-            path = await asyncio.to_thread(_write, home / "answers", result.turn_id, text)
-            shown = await rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": path.as_uri(), "takeFocus": False})
+            await asyncio.to_thread(_write, file, text)
+            shown = await rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": file.as_uri(), "takeFocus": False})
         except (ClientError, Disconnected, OSError) as error:
-            log.warning("An answer could not be shown as a document: %s", error)
+            log.warning("A text could not be shown as a document: %s", error)
         else:
             if isinstance(shown, dict) and shown.get("success"):  # pyright: ignore[reportUnknownMemberType]
                 return
     show_message(rpc, level, text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS] + "…")
 
 
-def _write(folder: Path, turn_id: str, text: str) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '-', turn_id)}.md"
-    path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-    answers = sorted(folder.glob("*.md"), key=os.path.getmtime, reverse=True)
-    for old in answers[KEPT_ANSWERS:]:
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{re.sub(r'[^A-Za-z0-9_-]', '-', name)}.md"
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+    shown = sorted(file.parent.glob("*.md"), key=os.path.getmtime, reverse=True)
+    for old in shown[KEPT_FILES:]:
         old.unlink(missing_ok=True)
-    return path

@@ -1,4 +1,4 @@
-"""`codelaw/context/*`: what the model would see, the law, and completions of `@paths`."""
+"""`codelaw/context/*`: what the model would see, compaction, the law, and completions of `@paths`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import Layer
 from codelaw.protocol.base import Params, Payload
 from codelaw.protocol.chats import Id
@@ -14,6 +15,13 @@ from codelaw.protocol.chats import Id
 class InspectContext(Params):
     chat_id: Id | None = None
     text: str | None = None
+
+
+class RestoreContext(Params):
+    """Undo that checkpoint and the newer ones, or the newest alone (K-3)."""
+
+    chat_id: Id
+    checkpoint_id: Id | None = None
 
 
 class ReadLaw(Params):
@@ -52,6 +60,43 @@ class ContextReport(Payload):
     strategy: str
     dropped: list[Dropped]
     text: str
+
+
+class CompactionReport(Payload):
+    """How a compaction went (K-10); tokens are estimates of the whole view.
+
+    `thinned` counts results and arguments that are one line now; `message`, unless it is empty, is what the user is
+    told, word for word.
+    """
+
+    compacted: bool
+    reason: CompactionReason
+    checkpoint_id: str | None = None
+    rounds_archived: int
+    rounds_kept: int
+    tokens_before: int
+    tokens_after: int
+    summary: SummarySource
+    seconds: float
+    thinned: int
+    message: str
+
+
+class ArchivedRounds(Payload):
+    """What one checkpoint stands for; `text` is what the model sees instead, empty where it only thinned."""
+
+    id: str
+    at: float
+    rounds_archived: int
+    summary: SummarySource
+    text: str
+
+
+class Archive(Payload):
+    """What was archived and not brought back, oldest first: as one Markdown document, and one by one."""
+
+    text: str
+    checkpoints: list[ArchivedRounds]
 
 
 class LawDocument(Payload):

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codelaw.domain.chats import Level
-from codelaw.domain.events import CallStatus
+from codelaw.domain.events import CallStatus, CompactionPhase
 from codelaw.protocol.base import Payload
 from codelaw.protocol.chats import Chat, Message, TurnResult, Usage
+from codelaw.protocol.contexts import CompactionReport
 
 
 class Mention(Payload):
@@ -81,6 +82,14 @@ class UsageReport(Usage):
     step: int
 
 
+class Compaction(Payload):
+    """A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10)."""
+
+    kind: Literal["compaction"] = "compaction"
+    phase: CompactionPhase
+    report: CompactionReport | None = None
+
+
 class Retry(Payload):
     """The step is asked again: its deltas so far are withdrawn."""
 
@@ -105,13 +114,16 @@ class TurnEnded(Payload):
 
 
 Event = Annotated[
-    TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Retry | NoticeGiven | TurnEnded,
+    TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Compaction | Retry | NoticeGiven | TurnEnded,
     Field(discriminator="kind"),
 ]
 
 
 class ChatEvent(Payload):
-    """An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch."""
+    """An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch.
+
+    `turnId` is empty for a compaction that was asked for while no turn ran.
+    """
 
     chat_id: str
     turn_id: str

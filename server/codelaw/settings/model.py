@@ -16,6 +16,7 @@ Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+CHAT_KINDS = {"headless", "inline", "panel", "shared"}
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -24,6 +25,14 @@ def _five_shares(shares: tuple[float, ...]) -> tuple[float, ...]:
         message = "at least one share must be above 0"
         raise ValueError(message)
     return shares
+
+
+def _known_kinds(limits: dict[str, int]) -> dict[str, int]:
+    unknown = sorted({key.partition(":")[0] for key in limits} - CHAT_KINDS)
+    if unknown:
+        message = f"no such kind of chat: {', '.join(unknown)}; there are {', '.join(sorted(CHAT_KINDS))}"
+        raise ValueError(message)
+    return limits
 
 
 def _as_tuple(value: object) -> object:
@@ -94,7 +103,7 @@ class ContextGroup(Group):
     shares: Shares = (20, 10, 10, 55, 5)
     """System, summary, retrieved, recent, input; in percent, or in any unit: only their ratio counts."""
     pin: bool = False
-    history_limits: dict[str, Natural] = Field(default_factory=dict[str, int])
+    history_limits: Annotated[dict[str, Natural], AfterValidator(_known_kinds)] = Field(default_factory=dict[str, int])
     economy: bool = True
     demote_tokens: Natural = 25_000
     index_tokens: Natural = 700

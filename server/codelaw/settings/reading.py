@@ -127,10 +127,10 @@ def _leaf(layer: Layer, leaf: Leaf, path: KeyPath, value: Any, *, texts: bool) -
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"][1:])
-            problem = problem or f"{where}: {first['msg']}".removeprefix(": ")
+            problem = problem or f"{where}: {first['msg']}"
         else:
             return
-    layer.warn("bad_setting", f"{dotted(path)}: {problem}{_shown(path, value)}; ignored")
+    layer.warn("bad_setting", f"{dotted(path)}{problem}{_shown(path, value)}; ignored")
 
 
 def _shown(path: KeyPath, value: Any) -> str:

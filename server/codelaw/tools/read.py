@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from pydantic import Field
 
@@ -19,6 +20,7 @@ MAX_LINE = 2_000
 MAX_CONTENT = 50_000
 """Characters of the slice as JSON; what comes after waits for the next Read (S-6)."""
 RESULT = "result:"
+ARCHIVE = "archive:"
 
 
 class ReadArguments(Arguments):
@@ -48,7 +50,7 @@ class Read(Tool[ReadArguments]):
         return args.path
 
     async def run(self, args: ReadArguments, env: ToolEnvironment) -> ToolResult:
-        if args.path.startswith(RESULT):
+        if args.path.startswith((RESULT, ARCHIVE)):
             return await _read_result(args, env)
         place = await located(env.workspace, args.path)
         file = await env.workspace.read(place)
@@ -66,7 +68,11 @@ async def _read_result(args: ReadArguments, env: ToolEnvironment) -> ToolResult:
     full = await env.results(args.path.removeprefix(RESULT))
     if full is None:
         raise ToolFailure("NOT_FOUND", f"No result is kept under {args.path}.")
-    kept = {key: full[key] for key in ("status", "data", "error") if key in full} or full
+    kept: dict[str, Any] = {key: full[key] for key in ("status", "data", "error") if key in full} or full
+    context = full.get("context")
+    if isinstance(context, Mapping) and "params_input" in context:
+        # The call's own words may have been left out of the history as well (C-6).
+        kept = {"arguments": cast("Mapping[str, Any]", context)["params_input"], **kept}
     lines = [line[at : at + MAX_LINE] for line in plain_lines(kept) for at in range(0, len(line) or 1, MAX_LINE)]
     return _result({"path": args.path, **_slice("\n".join(lines), args), "source": "result"}, "", {})
 

@@ -1,0 +1,265 @@
+"""Keeping a turn inside the window: before it, at each of its steps, and when the vendor says it is too long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codelaw.agent.recovery import TOO_LONG_HINT
+from codelaw.agent.reshaping import Cause, floor, savings
+from codelaw.context.builder import Gathered, build
+from codelaw.context.demotion import demoted
+from codelaw.context.economy import plan_in_turn
+from codelaw.context.projection import in_turn
+from codelaw.context.relief import relieve, truncate
+from codelaw.context.sections import message_tokens
+from codelaw.context.tokens import trigger_estimate
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.messages import Fragment
+from codelaw.templates.render import render
+from codelaw.transcript.compaction import due
+
+if TYPE_CHECKING:
+    from codelaw.agent.compacting import Compacting
+    from codelaw.agent.ground import Ground
+    from codelaw.agent.open_turn import OpenTurn
+    from codelaw.agent.past import Past
+    from codelaw.context.sections import View
+    from codelaw.domain.checkpoints import Demotion
+    from codelaw.domain.messages import Message
+    from codelaw.domain.models import Usage
+
+OVERSIZED = 8
+"""A result longer than this part of the window is truncated when nothing else helps (W-6)."""
+PRESSURE = 0.3
+"""The part of the window from which a long turn's own results are demoted as well (C-6)."""
+LEAST_GAIN = 20
+"""The part of the window that shortening must gain while the view still fits."""
+_MARGIN = 0.9
+"""Of a limit that a vendor told: estimates are not exact."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Fitting:
+    """One turn's way of staying inside the window."""
+
+    open: OpenTurn
+    ground: Ground
+    past: Past
+    compacting: Compacting
+    recap: Callable[[], str]
+    """The todo recap, empty without todos (T-7)."""
+    beside: tuple[Fragment, ...] = ()
+    clock: Callable[[], float] = field(kw_only=True)
+    learned: Callable[[int], None] = field(kw_only=True)
+    """Told how many tokens the vendor really takes."""
+    _ceiling: int | None = None
+    """Tokens that the vendor is known to take, when that is less than the window."""
+    _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
+    """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
+
+    async def prepare(self, typed: str) -> None:
+        """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
+        await self.compacting.settled()
+        ground, past = self.ground, self.past
+        # A long history is gone through away from the event loop; its view is kept for the steps.
+        history = await asyncio.to_thread(past.history, ground.shape.history_limit, ground.summary_room)
+        shown = history.rounds.messages if history.rounds else ()
+        beside = message_tokens(self.open.question)
+        if due(
+            past.last_usage.total_tokens if past.last_usage is not None else 0,
+            trigger_estimate(typed),
+            window=ground.limits.window,
+            threshold=ground.shape.threshold,
+            messages=len(shown),
+            min_messages=ground.shape.min_messages,
+        ):
+            if not self.compacting.paused:
+                await self._compact(Cause("threshold", beside))
+            return
+        past_tokens = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
+        view = beside + past_tokens + sum(section.tokens for section in ground.system)
+        if not shown or ground.corrected(view) < floor(ground):
+            return
+        cold = past.cold(self.clock())
+        demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
+        if demotions:
+            await self._demoted(demotions)
+
+    async def view(self) -> View:
+        """The view of the coming step, which leaves room for an answer.
+
+        Raises:
+            Refusal: `context_overflow`: it does not, whatever is shortened.
+        """
+        view = await self._demote(await self._build())
+        if self._tokens(view) < self.ground.mark and self._fits(view):
+            return view
+        view = await self._relieve(view)
+        if not self._fits(view) and "compact" in self._rungs:
+            self._rungs.remove("compact")
+            view = await self._make_room(view)
+        if not self._fits(view):
+            view = await self._truncate(view, self._room)
+        if not self._fits(view):
+            raise self._overflow(view)
+        return view
+
+    async def after_overflow(self, view: View, failure: ModelFailure) -> View:
+        """A smaller view after the vendor said that one was too long: the next rung that makes it smaller (W-6).
+
+        Raises:
+            Refusal: `context_overflow`: there is none left.
+        """
+        sent = self._tokens(view)
+        if failure.limit is not None:
+            self.learned(failure.limit)
+            # In our measure, where the vendor told how long it found the prompt.
+            allowed = int(failure.limit * min(1.0, sent / (failure.size or sent)) * _MARGIN)
+            self._ceiling, goal = allowed, min(allowed, int(sent * _MARGIN))
+        else:
+            self._ceiling, goal = int(sent * _MARGIN), sent // 2
+        while self._rungs:
+            match self._rungs.pop(0):
+                case "compact":
+                    smaller = await self._make_room(view, goal)
+                case "compress":
+                    smaller = await self._shorten(view, goal)
+                case _:
+                    smaller = await self._truncate(view, goal)
+            if self._tokens(smaller) < sent:
+                return smaller
+        raise self._overflow(view, failure.message)
+
+    @property
+    def _room(self) -> int:
+        return self.ground.room if self._ceiling is None else min(self.ground.room, self._ceiling)
+
+    def _tokens(self, view: View) -> int:
+        return self.ground.corrected(view.tokens)
+
+    def _fits(self, view: View) -> bool:
+        return self._tokens(view) <= self._room
+
+    async def _build(self) -> View:
+        ground = self.ground
+        recap = self.recap()
+        tail = (Fragment("todo", render("todo", recap=recap)),) if recap else ()
+        gathered = Gathered(ground.system, await ground.law(), self.beside, tail)
+        history = self.past.history(ground.shape.history_limit, ground.summary_room)
+        return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, gathered)
+
+    async def _demote(self, view: View) -> View:
+        """Old results as one line, those of a long turn too when the view is large: a batch or nothing (C-6)."""
+        tokens, shape, opened = self._tokens(view), self.ground.shape, self.open
+        mark = int(PRESSURE * self.ground.limits.window)
+        if not shape.economy or tokens < mark or not opened.scratchpad:
+            return view
+        history = view.named("history")
+        chosen = await asyncio.to_thread(
+            plan_in_turn,
+            history.messages if history is not None else (),
+            opened.scratchpad,
+            opened.record,
+            self.past.transcript.demoted,
+            size=message_tokens,
+            context_tokens=tokens,
+            demote_tokens=shape.demote_tokens,
+            mark=mark,
+        )
+        if not chosen or not await self._demoted(chosen):
+            return view
+        lines = demoted(opened.record, frozenset(chosen))
+        opened.scratchpad = [
+            full if line is kept else line
+            for full, kept, line in zip(opened.scratchpad, opened.record, lines, strict=True)
+        ]
+        return await self._build()
+
+    async def _demoted(self, demotions: Sequence[Demotion]) -> bool:
+        """Whether they could be recorded; they are only for economy, so that a turn goes on without them."""
+        try:
+            await self.past.reshape(None, demotions)
+        except Refusal as refusal:
+            _log.info("nothing was demoted: %s", refusal.message)
+            return False
+        return True
+
+    async def _relieve(self, view: View) -> View:
+        """In one big step or not at all: shortening a little at every step costs the prompt cache each time (C-5)."""
+        shorter = self._shorter(view, self.ground.low_water)
+        gain = sum(map(message_tokens, self.open.scratchpad)) - sum(map(message_tokens, shorter))
+        if self._fits(view) and gain < self.ground.limits.window // LEAST_GAIN:
+            return view
+        return await self._with(shorter, view)
+
+    async def _shorten(self, view: View, goal: int) -> View:
+        """Oldest observations of this turn as the history will have them, down to `goal` tokens."""
+        return await self._with(self._shorter(view, goal), view)
+
+    def _shorter(self, view: View, goal: int) -> Sequence[Message]:
+        over = self._tokens(view) - goal
+        return relieve(self.open.scratchpad, self.open.record, size=message_tokens, to_free=over)
+
+    async def _truncate(self, view: View, goal: int) -> View:
+        """Results of this turn that are oversized by themselves, head and tail."""
+        over = self._tokens(view) - goal
+        bound = max(500, min(self.ground.limits.window, goal) // OVERSIZED)
+        shorter = truncate(self.open.scratchpad, size=message_tokens, bound=bound) if over > 0 else self.open.scratchpad
+        return await self._with(shorter, view)
+
+    async def _with(self, scratchpad: Sequence[Message], view: View) -> View:
+        if scratchpad is self.open.scratchpad:
+            return view
+        self.open.scratchpad = list(scratchpad)
+        return await self._build()
+
+    async def _make_room(self, view: View, goal: int | None = None) -> View:
+        """Archive and thin the finished rounds until the view fits, or as far as that goes."""
+        rounds = view.layer("L3")
+        beside = view.tokens - sum(section.tokens for section in (*rounds, *view.layer("L1"), *view.layer("L2")))
+        await self.compacting.settled()
+        await self._compact(Cause("overflow", beside, min(goal or self._room, self._room)))
+        return await self._build()
+
+    async def _compact(self, cause: Cause) -> None:
+        """Compact; a cancel of the turn ends a compaction that the turn began."""
+
+        def spend(usage: Usage) -> None:
+            self.open.usage += usage
+
+        def tell(event: Event) -> None:
+            if isinstance(event, NoticeEvent):
+                self.open.notice(Notice(event.level, event.code, event.message))
+            else:
+                self.open.emit(event)
+
+        joined = self.compacting.in_flight
+        try:
+            report = await self.compacting.run(self.ground, cause, tell, spend)
+            if report.checkpoint_id is not None:
+                self.open.last_usage = None  # it says nothing of the new view (W-2)
+        except asyncio.CancelledError:
+            if not joined:
+                await self.compacting.cancel()
+            raise
+        except Refusal as refusal:
+            if refusal.code != "chat_busy":
+                raise
+            self.open.notice(Notice("warning", "compaction_stale", refusal.message))
+
+    def _overflow(self, view: View, said: str = "") -> Refusal:
+        sizes = ", ".join(f"{section.name} {section.tokens}" for section in view.sections)
+        told = f" The vendor says: {said}" if said else ""
+        return Refusal(
+            "context_overflow",
+            f"About {self._tokens(view)} tokens do not fit into the window of {self.ground.limits.window}, "
+            f"with {self.ground.limits.reserve} kept for the answer: {sizes}.{told}",
+            TOO_LONG_HINT,
+        )

@@ -1,0 +1,81 @@
+"""What a view is made of, and what a model needs to be asked: shared by turns and compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Dialect
+    from codelaw.context.sections import Section
+    from codelaw.ports.model import ChatModel
+    from codelaw.tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a turn may use (R-7, W-7). Tokens throughout; `seconds` None for no limit."""
+
+    window: int
+    reserve: int
+    steps: int = 50
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the history is kept in shape: the settings of `context` (K-2, K-5, C-6, H-5)."""
+
+    threshold: float = 0.8
+    keep_rounds: int = 10
+    min_messages: int = 3
+    low_water: float = 0.4
+    summary_model: str | None = None
+    """None: the chat's own."""
+    summary_seconds: float = 120.0
+    economy: bool = True
+    demote_tokens: int = 25_000
+    index_tokens: int = 700
+    history_limit: int = 0
+    """User turns shown at most; 0 for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A model, the words it is given before any history, and the measures of its window."""
+
+    model: ChatModel
+    model_name: str
+    dialect: Dialect
+    toolbox: Toolbox
+    limits: Limits
+    system: tuple[Section, ...]
+    law: Callable[[], Awaitable[str]]
+    """L2 as it is now; asked at every step (L-4)."""
+    corrected: Callable[[int], int]
+    """An estimate, corrected by what was learned (W-4)."""
+    summary_window: int = 0
+    """Tokens of the summary model's window."""
+    shape: Shape = field(default_factory=Shape)
+
+    @property
+    def mark(self) -> int:
+        """Tokens at which a compaction is due."""
+        return int(self.shape.threshold * self.limits.window)
+
+    @property
+    def low_water(self) -> int:
+        """Tokens to come down to (K-2)."""
+        return int(self.shape.low_water * self.limits.window)
+
+    @property
+    def room(self) -> int:
+        """Tokens of input that leave the reserve for the answer free."""
+        return self.limits.window - self.limits.reserve
+
+    @property
+    def summary_room(self) -> int:
+        """Tokens of the view that archived summaries may take."""
+        return self.limits.window // 5

@@ -1,0 +1,241 @@
+"""What happens while a summary is being written: nothing is lost, doubled or held up (K-6, K-7)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from codelaw.domain.errors import Refusal
+from tests.agent.conftest import Bench
+from tests.agent.talking import (
+    SMALL,
+    ask,
+    asked_in,
+    due,
+    ends_with,
+    fine,
+    notices,
+    phases,
+    reports,
+    said,
+    small,
+    talk,
+    user_texts,
+    whole,
+)
+from tests.agent.test_control import until
+from tests.agent.test_interrupts import check
+
+SECONDS = 1.0
+
+
+async def test_two_at_once_are_one(bench: Bench):
+    summariser = await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    bench.events.clear()
+    one, other, third = await asyncio.gather(*(bench.session.compact(chat) for _ in range(3)))
+    assert one == other == third
+    assert len(summariser.asked) == 1
+    assert phases(bench) == ["started", "summarising", "finished"]
+    assert len((await bench.session.archive(chat)).checkpoints) == 1
+
+
+async def test_a_waiter_that_goes_away_does_not_end_it(bench: Bench):
+    await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    first = asyncio.create_task(bench.session.compact(chat))
+    second = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert (await second).compacted
+
+
+async def test_a_message_sent_meanwhile_waits_for_the_settled_history(bench: Bench):
+    summariser = await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    bench.events.clear()
+    bench.vendor.play(bench.finish("x"))
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    result = await bench.turn(ask(18), chat)
+    report = await work
+    assert (result.stop_reason, report.compacted) == ("finished", True)
+    assert len(summariser.asked) == 1
+    request = bench.sent()
+    assert ends_with(request, 18)
+    assert "SUMMARYCANARY1Z" in whole(request), "the new view, not the old"
+    kept = asked_in(request)
+    assert kept == list(range(kept[0], 19))
+    assert kept[0] == report.rounds_archived
+    record = (await bench.session.read(chat)).messages
+    assert sum("ASKCANARY18Z" in message.content for message in record) == 1
+    check(tuple(message for message in record if message.role != "summary"))
+    fine(bench)
+
+
+async def test_a_steer_during_the_turns_own_summary_reaches_the_first_step_once(bench: Bench):
+    await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    bench.vendor.play(bench.act("LS", {}), bench.finish("x"))
+    running = await bench.session.send(chat, ask(18))
+    await until(lambda: bench.vendor.summaries)
+    await bench.session.steer(chat, "STEERCANARY one")
+    await bench.session.steer(chat, "STEERCANARY two")
+    with pytest.raises(Refusal) as caught:
+        await bench.session.send(chat, "a second turn")
+    assert caught.value.code == "chat_busy"
+    assert (await running.result()).stop_reason == "finished"
+    for request in bench.vendor.steps[-2:]:
+        texts = [text for text in user_texts(request.json) if "CANARY" in text]
+        assert [text.split("CANARY", 1)[1][:4] for text in texts[-3:]] == ["18Z ", " one", " two"]
+        assert said(request.json).count("STEERCANARY") == 2
+    record = (await bench.session.read(chat)).messages
+    assert sum("STEERCANARY" in message.content for message in record) == 2
+    fine(bench)
+
+
+async def test_a_tool_result_that_arrives_meanwhile_is_there_once_and_in_order(bench: Bench):
+    """Asked for while a turn runs: its round is not touched, and its next step sees the new view."""
+    await small(bench, "late", seconds=SECONDS, permissions={"default": "allow"})
+    chat = await due(bench)
+    gate = bench.root / "gate"
+    (bench.root / "out.txt").write_text("RESULTCANARY\n")
+    command = f"while [ ! -e {gate} ]; do sleep 0.02; done; cat out.txt"
+    bench.vendor.play(bench.act("Bash", {"command": command}), bench.act("LS", {}), bench.finish("x"))
+    # The turn's own trigger must not be what is looked at.
+    await bench.reopen(
+        model={"contextWindow": 32_000}, context={"keepRounds": 4, "threshold": 0.99}, permissions={"default": "allow"}
+    )
+    running = await bench.session.send(chat, ask(18))
+    await until(lambda: any(call.status == "running" for call in bench.kinds("tool_call")))
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    gate.write_text("")
+    result, report = await running.result(), await work
+    assert (result.stop_reason, report.compacted) == ("finished", True)
+    assert "RESULTCANARY" not in said(bench.vendor.summaries[-1].json), "the running turn is nobody's past"
+    last = bench.sent()
+    assert ends_with(last, 18)
+    assert said(last).count("RESULTCANARY") == 1
+    record = (await bench.session.read(chat)).messages
+    check(tuple(message for message in record if message.role != "summary"))
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(19), chat)
+    kept = asked_in(bench.sent())
+    assert kept == list(range(kept[0], 20))
+    assert kept[0] == report.rounds_archived
+    fine(bench)
+
+
+async def test_other_chats_and_questions_are_served_meanwhile(bench: Bench):
+    await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    bench.vendor.play(bench.finish("quick", times=0))
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    assert (await bench.turn("elsewhere")).answer == "quick"
+    assert (await bench.session.read(chat)).chat.id == chat
+    assert len((await bench.session.list(None, 10, None))[0]) == 2
+    assert (await bench.session.inspect(chat, "x")).sections
+    assert (await bench.session.law()).found is False
+    assert not work.done(), "all of that was answered before the summary came"
+    assert (await work).compacted
+
+
+async def test_two_chats_compact_side_by_side(bench: Bench):
+    summariser = await small(bench, "late", seconds=SECONDS)
+    one, other = await due(bench), await due(bench)
+    first, second = await asyncio.gather(bench.session.compact(one), bench.session.compact(other))
+    assert first.compacted
+    assert second.compacted
+    assert len(summariser.asked) == 2
+    assert sorted(phases(bench)[:4]) == ["started", "started", "summarising", "summarising"], "neither waits"
+
+
+async def test_a_restore_meanwhile_is_refused_and_a_delete_ends_it(bench: Bench):
+    await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    with pytest.raises(Refusal) as caught:
+        await bench.session.restore(chat, None)
+    assert caught.value.code == "chat_busy"
+    await bench.session.delete(chat)
+    assert (await work).reason == "cancelled"
+    with pytest.raises(Refusal) as caught:
+        await bench.session.compact(chat)
+    assert caught.value.code == "chat_not_found"
+
+
+async def test_what_another_server_did_meanwhile_makes_it_stale_and_nothing_is_lost(bench: Bench):
+    from dataclasses import replace
+
+    from tests.agent.conftest import open_session
+
+    await small(bench, "late", "good", seconds=SECONDS)
+    chat = await due(bench)
+    other = replace(bench, events=[], session=None)  # type: ignore[arg-type]
+    other.session = await open_session(other, SMALL)
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    theirs = await other.session.compact(chat)
+    assert theirs.compacted
+    with pytest.raises(Refusal) as caught:
+        await work
+    assert caught.value.code == "chat_busy"
+    bench.vendor.play(bench.finish("x", times=0))
+    for one, number in ((bench, 18), (other, 19), (bench, 20)):
+        await one.turn(ask(number), chat)
+        kept = asked_in(bench.sent())
+        assert kept == list(range(theirs.rounds_archived, number + 1))
+        assert whole(bench.sent()).count("SUMMARYCANARY") == 1
+    assert len((await bench.session.archive(chat)).checkpoints) == 1
+    await other.session.close()
+    fine(bench)
+
+
+async def test_a_round_that_ends_meanwhile_joins_behind_the_cut(bench: Bench):
+    await small(bench, "late", seconds=SECONDS)
+    chat = await due(bench)
+    await bench.reopen(model={"contextWindow": 32_000}, context={"keepRounds": 4, "threshold": 0.99})
+    bench.vendor.play(bench.finish("x", delay=0.02, times=0))
+    running = await bench.session.send(chat, ask(18))
+    await until(lambda: len(bench.vendor.steps) >= 19)
+    work = asyncio.create_task(bench.session.compact(chat))
+    await until(lambda: bench.vendor.summaries)
+    await running.result()
+    assert not work.done()
+    report = await work
+    await bench.turn(ask(19), chat)
+    kept = asked_in(bench.sent())
+    assert kept == list(range(report.rounds_archived, 20))
+    fine(bench)
+
+
+async def test_its_events_tell_begin_progress_and_end_with_seqs_that_have_no_hole(bench: Bench):
+    await small(bench, "late", seconds=0.3)
+    chat = await due(bench)
+    bench.events.clear()
+    await bench.session.compact(chat)
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(18), chat)
+    events = [event for event in bench.events if event.chat_id == chat]
+    assert [event.turn_id for event in events if event.event.kind == "compaction"] == ["", "", ""]
+    seqs = [event.seq for event in events]
+    assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+    record = await bench.session.read(chat)
+    stored = [event for event in record.events if event.event.kind == "compaction"]
+    assert [event.event.phase for event in stored] == ["started", "summarising", "finished"]  # type: ignore[union-attr]
+    assert stored[-1].event.report == reports(bench)[-1]  # type: ignore[union-attr]
+    assert notices(bench) == []
+
+
+async def test_a_chat_at_rest_is_loaded_for_its_compaction(bench: Bench):
+    """Chats that were used long ago are not in memory any more."""
+    await small(bench, context={"keepRounds": 1})
+    chats = [await talk(bench, 3, size=60) for _ in range(12)]
+    for chat in chats:
+        assert (await bench.session.compact(chat)).rounds_archived == 2

@@ -1,0 +1,154 @@
+"""When a compaction is due, to the token; and when it is not (W-1, W-2, K-8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.agent.conftest import Bench
+from tests.agent.talking import due, fine, notices, open_with, phases, reports, small, talk, usage
+from tests.loopback.script import VendorReply
+
+CACHED = {"input_tokens": 500, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 159_600, "output_tokens": 0}
+
+
+async def told(bench: Bench, total: dict[str, int] | int, text: str, rounds: int = 2) -> list[str]:
+    """The phases of the compaction that `text` sets off after an answer of that usage."""
+    counted = usage(total) if isinstance(total, int) else total
+    chat = await talk(bench, rounds, size=40, usage=counted)
+    bench.events.clear()
+    bench.vendor.play(bench.finish("on"))
+    assert (await bench.turn(text, chat)).answer == "on"
+    fine(bench)
+    return phases(bench)
+
+
+@pytest.mark.parametrize(
+    ("total", "text", "fires"),
+    [
+        (159_998, "abc", False),
+        (159_999, "ab", False),
+        (159_999, "abc", True),
+        (159_998, "abcde", False),
+        (159_998, "abcdef", True),
+        (160_000, "a", True),
+        (CACHED, "a", True),
+        (CACHED | {"cache_read_input_tokens": 159_499}, "a", False),
+        ({"input_tokens": 1, "cache_creation_input_tokens": 150_000, "output_tokens": 9_999}, "a", True),
+        ({"input_tokens": 160_000}, "a", True),
+        ({"input_tokens": 0, "output_tokens": 159_999}, "a", False),
+    ],
+)
+async def test_the_trigger_fires_at_the_threshold_and_not_a_token_before(bench: Bench, total, text: str, fires: bool):
+    assert bool(await told(bench, total, text)) is fires
+
+
+async def test_characters_are_counted_as_typed_whatever_their_bytes(bench: Bench):
+    """`len(text)//3`: three wide characters are one token, and the reminder of a mention is not typed."""
+    (bench.root / "a.py").write_text("x")
+    assert await told(bench, 159_999, "日本") == []
+    assert await told(bench, 159_998, "@a.py") == []
+    assert await told(bench, 159_999, "日本語")
+
+
+async def test_fewer_than_three_messages_never_set_it_off(bench: Bench):
+    assert await told(bench, 199_000, "abc", rounds=1) == []
+    assert await told(bench, 199_000, "abc", rounds=2)
+
+
+@pytest.mark.parametrize(("fewest", "fires"), [(0, True), (4, True), (5, False)])
+async def test_the_least_number_of_messages_is_a_setting(bench: Bench, fewest: int, fires: bool):
+    await bench.reopen(context={"minMessages": fewest})
+    assert bool(await told(bench, 170_000, "abc")) is fires
+
+
+@pytest.mark.parametrize(
+    ("context", "model", "total", "fires"),
+    [
+        ({"threshold": 0.5}, {}, 99_998, False),
+        ({"threshold": 0.5}, {}, 99_999, True),
+        ({"threshold": 0.55}, {"contextWindow": 100_000}, 54_998, False),
+        ({"threshold": 0.55}, {"contextWindow": 100_000}, 54_999, True),
+        ({"maxWindow": 50_000}, {}, 39_999, True),
+        ({"maxWindow": 50_000}, {}, 39_998, False),
+    ],
+)
+async def test_threshold_and_window_are_settings(bench: Bench, context, model, total: int, fires: bool):
+    await bench.reopen(context=context, model=model)
+    assert bool(await told(bench, total, "abc")) is fires
+
+
+async def test_usage_is_that_of_the_latest_answer_and_is_not_added_up(bench: Bench):
+    chat = await talk(bench, 4, size=40, usage=usage(90_000))
+    chat = await talk(bench, 1, size=40, chat=chat, start=4, usage=usage(90_000))
+    bench.vendor.play(bench.act("LS", {}, usage=usage(170_000)), bench.finish("x", usage=usage(1_000)))
+    await bench.turn("a heavy step and a light last one", chat)
+    bench.events.clear()
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn("abc", chat)
+    assert phases(bench) == []
+
+
+async def test_a_compaction_is_due_again_only_when_the_chat_has_grown_again(bench: Bench):
+    """What was billed before it says nothing of the new view; nor does what the summary itself cost."""
+    summariser = await small(bench)
+    chat = await due(bench)
+    bench.vendor.play(VendorReply(status=401, error_type="authentication_error"))
+    assert (await bench.turn("abc", chat)).stop_reason == "failed"
+    assert [report.compacted for report in reports(bench)] == [True]
+    bench.vendor.play(bench.finish("x", times=0))
+    for _ in range(3):
+        await bench.turn("x" * 300, chat)
+    await bench.reopen(model={"contextWindow": 32_000}, context={"keepRounds": 4})
+    await bench.turn("x" * 300, chat)
+    assert len(summariser.asked) == 1
+    assert len(reports(bench)) == 1
+    fine(bench)
+
+
+async def test_an_unchanged_chat_is_never_compacted_twice(bench: Bench):
+    await small(bench)
+    chat = await due(bench)
+    first = await bench.session.compact(chat)
+    second = await bench.session.compact(chat)
+    assert (first.compacted, second.compacted, second.reason) == (True, False, "rounds_not_enough")
+    assert len(bench.vendor.summaries) == 1
+
+
+async def test_usage_that_was_billed_before_a_restart_still_counts(bench: Bench):
+    summariser = await small(bench)
+    chat = await due(bench)
+    await bench.reopen(model={"contextWindow": 32_000}, context={"keepRounds": 4})
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn("abc", chat)
+    assert len(summariser.asked) == 1
+
+
+@pytest.mark.parametrize("bad", [0, -5, float("nan"), float("inf"), "many", None])
+async def test_a_window_that_is_no_size_is_ignored_and_said_so(bench: Bench, bad: object):
+    session = await open_with(bench, {"model": {"contextWindow": bad}, "context": {"maxWindow": bad}})
+    report = await session.inspect(None, "x")
+    assert (report.context_window, report.threshold) == (200_000, 160_000)
+    bench.vendor.play(bench.finish("x"))
+    assert (await bench.turn("go")).stop_reason == "finished"
+
+
+@pytest.mark.parametrize("bad", [0, -0.5, 1, 1.5, float("nan"), "half"])
+async def test_a_fraction_that_is_none_leaves_the_default(bench: Bench, bad: object):
+    session = await open_with(bench, {"context": {"threshold": bad, "lowWater": bad, "keepRounds": bad}})
+    assert (await session.inspect(None, "x")).threshold == 160_000
+
+
+async def test_below_sixteen_thousand_nothing_is_asked_and_nothing_is_stored(bench: Bench):
+    chat = await talk(bench, 3, size=40, usage=usage(15_000))
+    await bench.reopen(context={"maxWindow": 15_999})
+    asked = len(bench.vendor.messages)
+    before = await bench.session.read(chat)
+    with pytest.raises(Exception, match="15999") as caught:
+        await bench.session.send(chat, "go")
+    assert getattr(caught.value, "code", "") == "window_too_small"
+    assert len(bench.vendor.messages) == asked
+    assert (await bench.session.read(chat)).messages == before.messages
+    await bench.reopen(context={"maxWindow": 16_000})
+    bench.vendor.play(bench.finish("x"))
+    assert (await bench.turn("go", chat)).stop_reason == "finished"
+    assert "window_small" in dict(notices(bench))

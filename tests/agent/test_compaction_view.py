@@ -1,0 +1,413 @@
+"""What a compaction keeps, what it shows instead, and that all of it can be had back (K-1 to K-3, K-8, K-9)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from codelaw.domain.checkpoints import Checkpoint
+from codelaw.domain.errors import Refusal
+from tests.agent.conftest import Bench
+from tests.agent.talking import (
+    SMALL,
+    ask,
+    asked_in,
+    blocks,
+    due,
+    ends_with,
+    filler,
+    fine,
+    open_with,
+    phases,
+    reports,
+    said,
+    small,
+    system,
+    talk,
+    user_texts,
+    whole,
+)
+from tests.agent.test_interrupts import check
+from tests.loopback.script import VendorReply
+
+
+async def test_after_a_compaction_the_view_has_law_summary_newest_rounds_and_the_question_last(bench: Bench):
+    (bench.root / "CODE_LAW.md").write_text("LAWCANARY: be exact.\n")
+    await small(bench)
+    chat = await due(bench)
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(18), chat)
+    request = bench.sent()
+    kept = asked_in(request)
+    assert kept == list(range(kept[0], 19))
+    assert kept[0] > 0, "something was archived"
+    assert len(kept) >= 5, "at least keepRounds rounds, and the question"
+    assert ends_with(request, 18)
+    text = system(request)
+    assert text.index("You are codelaw") < text.index("LAWCANARY") < text.index("SUMMARYCANARY1Z")
+    assert whole(request).count("LAWCANARY") == whole(request).count("SUMMARYCANARY1Z") == 1
+    assert phases(bench) == ["started", "summarising", "finished"]
+    report = reports(bench)[0]
+    assert (report.compacted, report.reason, report.summary) == (True, "threshold", "model")
+    assert report.rounds_archived == kept[0]
+    assert report.rounds_kept == 18 - kept[0]
+    assert report.tokens_after < report.tokens_before
+    assert report.tokens_after <= 0.4 * 32_000, "rounds that can be archived are, down to the low-water mark"
+    fine(bench)
+
+
+async def test_the_record_stays_whole_and_the_summary_stands_where_it_cuts(bench: Bench):
+    await small(bench)
+    chat = await due(bench)
+    before = (await bench.session.read(chat)).messages
+    report = await bench.session.compact(chat)
+    record = (await bench.session.read(chat)).messages
+    assert [message for message in record if message.role != "summary"] == list(before)
+    summaries = [place for place, message in enumerate(record) if message.role == "summary"]
+    assert len(summaries) == 1
+    assert f"ASKCANARY{report.rounds_archived}Z" in record[summaries[0] + 1].content
+    check(tuple(message for message in record if message.role != "summary"))
+
+
+async def test_a_compaction_that_is_asked_for_keeps_exactly_the_rounds_of_the_setting(bench: Bench):
+    await small(bench, context={"keepRounds": 3})
+    chat = await talk(bench, 9, size=100)
+    report = await bench.session.compact(chat)
+    assert (report.compacted, report.reason) == (True, "manual")
+    assert (report.rounds_archived, report.rounds_kept, report.summary) == (6, 3, "model")
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(9), chat)
+    assert asked_in(bench.sent()) == [6, 7, 8, 9]
+    fine(bench)
+
+
+async def test_an_automatic_one_keeps_more_rounds_while_they_fit_the_low_water_mark(bench: Bench):
+    await small(bench, context={"keepRounds": 2})
+    chat = await due(bench, 30, size=1_800)
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(30), chat)
+    report = reports(bench)[0]
+    assert report.rounds_kept > 2
+    assert 0.2 * 32_000 < report.tokens_after <= 0.4 * 32_000
+    fine(bench)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+async def test_with_too_few_rounds_nothing_is_archived_and_no_model_asked(bench: Bench, rounds: int):
+    await small(bench, context={"keepRounds": 3})
+    chat = (await bench.session.create()).id
+    if rounds:
+        await talk(bench, rounds, size=100, chat=chat)
+    report = await bench.session.compact(chat)
+    assert (report.compacted, report.reason, report.summary) == (False, "rounds_not_enough", "none")
+    assert report.rounds_archived == 0
+    assert report.tokens_before == report.tokens_after
+    assert bench.vendor.summaries == []
+    assert phases(bench) == ["started", "finished"]
+    bench.vendor.play(bench.finish("x"))
+    assert (await bench.turn("go", chat)).stop_reason == "finished"
+
+
+async def test_a_view_below_the_mark_is_left_alone_however_much_the_last_call_held(bench: Bench):
+    await small(bench)
+    chat = await due(bench, 8, size=200)
+    before = (await bench.session.inspect(chat, None)).text
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(8), chat)
+    assert [report.reason for report in reports(bench)] == ["below_low_water"]
+    assert bench.vendor.summaries == []
+    assert asked_in(bench.sent()) == list(range(9))
+    assert said(bench.sent()).count("ANSWERCANARY0Z") == before.count("ANSWERCANARY0Z") == 1
+
+
+async def test_heavy_rounds_that_must_stay_are_thinned_in_one_batch_and_pairs_stay(bench: Bench):
+    for number in range(4):
+        lines = (f"FILE{number}LINE{line} of many\n" for line in range(400))
+        (bench.root / f"f{number}.txt").write_text("".join(lines))
+    await small(bench)
+    chat = None
+    for number in range(4):
+        read = bench.act("Read", {"path": f"f{number}.txt"})
+        last: dict[str, Any] = {"usage": {"input_tokens": 26_000, "output_tokens": 9}} if number == 3 else {}
+        bench.vendor.play(read, bench.finish(f"ANSWERCANARY{number}Z", **last))
+        chat = (await bench.turn(ask(number), chat)).chat_id
+    bench.events.clear()
+    bench.vendor.play(bench.finish("x"), bench.finish("y"))
+    await bench.turn(ask(4), chat)
+    request = bench.sent()
+    assert asked_in(request) == [0, 1, 2, 3, 4], "rounds stay"
+    assert [said(request).count(f"ANSWERCANARY{number}Z") for number in range(4)] == [1, 1, 1, 1]
+    assert bench.vendor.summaries == []
+    report = reports(bench)[0]
+    assert (report.compacted, report.rounds_archived) == (False, 0)
+    assert report.thinned > 0
+    assert report.tokens_after <= 0.4 * 32_000 < report.tokens_before
+    assert "FILE3LINE399" in said(request), "the newest is the last to go"
+    assert "FILE0LINE399" not in said(request)
+    await bench.turn(ask(5), chat)
+    assert len(reports(bench)) == 1, "one batch, not a little each turn"
+    assert blocks(bench.sent())[: len(blocks(request)) - 2] == blocks(request)[:-2], "and the same bytes after it"
+    fine(bench)
+
+
+async def test_summaries_are_added_in_order_stay_verbatim_and_are_never_summarised(bench: Bench):
+    await small(bench, context={"keepRounds": 2})
+    chat = None
+    texts: list[str] = []
+    for cycle in range(5):
+        chat = await talk(bench, 4, size=200, chat=chat, start=4 * cycle)
+        report = await bench.session.compact(chat)
+        assert report.compacted
+        texts.append((await bench.session.archive(chat)).text)
+        instruction = bench.vendor.summaries[-1].json
+        assert [said(instruction).count(f"SUMMARYCANARY{n}Z") for n in range(1, cycle + 1)] == [0] * cycle
+    for before, after in pairwise(texts):
+        assert after.startswith(before), "what stood there is not touched"
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(20), chat)
+    places = [system(bench.sent()).index(f"SUMMARYCANARY{number}Z") for number in range(1, 6)]
+    assert places == sorted(places)
+    assert asked_in(bench.sent()) == [18, 19, 20]
+    fine(bench)
+
+
+async def test_restoring_gives_the_view_back_byte_for_byte(bench: Bench):
+    (bench.root / "a.txt").write_text("".join(f"line {number}\n" for number in range(300)))
+    await small(bench)
+    chat = None
+    for number in range(8):
+        read = bench.act("Read", {"path": "a.txt", "start_line": 1 + number, "limit": 60})
+        bench.vendor.play(read, bench.finish(f"ANSWERCANARY{number}Z {filler(600)}"))
+        chat = (await bench.turn(ask(number), chat)).chat_id
+    assert chat is not None
+    before = (await bench.session.inspect(chat, "the same")).text
+    last = blocks(bench.sent())
+    assert (await bench.session.compact(chat)).compacted
+    between = (await bench.session.inspect(chat, "the same")).text
+    assert between != before
+    assert (await bench.session.restore(chat, None)).id == chat
+    assert (await bench.session.inspect(chat, "the same")).text == before
+    with pytest.raises(Refusal) as caught:
+        await bench.session.restore(chat, None)
+    assert caught.value.code == "nothing_to_undo"
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(8), chat)
+    assert asked_in(bench.sent()) == list(range(9))
+    assert "SUMMARYCANARY" not in whole(bench.sent())
+    until = next(place for place, block in enumerate(last) if "ASKCANARY7Z" in block)
+    assert blocks(bench.sent())[:until] == last[:until]
+    fine(bench)
+
+
+async def test_a_checkpoint_is_undone_with_those_after_it_and_later_rounds_stay(bench: Bench):
+    await small(bench, context={"keepRounds": 2})
+    chat = await talk(bench, 4, size=100)
+    first = await bench.session.compact(chat)
+    await talk(bench, 3, size=100, chat=chat, start=4)
+    second = await bench.session.compact(chat)
+    await talk(bench, 1, size=100, chat=chat, start=7)
+    assert first.checkpoint_id
+    assert first.checkpoint_id != second.checkpoint_id
+    with pytest.raises(Refusal) as caught:
+        await bench.session.restore(chat, "no such checkpoint")
+    assert caught.value.code == "nothing_to_undo"
+    await bench.session.restore(chat, first.checkpoint_id)
+    bench.vendor.play(bench.finish("x", times=0))
+    await bench.turn(ask(8), chat)
+    assert asked_in(bench.sent()) == list(range(9))
+    assert (await bench.session.archive(chat)).text == ""
+    await bench.reopen(**SMALL)
+    await bench.turn(ask(9), chat)
+    assert asked_in(bench.sent()) == list(range(10)), "undone is undone after a restart"
+
+
+async def test_after_a_restart_the_next_request_is_the_same_bytes(bench: Bench):
+    await small(bench)
+    chat = await due(bench)
+    bench.vendor.play(bench.finish("x", times=0))
+    await bench.turn(ask(18), chat)
+    before = blocks(bench.sent())
+    text = (await bench.session.inspect(chat, "the same")).text
+    await bench.reopen(**SMALL)
+    assert (await bench.session.inspect(chat, "the same")).text == text
+    await bench.turn(ask(19), chat)
+    after = blocks(bench.sent())
+    assert after[: len(before)] == before
+    fine(bench)
+
+
+async def test_a_finished_goal_is_not_the_last_thing_the_model_reads(bench: Bench):
+    """The archived rounds' questions are gone, the archive says that it is one, and the live question ends the view."""
+    await small(bench, context={"keepRounds": 1})
+    chat = await talk(bench, 4, size=100)
+    await bench.session.compact(chat)
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(4), chat)
+    request = bench.sent()
+    assert asked_in(request) == [3, 4]
+    assert ends_with(request, 4)
+    assert "Archived Session Summary" in system(request)
+    assert "Archived Session Summary" not in said(request), "the archive is in the system's voice, not the user's"
+    assert request["messages"][0]["role"] == "user"
+
+
+async def test_what_a_steer_said_inside_a_round_stays_inside_it(bench: Bench):
+    await small(bench, context={"keepRounds": 1})
+    bench.vendor.play(bench.act("LS", {}, delay=0.02), bench.finish("ok"))
+    running = await bench.session.send(None, ask(0))
+    await bench.session.steer(running.chat_id, "STEERCANARY keep it short")
+    await running.result()
+    chat = await talk(bench, 2, size=100, chat=running.chat_id, start=1)
+    report = await bench.session.compact(chat)
+    assert report.rounds_archived == 2, "a steer begins no round"
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(3), chat)
+    assert "STEERCANARY" not in said(bench.sent())
+    assert asked_in(bench.sent()) == [2, 3]
+
+
+async def test_a_checkpoint_whose_rounds_are_gone_shows_too_much_and_not_too_little(bench: Bench):
+    chat = await talk(bench, 4, size=50)
+    store = bench.session._chats
+    agent = await store.get(chat)
+    lost = Checkpoint("lost", "no_such_turn", 1.0, 3, None)
+    await agent.house.store.reshape(chat, agent.past.generation, lost)
+    await bench.reopen()
+    bench.vendor.play(bench.finish("x", times=0))
+    await bench.turn(ask(4), chat)
+    assert asked_in(bench.sent()) == list(range(5))
+    report = await bench.session.compact(chat)
+    assert report.reason == "rounds_not_enough"
+    await bench.session.restore(chat, None)
+    await bench.turn(ask(5), chat)
+    fine(bench)
+
+
+async def test_facts_of_the_archive_are_computed_and_not_the_models(bench: Bench):
+    """Times, changed files, commands with their exit codes, failed tools and identifiers (K-5)."""
+    await small(bench, context={"keepRounds": 1}, permissions={"default": "allow"})
+    (bench.root / "mod.py").write_text("def rare_symbol_name():\n    return 1\n")
+    bench.vendor.play(
+        bench.act("Read", {"path": "mod.py"}),
+        bench.act("Edit", {"path": "mod.py", "old_string": "return 1", "new_string": "return 2"}),
+        bench.act("Bash", {"command": "echo TESTSRUN; exit 3"}),
+        bench.act("Read", {"path": "not_there.py"}),
+        bench.finish("done"),
+    )
+    chat = (await bench.turn(ask(0))).chat_id
+    await talk(bench, 2, size=50, chat=chat, start=1)
+    assert (await bench.session.compact(chat)).compacted
+    text = (await bench.session.archive(chat)).text
+    assert "[Start Time]" not in text
+    assert "[Cutoff Time]" not in text
+    assert "`mod.py`" in text
+    assert "`a.py`" not in text, "what the model made up about files is not kept"
+    assert "echo TESTSRUN; exit 3" in text
+    assert "3" in text[text.index("echo TESTSRUN; exit 3") :][:60]
+    assert "not_there.py" in text
+    assert "rare_symbol_name" in text
+    assert "SUMMARYCANARY1Z" in text
+    places = [
+        text.index(word) for word in ("Objectives", "Technical Context", "Completed", "Key Insights", "File System")
+    ]
+    assert places == sorted(places)
+
+
+async def test_what_was_archived_can_still_be_read_by_its_ref(bench: Bench):
+    await small(bench, context={"keepRounds": 1})
+    (bench.root / "notes.txt").write_text("".join(f"needle-{number}\n" for number in range(60)))
+    bench.vendor.play(bench.act("Grep", {"pattern": "needle"}), bench.finish("ok"))
+    chat = (await bench.turn(ask(0))).chat_id
+    await talk(bench, 2, size=50, chat=chat, start=1)
+    assert (await bench.session.compact(chat)).compacted
+    bench.vendor.play(bench.act("Read", {"path": "result:r1"}), bench.finish("ok"))
+    await bench.turn(ask(3), chat)
+    assert "needle-59" in said(bench.sent())
+    fine(bench)
+
+
+async def test_the_todo_recap_outlives_a_compaction_and_is_in_no_summary_request(bench: Bench):
+    await small(bench, context={"keepRounds": 1})
+    todos = {"todos": [{"content": "TODOCANARY", "status": "in_progress"}]}
+    bench.vendor.play(bench.act("TodoWrite", todos), bench.finish("ok"))
+    chat = (await bench.turn(ask(0))).chat_id
+    await talk(bench, 2, size=50, chat=chat, start=1)
+    assert (await bench.session.compact(chat)).compacted
+    assert "<todo-recap>" not in said(bench.vendor.summaries[-1].json)
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(3), chat)
+    assert "TODOCANARY" in user_texts(bench.sent())[-1]
+
+
+async def test_an_inspection_tells_what_was_left_out_and_why(bench: Bench):
+    await small(bench, context={"keepRounds": 1})
+    chat = await talk(bench, 4, size=50)
+    await bench.session.compact(chat)
+    report = await bench.session.inspect(chat, "x")
+    assert any("archived" in f"{dropped.name} {dropped.reason}" for dropped in report.dropped)
+    assert report.total_tokens == sum(section.tokens for section in report.sections)
+    names = [section.name for section in report.sections if section.layer == "L3"]
+    assert names == ["summaries", "history"]
+    assert "SUMMARYCANARY1Z" in report.text
+
+
+async def test_a_chat_with_a_summary_can_change_dialects(bench: Bench):
+    await small(bench, context={"keepRounds": 2})
+    bench.vendor.play(bench.act("LS", {}), bench.finish("ok"))
+    chat = (await bench.turn(ask(0))).chat_id
+    await talk(bench, 3, size=50, chat=chat, start=1)
+    await bench.session.compact(chat)
+    bench.dialect = "native" if bench.dialect == "react" else "react"
+    await bench.reopen(**SMALL)
+    bench.vendor.play(bench.act("LS", {}), bench.finish("x", times=0))
+    await bench.turn(ask(4), chat)
+    assert asked_in(bench.sent()) == [2, 3, 4]
+    assert "SUMMARYCANARY1Z" in system(bench.sent())
+    await talk(bench, 3, size=50, chat=chat, start=5)
+    assert (await bench.session.compact(chat)).compacted
+    fine(bench)
+
+
+async def test_compacting_what_does_not_exist_is_refused(bench: Bench):
+    for call in (bench.session.compact, bench.session.restore, bench.session.archive, bench.session.cancel_compaction):
+        with pytest.raises(Refusal) as caught:
+            await call("nope")
+        assert caught.value.code == "chat_not_found"
+
+
+async def test_a_window_too_small_for_a_turn_breaks_no_compaction(bench: Bench):
+    """Whatever it answers, the record is whole and the chat goes on in a larger window."""
+    chat = await talk(bench, 14, size=500)
+    before = (await bench.session.read(chat)).messages
+    await open_with(bench, {"context": {"maxWindow": 2_000}})
+    try:
+        report = await bench.session.compact(chat)
+    except Refusal as refusal:
+        assert refusal.code in {"window_too_small", "context_overflow"}  # noqa: PT017 - either is an answer
+    else:
+        assert report.reason in {"manual", "summary_failed"}
+    await bench.reopen()
+    record = (await bench.session.read(chat)).messages
+    assert tuple(message for message in record if message.role != "summary") == before
+    bench.vendor.play(bench.finish("x"))
+    assert (await bench.turn(ask(14), chat)).stop_reason == "finished"
+
+
+async def test_messages_of_an_interrupted_round_are_archived_like_others(bench: Bench):
+    await small(bench, context={"keepRounds": 1})
+    bench.vendor.play(VendorReply(**{**_fields(bench.act("LS", {})), "stop_reason": "refusal"}))
+    chat = (await bench.turn(ask(0))).chat_id
+    await talk(bench, 2, size=50, chat=chat, start=1)
+    assert (await bench.session.compact(chat)).compacted
+    bench.vendor.play(bench.finish("x"))
+    await bench.turn(ask(3), chat)
+    fine(bench)
+
+
+def _fields(reply: VendorReply) -> dict[str, object]:
+    same = replace(reply)
+    return {"text": same.text, "calls": json.loads(json.dumps(list(same.calls)))}
