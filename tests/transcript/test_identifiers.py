@@ -100,6 +100,15 @@ def test_words_numbers_noise_and_earlier_summaries_are_no_names():
     assert names_in([old, thought(noise)]) == {"real_name"}
 
 
+def test_a_hash_is_a_name():
+    assert names_in(
+        [thought("git show 8312a32 and 0ceaf14686ce626404afb6a5fbd3d8286410bf13, not 8312232 or 12abz45")]
+    ) == {
+        "8312a32",
+        "0ceaf14686ce626404afb6a5fbd3d8286410bf13",
+    }
+
+
 def test_damaged_messages_never_raise():
     odd = [
         Message("r", "t", "tool", "[" * 50_000, Metadata(call_id="c")),
