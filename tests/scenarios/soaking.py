@@ -40,6 +40,7 @@ class Player:
     seed: int
     dialect: str
     root: Path
+    faulty: bool = True
     given: set[tuple[int, int, str]] = field(default_factory=set)
     """Faults are given once."""
     faults: int = 0
@@ -67,7 +68,7 @@ class Player:
         kind = "overflow" if drawn < 0.04 else chance.choice(BROKEN) if drawn < 0.07 else None
         if kind == "overflow" and size < HEAVY:
             return None
-        if kind is None or (turn, step, kind) in self.given:
+        if not self.faulty or kind is None or (turn, step, kind) in self.given:
             return None
         self.given.add((turn, step, kind))
         self.faults += 1
@@ -114,10 +115,10 @@ class Player:
 
 
 class Moody(Summariser):
-    """A summariser that is good nearly always."""
+    """A summariser that is good nearly always; `lag` makes half of those take up to that many seconds, and none hang."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__()
+    def __init__(self, seed: int, lag: float = 0.0) -> None:
+        super().__init__(seconds=lag)
         self.chance = random.Random(f"{seed}/summaries")
         self.given: list[str] = []
 
@@ -126,9 +127,11 @@ class Moody(Summariser):
         drawn = self.chance.random()
         mode = "good"
         if drawn < 0.05:
-            mode = "hang"
+            mode = "late" if self.seconds else "hang"
         elif drawn < 0.25:
             mode = self.chance.choice(["headless", "empty", "overflow", "pending", "cut", "tool_call"])
+        elif self.seconds and drawn < 0.6:
+            mode = "late"
         self.given.append(mode)
         return self.reply(mode, len(self.asked), body)
 

@@ -218,7 +218,10 @@ async def test_a_summary_that_fails_in_the_danger_does_not_fail_the_turn(
         assert requests[-1].tokens <= 40_000
         said = [notice["message"] for notice in result["notices"]]
         if modes == ("good",):
-            assert any(request.summary and request.overflowed for request in requests), "the whole archive did not fit"
+            assert any(request.summary for request in requests)
+            assert not any(request.summary and request.overflowed for request in requests), (
+                "what it takes is known by then"
+            )
             assert "SUMMARYCANARY" in json.dumps(requests[-1].json["system"])
             assert said == []
         elif modes == ("hang",):

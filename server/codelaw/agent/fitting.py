@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.recovery import TOO_LONG_HINT
@@ -51,6 +51,7 @@ class Fitting:
 
     open: OpenTurn
     ground: Ground
+    """Its window shrinks when the vendor takes less."""
     past: Past
     compacting: Compacting
     recap: Callable[[], str]
@@ -59,8 +60,6 @@ class Fitting:
     clock: Callable[[], float] = field(kw_only=True)
     learned: Callable[[int], None] = field(kw_only=True)
     """Told how many tokens the vendor really takes."""
-    _ceiling: int | None = None
-    """Tokens that the vendor is known to take, when that is less than the window."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
 
@@ -106,7 +105,9 @@ class Fitting:
             self._rungs.remove("compact")
             view = await self._make_room(view)
         if not self._fits(view):
-            view = await self._truncate(view, self._room)
+            view = await self._truncate(view, self.ground.room)
+        if not self._fits(view):
+            view = await self._shorten(view, self.ground.room, all_of_it=True)
         if not self._fits(view):
             raise self._overflow(view)
         return view
@@ -121,10 +122,11 @@ class Fitting:
         if failure.limit is not None:
             self.learned(failure.limit)
             # In our measure, where the vendor told how long it found the prompt.
-            allowed = int(failure.limit * min(1.0, sent / (failure.size or sent)) * _MARGIN)
-            self._ceiling, goal = allowed, min(allowed, int(sent * _MARGIN))
+            self._shrink(int(failure.limit * min(1.0, sent / (failure.size or sent))))
+            goal = min(self.ground.room, int(sent * _MARGIN))
         else:
-            self._ceiling, goal = int(sent * _MARGIN), sent // 2
+            self._shrink(int(sent * _MARGIN))
+            goal = sent // 2
         while self._rungs:
             match self._rungs.pop(0):
                 case "compact":
@@ -137,15 +139,23 @@ class Fitting:
                 return smaller
         raise self._overflow(view, failure.message)
 
-    @property
-    def _room(self) -> int:
-        return self.ground.room if self._ceiling is None else min(self.ground.room, self._ceiling)
+    def _shrink(self, window: int) -> None:
+        """From now on this turn stays inside a smaller window."""
+        limits = self.ground.limits
+        window = max(1, min(window, limits.window))
+        reserve = min(limits.reserve, max(1, window // 10))
+        own = self.ground.shape.summary_model in {None, self.ground.model_name}
+        self.ground = replace(
+            self.ground,
+            limits=replace(limits, window=window, reserve=reserve),
+            summary_window=min(self.ground.summary_window, window) if own else self.ground.summary_window,
+        )
 
     def _tokens(self, view: View) -> int:
         return self.ground.corrected(view.tokens)
 
     def _fits(self, view: View) -> bool:
-        return self._tokens(view) <= self._room
+        return self._tokens(view) <= self.ground.room
 
     async def _build(self) -> View:
         ground = self.ground
@@ -199,13 +209,14 @@ class Fitting:
             return view
         return await self._with(shorter, view)
 
-    async def _shorten(self, view: View, goal: int) -> View:
+    async def _shorten(self, view: View, goal: int, *, all_of_it: bool = False) -> View:
         """Oldest observations of this turn as the history will have them, down to `goal` tokens."""
-        return await self._with(self._shorter(view, goal), view)
+        return await self._with(self._shorter(view, goal, all_of_it=all_of_it), view)
 
-    def _shorter(self, view: View, goal: int) -> Sequence[Message]:
+    def _shorter(self, view: View, goal: int, *, all_of_it: bool = False) -> Sequence[Message]:
         over = self._tokens(view) - goal
-        return relieve(self.open.scratchpad, self.open.record, size=message_tokens, to_free=over)
+        opened = self.open
+        return relieve(opened.scratchpad, opened.record, size=message_tokens, to_free=over, all_of_it=all_of_it)
 
     async def _truncate(self, view: View, goal: int) -> View:
         """Results of this turn that are oversized by themselves, head and tail."""
@@ -225,7 +236,7 @@ class Fitting:
         rounds = view.layer("L3")
         beside = view.tokens - sum(section.tokens for section in (*rounds, *view.layer("L1"), *view.layer("L2")))
         await self.compacting.settled()
-        await self._compact(Cause("overflow", beside, min(goal or self._room, self._room)))
+        await self._compact(Cause("overflow", beside, min(goal or self.ground.room, self.ground.room)))
         return await self._build()
 
     async def _compact(self, cause: Cause) -> None:

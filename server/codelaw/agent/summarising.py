@@ -28,6 +28,8 @@ ATTEMPTS = 2
 """How often a summary is asked for that turns out to be unusable (K-5)."""
 STAGES = 4
 """Most parts that an archive too long for one call is folded into."""
+SHRINKS = 3
+"""Most attempts to fold it, each with smaller parts."""
 _SAFETY = 0.9
 """Of the window: estimates are not exact."""
 
@@ -76,12 +78,23 @@ class Summariser:
         return spell
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
-        """A fresh conversation over shortened tool texts; what is too long for one call is folded, oldest first."""
-        results = {Demotion(message.id, part) for message in archived for part in ("result", "arguments")}
-        short = rounds(demoted(archived, frozenset(results)))
+        """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
         window = min(limit or self.ground.summary_window, self.ground.summary_window)
-        room = int(window * _SAFETY) - self.sizes.max_tokens * 2 - estimate(self._instruction()) - 500
-        parts = _parts(short, max(room, 1_000))
+        asked = self._instruction()
+        room = int(window * _SAFETY) - self.sizes.max_tokens * 2 - self.ground.corrected(estimate(asked)) - 500
+        for number in range(1, SHRINKS + 1):
+            try:
+                return await self._staged(archived, max(room, 1_000))
+            except ModelFailure as failure:
+                if failure.kind != "overflow" or number == SHRINKS:
+                    raise
+                room = min(room // 2, failure.limit or room)
+        raise AssertionError
+
+    async def _staged(self, archived: Sequence[Message], room: int) -> str:
+        """Folded, oldest first, in parts of at most `room` tokens; long messages may lose their middle."""
+        results = {Demotion(message.id, part) for message in archived for part in ("result", "arguments")}
+        parts = _parts(rounds(demoted(archived, results)), room, self._size)
         if len(parts) > STAGES:
             parts = [*parts[: STAGES - 1], [round_ for part in parts[STAGES - 1 :] for round_ in part]]
         text = ""
@@ -89,8 +102,11 @@ class Summariser:
             said = [message for round_ in part for message in round_.messages]
             draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
             begun = [draft, *said] if draft is not None else said
-            text = await self._good(self._fresh(_trimmed(begun, room)), said)
+            text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said)
         return text
+
+    def _size(self, message: Message) -> int:
+        return self.ground.corrected(message_tokens(message))
 
     def _fresh(self, said: Sequence[Message]) -> _Spell:
         gathered = Gathered((text_section("L1", "summariser", render("summariser")),))
@@ -155,27 +171,26 @@ class Summariser:
 _Spell = Callable[[Message], "ModelRequest"]
 
 
-def _parts(archive: Sequence[Round], room: int) -> list[list[Round]]:
+def _parts(archive: Sequence[Round], room: int, size: Callable[[Message], int]) -> list[list[Round]]:
     """Rounds in as few parts as fit `room` tokens each; a round of its own where it is too long."""
     parts: list[list[Round]] = []
     used = room + 1
     for round_ in archive:
-        size = sum(map(message_tokens, round_.messages))
-        if used + size > room:
+        tokens = sum(map(size, round_.messages))
+        if used + tokens > room:
             parts.append([])
             used = 0
         parts[-1].append(round_)
-        used += size
+        used += tokens
     return parts
 
 
-def _trimmed(messages: Sequence[Message], room: int) -> list[Message]:
-    """The messages, the longest cut in their middle until all fit into `room` tokens."""
-    over = sum(map(message_tokens, messages)) - room
-    if over <= 0:
+def _trimmed(messages: Sequence[Message], room: int, size: Callable[[Message], int]) -> list[Message]:
+    """The messages; the long ones without their middle when all do not fit into `room` tokens."""
+    if sum(map(size, messages)) <= room:
         return list(messages)
-    share = max(200, room // max(1, len(messages)))
-    return [_cut(message, share) if message_tokens(message) > share else message for message in messages]
+    share = max(50, room // max(1, len(messages)))
+    return [_cut(message, share) if size(message) > share else message for message in messages]
 
 
 def _cut(message: Message, tokens: int) -> Message:

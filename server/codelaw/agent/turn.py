@@ -195,7 +195,7 @@ class Turn:
                 view = await self.fitting.after_overflow(view, failure)
 
     async def _ask(self, view: View) -> Asked:
-        ground = self.around.ground
+        ground = self.fitting.ground
         estimated = ground.corrected(view.tokens)
         room = max_tokens(ground.limits.window, ground.limits.reserve, estimated)
 

@@ -26,7 +26,7 @@ HEAD = 60
 """Characters that are left of it."""
 TARGET = 40
 """Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
-NAMES = (0.05, 60, 800)
+NAMES = (0.06, 60, 1_000)
 """Characters for names out of a body: the share of its length, at least, at most."""
 
 _LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)

@@ -26,7 +26,7 @@ NEWEST_IN_TURN = 20
 """Newest results that stay while a turn runs: what it reads, it still works with."""
 LATELY = 20
 """Steps for which a file that was read or changed belongs to the working set."""
-WORKING_SET = 24_000
+WORKING_SET = 32_000
 """Tokens that the working set may have."""
 WORTH = 30
 """Tokens that the demotion of one message must free."""

@@ -14,20 +14,25 @@ from codelaw.domain.messages import Message
 Size = Callable[[Message], int]
 
 
-def relieve(scratchpad: Sequence[Message], record: Sequence[Message], *, size: Size, to_free: int) -> Sequence[Message]:
+def relieve(
+    scratchpad: Sequence[Message], record: Sequence[Message], *, size: Size, to_free: int, all_of_it: bool = False
+) -> Sequence[Message]:
     """The scratchpad with its oldest observations shortened, in one step, until `to_free` tokens are free (C-5).
 
     `record` holds the same messages as history keeps them. First the oldest observations fall back to that form, then
-    they and the large arguments of old calls become one line each (C-6); the results of the newest step are the last
-    to give way. The same object when nothing helps.
+    they and the large arguments of old calls become one line each (C-6). The newest step's results are the last to give
+    way, and become one line only with `all_of_it`. The same object when nothing helps.
     """
     shown = list(scratchpad)
     freed = 0
     order = _oldest_first(scratchpad)
     kept = dict(enumerate(record)) if len(record) == len(scratchpad) else {}
     refs = demoted(shown, {what for message in shown if (what := demotable(message)) is not None})
-    for forms in (kept, dict(enumerate(refs))):
-        for place in order:
+    lines = dict(enumerate(refs))
+    newest = max((message.metadata.step or 0 for message in scratchpad), default=0)
+    old = [place for place in order if all_of_it or (scratchpad[place].metadata.step or 0) < newest]
+    for forms, places in ((kept, order), (lines, old)):
+        for place in places:
             if freed >= to_free:
                 break
             other = forms.get(place)

@@ -49,7 +49,7 @@ _OVERFLOW = (
 
 # "213462 tokens > 200000 maximum", "190000 + 20000 > 200000", "maximum context length is 128000 … resulted in 130245".
 _MEASURES = (
-    re.compile(r"(?P<size>\d{3,9})(?: \+ (?P<more>\d{1,9}))?(?: tokens)? > (?P<limit>\d{3,9})"),
+    re.compile(r"(?P<size>\d{3,9})(?: \+ \d{1,9})?(?: tokens)? > (?P<limit>\d{3,9})"),
     re.compile(r"maximum context length is (?P<limit>\d{3,9}).*?(?P<size>\d{3,9}) tokens", re.DOTALL),
     re.compile(r"maximum context length is (?P<limit>\d{3,9})"),
 )
@@ -84,8 +84,8 @@ def measures(message: str) -> tuple[int | None, int | None]:
     for pattern in _MEASURES:
         found = pattern.search(message)
         if found is not None:
-            size = sum(int(found[name]) for name in ("size", "more") if found.groupdict().get(name))
-            return size or None, int(found["limit"])
+            size = found.groupdict().get("size")
+            return int(size) if size else None, int(found["limit"])
     return None, None
 
 
