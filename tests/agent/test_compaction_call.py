@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codelaw.agent import summarising
 from tests.agent.conftest import Bench
 from tests.agent.talking import ask, asked_in, blocks, due, filler, fine, is_summary, reports, said, small, system, talk
 from tests.loopback.spoken import texts_of
@@ -48,6 +49,25 @@ async def test_it_repeats_what_was_sent_up_to_the_cut_and_then_asks(bench: Bench
     assert marked(request)[-1] >= len(parts) - 2, "a breakpoint at the cut"
     assert len(marked(request)) <= 4
     assert is_summary(request)
+    fine(bench)
+
+
+async def test_of_a_large_archive_all_that_is_cached_is_shown_and_the_end_of_the_archive_named(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(summarising, "WORTH_READING", 0)
+    await small(bench, context={"keepRounds": 2})
+    chat = await heavy(bench)
+    before = bench.sent()
+    report = await bench.session.compact(chat)
+    request = bench.vendor.summaries[-1].json
+    parts, earlier = blocks(request), blocks(before)
+    assert report.rounds_archived == 4
+    assert parts[:-1] == earlier[: len(parts) - 1], "all but the instruction has been sent before"
+    assert [number for number in range(6) if f"ASKCANARY{number}Z" in "".join(parts[:-1])] == [0, 1, 2, 3, 4]
+    assert "the user's message that begins with" in parts[-1]
+    assert "ASKCANARY4Z" in parts[-1], "the first round that stays"
+    assert bench.vendor.summaries[-1].usage["cache_read_input_tokens"] > 0
     fine(bench)
 
 

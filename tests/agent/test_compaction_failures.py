@@ -30,6 +30,8 @@ from tests.loopback.summaries import BAD, Summariser
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 ONCE = {"refusal", "401", "404"}
 """Not worth asking again."""
+SPOKEN = ("empty", "tool_call", "cut", "answer", "refusal", "reset")
+"""What the dialects might read differently."""
 SLOW = {"529_for_ever", "500_for_ever", "reset", "413", "overflow"}
 
 
@@ -48,7 +50,9 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("mode", BAD)
+@pytest.mark.parametrize(
+    ("dialect", "mode"), [*(("react", mode) for mode in BAD), *(("native", mode) for mode in SPOKEN)]
+)
 async def test_what_is_no_summary_is_never_kept_as_one(bench: Bench, mode: str):
     summariser = await small(bench, mode)
     chat = await due(bench)
@@ -224,6 +228,41 @@ async def test_a_cancelled_compaction_is_no_failure_and_changes_nothing(bench: B
     bench.vendor.play(bench.finish("x"))
     await bench.turn(ask(18), chat)
     assert reports(bench)[-1].compacted, "cancels do not pause the automatism"
+
+
+async def test_a_cancel_after_any_number_of_loop_turns_gives_a_report(bench: Bench):
+    """Also in the moment before the compaction has taken its first step."""
+    await small(bench, "hang")
+    chat = await due(bench)
+    agent = await bench.session._chats.get(chat)
+    for ticks in range(8):
+        work = asyncio.create_task(bench.session.compact(chat))
+        while not agent.compacting.in_flight:
+            await asyncio.sleep(0)
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        await bench.session.cancel_compaction(chat)
+        report = await work
+        assert (report.compacted, report.reason) == (False, "cancelled"), ticks
+    ends = [phase for phase in phases(bench) if phase in {"finished", "failed", "cancelled"}]
+    assert phases(bench).count("started") == len(ends)
+
+
+async def test_cancelling_only_the_compaction_of_a_turn_lets_the_turn_go_on(bench: Bench):
+    await small(bench, "hang")
+    chat = await due(bench)
+    agent = await bench.session._chats.get(chat)
+    for number in range(18, 22):
+        bench.vendor.play(bench.finish("on", usage=usage(26_000)))
+        running = await bench.session.send(chat, ask(number))
+        while not agent.compacting.in_flight:
+            await asyncio.sleep(0)
+        for _ in range(20 * (number - 18)):
+            await asyncio.sleep(0)
+        await bench.session.cancel_compaction(chat)
+        result = await running.result()
+        assert (result.stop_reason, result.answer) == ("finished", "on")
+        assert asked_in(bench.sent()) == list(range(number + 1))
 
 
 async def test_cancelling_a_turn_that_waits_for_its_summary_ends_both(bench: Bench):

@@ -113,7 +113,7 @@ async def test_a_damaged_round_is_repaired_when_it_is_loaded_and_the_chat_goes_o
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-@pytest.mark.parametrize("keep", [1, 2, 3])
+@pytest.mark.parametrize(("dialect", "keep"), [("react", 1), ("react", 2), ("react", 3), ("native", 2), ("native", 3)])
 async def test_a_damaged_round_breaks_no_compaction_on_either_side_of_the_cut(bench: Bench, kind: str, keep: int):
     await small(bench)
     chat = await damaged(bench, kind, keep)

@@ -131,7 +131,8 @@ class _Job:
         problem, timed_out = "", False
         try:
             async with asyncio.timeout(self.ground.shape.summary_seconds):
-                text = await writer.write(planned.history, planned.archived_view)
+                warm = self.ground.caches and not self.of.past.cold(self._began)
+                text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
             timed_out = True
         except BadSummary as bad:

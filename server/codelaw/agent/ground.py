@@ -59,6 +59,8 @@ class Ground:
     summary_window: int = 0
     """Tokens of the summary model's window."""
     shape: Shape = field(default_factory=Shape)
+    caches: bool = True
+    """Whether the model's vendor keeps prompts in a cache."""
 
     @property
     def mark(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.react import React
@@ -28,6 +29,8 @@ ATTEMPTS = 2
 """How often a summary is asked for that turns out to be unusable (K-5)."""
 STAGES = 4
 """Most parts that an archive too long for one call is folded into."""
+WORTH_READING = 20_000
+"""Tokens of an archive from which its call shows all that is in the cache, instead of writing the archive anew."""
 SHRINKS = 3
 """Most attempts to fold it, each with smaller parts."""
 _SAFETY = 0.9
@@ -43,11 +46,13 @@ class Summariser:
     on_retry: Callable[[int, float, str], None]
     spent: Usage = field(default_factory=Usage)
 
-    async def write(self, history: History, archived: Sequence[Message]) -> str:
+    async def write(self, history: History, archived: Sequence[Message], *, warm: bool) -> str:
         """The model's text, checked. `archived` are the first messages of `history`, as the view has them.
 
         With the chat's own model the call repeats what was sent before, so that the prompt cache is read; else, and
-        when that does not fit, a fresh conversation is asked, in stages if need be.
+        when that does not fit, a fresh conversation is asked, in stages if need be. A `warm` cache ends where the last
+        turn began, not at the cut: for a large archive all up to there is shown, at a tenth of the price, and the model
+        is told where the archive ends.
 
         Raises:
             BadSummary: unusable twice, or too long even in stages.
@@ -55,27 +60,36 @@ class Summariser:
         """
         if self.ground.shape.summary_model in {None, self.ground.model_name}:
             try:
-                return await self._good(await self._extending(history, archived), archived)
+                spell, asked = await self._extending(history, archived, warm=warm)
+                return await self._good(spell, archived, asked)
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
                 return await self._in_stages(archived, failure.limit)
         return await self._in_stages(archived, None)
 
-    async def _extending(self, history: History, archived: Sequence[Message]) -> _Spell:
-        """Requests that begin with what the chat's last request began with: L1, L2, summaries, rounds (K-4)."""
+    async def _extending(
+        self, history: History, archived: Sequence[Message], *, warm: bool
+    ) -> tuple[_Spell, Callable[[], str]]:
+        """Requests that begin as the chat's last ones did (L1, L2, summaries, rounds), and their instruction (K-4)."""
         ground = self.ground
         summaries = history.summaries.messages if history.summaries else ()
-        past, gathered = History.of([*summaries, *archived]), Gathered(ground.system, await ground.law())
+        shown, until, kept = archived, "", 0
+        last = history.rounds.messages[-1].turn_id if history.rounds else ""
+        sent = [message for message in history.rounds.messages if message.turn_id != last] if history.rounds else []
+        if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
+            stays = sent[len(archived) :]
+            shown, until, kept = sent, stays[0].content, len({message.turn_id for message in stays})
+        past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law())
 
-        def spell(asked: Message) -> ModelRequest:
-            view = build(past, (), asked, gathered)
+        def spell(instructed: Message) -> ModelRequest:
+            view = build(past, (), instructed, gathered)
             self._must_fit(view.tokens, ground.limits.window)
             return ground.dialect.request(
                 view, model=ground.model_name, max_tokens=self.sizes.max_tokens, toolbox=ground.toolbox
             )
 
-        return spell
+        return spell, partial(self._instruction, until, kept)
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
         """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
@@ -102,7 +116,7 @@ class Summariser:
             said = [message for round_ in part for message in round_.messages]
             draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
             begun = [draft, *said] if draft is not None else said
-            text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said)
+            text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said, self._instruction)
         return text
 
     def _size(self, message: Message) -> int:
@@ -119,12 +133,12 @@ class Summariser:
 
         return spell
 
-    async def _good(self, spell: _Spell, source: Sequence[Message]) -> str:
+    async def _good(self, spell: _Spell, source: Sequence[Message], instructed: Callable[[], str]) -> str:
         """Ask, and ask once more when the reply cannot be used."""
         size = sum(map(message_tokens, source))
         reason = ""
         for number in range(1, ATTEMPTS + 1):
-            asked = self._instruction()
+            asked = instructed()
             if reason:
                 asked = f"{asked}\n\n{render('refused_summary', reason=reason)}"
             reply = await self._reply(spell(Message("summary_instruction", "", "user", asked)))
@@ -160,8 +174,10 @@ class Summariser:
         self.spent += reply.usage
         return reply
 
-    def _instruction(self) -> str:
-        return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name)
+    def _instruction(self, until: str = "", kept: int = 0) -> str:
+        return instruction(
+            limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, until=until, kept=kept
+        )
 
     def _must_fit(self, tokens: int, window: int) -> None:
         if self.ground.corrected(tokens) + self.sizes.max_tokens > window:

@@ -77,6 +77,12 @@ def reserve_of(settings: Settings, name: str, window: int) -> int:
     return output_reserve(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
 
 
+def caches(name: str) -> bool:
+    """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
+    profile = catalog.profile(name)
+    return profile is None or profile.caching
+
+
 def cost_of(name: str) -> Callable[[Usage], float | None]:
     """What usage costs in US dollars; None where the price is not known."""
     profile: ModelProfile | None = catalog.profile(name)

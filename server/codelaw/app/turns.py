@@ -206,6 +206,7 @@ class TurnMaker:
             lambda tokens: self._calibration.apply(plan.model_name, tokens),
             models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             shape_of(settings, chat),
+            models.caches(plan.model_name),
         )
 
     def _check_fit(self, asked: Question, law: int, system: int, limits: Limits) -> None:

@@ -54,10 +54,15 @@ def plan(
     """
     if context_tokens < floor or not messages:
         return ()
-    gains = _gains(messages, messages, already, size, keep=_working_set(messages, size, NEWEST))
-    if cold or sum(gains.values()) >= demote_tokens:
+    stays = _working_set(messages, size, NEWEST)
+    # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
+    whole = cold or sum(size(message) for message in _open(messages, already, stays)) >= demote_tokens
+    last = messages[-1].turn_id
+    scope = messages if whole else [message for message in messages if message.turn_id == last]
+    gains = _gains(scope, scope, already, size, keep=stays)
+    if cold or not whole or sum(gains.values()) >= demote_tokens:
         return tuple(gains)
-    fresh = {message.id for message in messages if message.turn_id == messages[-1].turn_id}
+    fresh = {message.id for message in messages if message.turn_id == last}
     return tuple(what for what in gains if what.message_id in fresh)
 
 
@@ -82,8 +87,7 @@ def plan_in_turn(
     shown, kept = [*past, *scratchpad], [*past, *record]
     stays = _working_set(shown, size, NEWEST_IN_TURN)
     # The lines are made only when a batch is in sight: most steps end here.
-    open_ = [message for message in shown if (what := demotable(message)) and what not in already]
-    if sum(size(message) for message in open_ if message.id not in stays) < demote_tokens:
+    if sum(size(message) for message in _open(shown, already, stays)) < demote_tokens:
         return ()
     gains = _gains(shown, kept, already, size, keep=stays)
     return tuple(gains) if sum(gains.values()) >= demote_tokens else ()
@@ -101,6 +105,15 @@ def thin(
         chosen.append(what)
         freed += gain
     return tuple(chosen)
+
+
+def _open(messages: Sequence[Message], already: AbstractSet[Demotion], stays: AbstractSet[str]) -> Iterable[Message]:
+    """The messages that could be demoted."""
+    return (
+        message
+        for message in messages
+        if message.id not in stays and (what := demotable(message)) is not None and what not in already
+    )
 
 
 def _gains(

@@ -60,14 +60,18 @@ def sizes(window: int, index_tokens: int) -> Sizes:
     return Sizes(model, model * 3 // 2, room - model, max(0, min(index_tokens, window // _INDEX_SHARE)))
 
 
-def instruction(*, limit_tokens: int, dialect: str) -> str:
-    """The last user message of a summary call; `limit_tokens` is `Sizes.model_tokens`."""
-    return render("summary", words=max(50, int(limit_tokens * _WORDS) // 10 * 10), dialect=dialect)
+def instruction(*, limit_tokens: int, dialect: str, until: str = "", kept: int = 0) -> str:
+    """The last user message of a summary call; `limit_tokens` is `Sizes.model_tokens`.
+
+    When the call shows more than is archived, `until` is how the first of the `kept` user turns begins that stay.
+    """
+    words = max(50, int(limit_tokens * _WORDS) // 10 * 10)
+    return render("summary", words=words, dialect=dialect, until=harmless(" ".join(until.split())[:120]), kept=kept)
 
 
 def is_instruction(text: str) -> bool:
     """Whether a user message is the instruction of a summary call, in whatever dialect and size."""
-    return text.startswith(render("summary", words=0, dialect="native").partition("\n\n")[0])
+    return text.startswith(render("summary", words=0, dialect="native", until="", kept=0).partition("\n\n")[0])
 
 
 def by_characters(text: str) -> int:

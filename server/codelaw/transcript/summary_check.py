@@ -156,5 +156,5 @@ def _filled(lines: Sequence[str]) -> list[str]:
 
 def _instruction(dialect: str) -> list[str]:
     """The lines of the instruction that nobody writes by chance."""
-    text = render("summary", words=0, dialect=dialect)
+    text = render("summary", words=0, dialect=dialect, until="", kept=0)
     return [line for line in text.split("\n") if len(line) > 30 and heading(line) is None and not computed(line)]
