@@ -78,14 +78,14 @@ async def bill(dialect: str) -> list[tuple[str, str, str]]:
         await made.fill(160_000)
         await made.turn()
         summary = made.vendor.summaries[-1]
-        after = made.vendor.steps[-2]
+        before, after = made.vendor.steps[-3], made.vendor.steps[-2]
         assert made.vendor.refused == []
         return [
-            (f"{dialect}: tokens of the view before", str(made.vendor.steps[-3].tokens), ""),
+            (f"{dialect}: tokens of the view before", str(before.tokens), ""),
             (f"{dialect}: tokens of the summary call", str(summary.tokens), ""),
             (f"{dialect}: read from the cache", f"{share(summary):.1%}", ""),
             (f"{dialect}: input cost units of the summary call", f"{summary.cost:.0f}", "<= 25000"),
-            (f"{dialect}: the same in a fresh conversation", f"{1.25 * summary.tokens:.0f}", ""),
+            (f"{dialect}: what is archived, asked in a fresh conversation", f"{before.tokens - after.tokens}", ""),
             (f"{dialect}: tokens of the view after", str(after.tokens), ""),
             (f"{dialect}: input cost units of the request after it", f"{after.cost:.0f}", ""),
         ]

@@ -174,6 +174,8 @@ def check_request(body: Mapping[str, Any], *, summary: bool, accepted: list[int]
         for block in message["content"]
         if block["type"] == "text" and not block["text"].startswith(OBSERVATION)
     ]
+    if summary:
+        spoken.pop()  # the instruction may name the question at which the archive ends
     assert not any("LAWCANARY" in text for text in spoken)
     asked = [int(found[1]) for text in spoken if (found := QUESTION.search(text))]
     assert len(set(asked)) == len(asked), f"a question stands twice: {asked}"

@@ -39,6 +39,7 @@ class Soak:
         """A server, after the death of the one before if there was one."""
         await self._open.aclose()
         self.client = await self._open.enter_async_context(self.start(options=self.options))
+        self.client.answers["codelaw/approval/request"] = _allow
 
     async def close(self) -> None:
         await self._open.aclose()
@@ -140,6 +141,11 @@ class Soak:
                     behind = [other["role"] for other in messages[place + 1 : place + 2 + calls]]
                     assert behind[:calls] == ["tool"] * calls
                     assert behind[calls:] != ["tool"]
+
+
+def _allow(params: dict[str, Any]) -> dict[str, str]:
+    """Commands are asked for where there is no sandbox."""
+    return {"optionId": next(option["id"] for option in params["options"] if option["kind"] == "allow_once")}
 
 
 @pytest.mark.parametrize(("dialect", "turns", "seed"), [("react", 300, 1), ("native", 60, 2)])

@@ -76,6 +76,8 @@ class AgentChat:
     """Steers and reminders that the model has not been told yet."""
     _refs: int = 0
     _starting: bool = False
+    _looked: bool = False
+    """For what a dead server left open."""
     _loaded: bool = False
     """`past` is what the store held at the last look."""
     _owed: tuple[StoredTurn, list[Message]] | None = None
@@ -277,6 +279,7 @@ class AgentChat:
         """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
         store = self.house.store
         stored = await store.load(self.chat.id)
+        await self._close_compaction()
         for turn in stored.turns:
             if turn.id != own and turn.status == "running" and not await store.is_alive(turn.owner):
                 await self._close_crashed(turn, stored)
@@ -288,6 +291,14 @@ class AgentChat:
         self.noticed = set(stored.notices)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
         self._loaded = not left_out - {own}
+
+    async def _close_compaction(self) -> None:
+        """Tell the end of a compaction whose server died (K-6); looked for once."""
+        left = None if self._looked else await crash.compaction_left_open(self.house.store, self.chat.id)
+        self._looked = True
+        if left is not None:
+            self.outbox.post(*left)
+            await self.outbox.drain()
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
         said = [message for message in stored.messages if message.turn_id == turn.id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +14,7 @@ from codelaw.agent.summarising import Summariser
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.events import CompactionEvent, Event, NoticeEvent
+from codelaw.domain.events import CompactionEvent, CompactionPhase, Event, NoticeEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.summary import BadSummary, archive_text, sizes
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 """Shown exactly so (K-6)."""
+CANCELLED = "The compaction was cancelled; the history is as it was."
 FAILURES = 3
 """Failures in a row after which automatic compactions pause (K-7)."""
 
 State = Literal["idle", "in_flight", "done", "failed"]
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -62,8 +65,17 @@ class Compacting:
         if not self.in_flight:
             self.state = "in_flight"
             self._flight = asyncio.create_task(_Job(self, ground, cause, tell, spend).run(), name="compaction")
-        assert self._flight is not None  # noqa: S101 - just made
-        return await asyncio.shield(self._flight)
+        flight = self._flight
+        assert flight is not None  # noqa: S101 - just made
+        try:
+            return await asyncio.shield(flight)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not flight.cancelled() or (task is not None and task.cancelling()):
+                raise
+            # It was stopped before it had begun, which is no reason to stop who waits for it.
+            self.state = "idle"
+            return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
 
     async def settled(self) -> None:
         """Wait until none is in flight; how it ended is not the waiter's business (K-7)."""
@@ -96,23 +108,21 @@ class _Job:
         self._began = self.of.clock()
         if self.cause.asked_for:
             self.of.failures = 0
-        self.tell(CompactionEvent("started"))
+        self._phase("started")
         try:
             report = await self._compact()
         except asyncio.CancelledError:
             self.of.state = "idle"
-            report = self._report("cancelled", "The compaction was cancelled; the history is as it was.")
-            self.tell(CompactionEvent("cancelled", report))
+            report = self._report("cancelled", CANCELLED)
+            self._phase("cancelled", report)
             return report
         except Refusal:
             self._fail("")  # who asked is told why by the refusal itself
             raise
-        except Exception:
-            self._fail("codelaw failed inside; the log says why.")
-            raise
-        self.tell(
-            CompactionEvent("failed" if self.of.state == "failed" and not report.compacted else "finished", report)
-        )
+        except Exception:  # noqa: BLE001 - a bug leaves the history as it was, and the turn goes on (R-10)
+            _log.exception("a compaction failed")
+            return self._fail("codelaw failed inside; the log says why.")
+        self._phase("failed" if self.of.state == "failed" and not report.compacted else "finished", report)
         return report
 
     async def _compact(self) -> CompactionReport:
@@ -125,7 +135,7 @@ class _Job:
             return await self._swap(planned, None, planned.idle)
         if self._paused:
             return await self._cut(planned, "automatic summaries are paused after failures in a row")
-        self.tell(CompactionEvent("summarising"))
+        self._phase("summarising")
         writer = Summariser(self.ground, sizes(self.ground.limits.window, self.ground.shape.index_tokens), self._retry)
         text: str | None = None
         problem, timed_out = "", False
@@ -174,14 +184,14 @@ class _Job:
         )
         try:
             await past.reshape(checkpoint)
+            # The new view is made here, away from the event loop; the report counts it.
+            await asyncio.to_thread(past.history, self.ground.shape.history_limit, self.ground.summary_room)
         except asyncio.CancelledError:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
                 raise
         if self.of.state == "in_flight":
             self.of.state = "done"
-        shape = self.ground.shape
-        await asyncio.to_thread(past.history, shape.history_limit, self.ground.summary_room)
         return replace(self._report(reason, message, id_), summary=by)
 
     def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
@@ -198,10 +208,15 @@ class _Job:
             self._plan, self.of.past, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
         )
 
-    def _fail(self, why: str) -> None:
+    def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
+        self.tell(CompactionEvent(phase, report, self.of.past.store.owner))
+
+    def _fail(self, why: str) -> CompactionReport:
         self.of.state = "failed"
         self.of.failures += not self.cause.asked_for
-        self.tell(CompactionEvent("failed", self._report("summary_failed", why)))
+        report = self._report("summary_failed", why)
+        self._phase("failed", report)
+        return report
 
     @property
     def _paused(self) -> bool:

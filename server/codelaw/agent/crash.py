@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codelaw.context.observations import one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
-from codelaw.domain.events import Event, ToolCallEvent, TurnEnded
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.events import CompactionEvent, Event, ToolCallEvent, TurnEnded
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.closing import CRASHED, final_message, open_calls, result_message
+
+if TYPE_CHECKING:
+    from codelaw.ports.store import ChatStore
 
 _WHY = "codelaw stopped before the turn ended"
 
@@ -32,6 +37,19 @@ def last_events(turn: StoredTurn, said: Sequence[Message]) -> list[Event]:
     steps = max((message.metadata.step or 0 for message in said), default=0)
     ended = TurnResult(turn.chat_id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
     return [*told, TurnEnded(ended)]
+
+
+async def compaction_left_open(store: ChatStore, chat_id: str) -> tuple[str, CompactionEvent] | None:
+    """The turn and the end to be told of a compaction whose server died at it, if there is one (K-6)."""
+    newest = await store.last_compaction(chat_id)
+    if newest is None or not isinstance(newest.event, CompactionEvent):
+        return None
+    event = newest.event
+    if event.phase not in {"started", "summarising"} or await store.is_alive(event.owner):
+        return None
+    message = "codelaw stopped before the compaction ended; the history is as it was."
+    report = CompactionReport(compacted=False, reason="cancelled", message=message)
+    return newest.turn_id, CompactionEvent("cancelled", report, event.owner)
 
 
 def ended(turn: StoredTurn) -> StoredTurn:

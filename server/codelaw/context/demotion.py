@@ -26,8 +26,8 @@ HEAD = 60
 """Characters that are left of it."""
 TARGET = 40
 """Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
-NAMES = (0.06, 60, 1_000)
-"""Characters for names out of a body: the share of its length, at least, at most."""
+NAMES = (0.06, 1_000)
+"""Characters for names out of a body: the share of its length, and at most so many."""
 
 _LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
 _OPENING = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*([A-Za-z_][\w.-]*)[ \t]*\[\s*")
@@ -60,7 +60,7 @@ def demoted_in_turn(
     if lines is record or len(record) != len(scratchpad):
         return scratchpad
     shown = [full if line is kept else line for full, line, kept in zip(scratchpad, lines, record, strict=True)]
-    return scratchpad if shown == list(scratchpad) else shown
+    return scratchpad if all(map(_same, shown, scratchpad)) else shown
 
 
 def demotable(message: Message) -> Demotion | None:
@@ -80,7 +80,10 @@ def _shown(message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
-    return _short_result(message) if possible.part == "result" else _short_call(message, refs)
+    try:
+        return _short_result(message) if possible.part == "result" else _short_call(message, refs)
+    except RecursionError:
+        return message  # nested as deeply as JSON may be: there is nothing in it worth a line
 
 
 # ------------------------------------------------------------------------------------------------------------- results
@@ -119,8 +122,8 @@ def _target(data: Any) -> str:
 def _names(data: Any) -> str:
     """Names that a body holds, as many as its share allows; first those said most often for their length."""
     texts = _texts(data)
-    share, least, most = NAMES
-    room = min(most, max(least, int(share * sum(map(len, texts)))))
+    share, most = NAMES
+    room = min(most, int(share * sum(map(len, texts))))
     counted: Counter[str] = Counter()
     for text in texts:
         counted.update(name for name in _NAME.findall(text) if _TELLING.search(name))
@@ -146,7 +149,7 @@ def _texts(value: Any) -> list[str]:
 def _object(text: str) -> Mapping[str, Any] | None:
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else None
 
@@ -195,7 +198,7 @@ def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str
             return content
         try:
             written, _ = _DECODER.raw_decode(content, name.end())
-        except (ValueError, RecursionError):
+        except ValueError:
             return content
         if written != dict(before[0].arguments):
             return content

@@ -27,7 +27,7 @@ NEWEST_IN_TURN = 20
 LATELY = 20
 """Steps for which a file that was read or changed belongs to the working set."""
 WORKING_SET = 32_000
-"""Tokens that the working set may have."""
+"""Tokens that the working set may have; in a small context a third of it."""
 WORTH = 30
 """Tokens that the demotion of one message must free."""
 
@@ -54,7 +54,7 @@ def plan(
     """
     if context_tokens < floor or not messages:
         return ()
-    stays = _working_set(messages, size, NEWEST)
+    stays = _working_set(messages, size, NEWEST, context_tokens)
     # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
     whole = cold or sum(size(message) for message in _open(messages, already, stays)) >= demote_tokens
     last = messages[-1].turn_id
@@ -85,7 +85,7 @@ def plan_in_turn(
     if context_tokens < mark or len(scratchpad) != len(record):
         return ()
     shown, kept = [*past, *scratchpad], [*past, *record]
-    stays = _working_set(shown, size, NEWEST_IN_TURN)
+    stays = _working_set(shown, size, NEWEST_IN_TURN, context_tokens)
     # The lines are made only when a batch is in sight: most steps end here.
     if sum(size(message) for message in _open(shown, already, stays)) < demote_tokens:
         return ()
@@ -139,10 +139,10 @@ def _gains(
     return {what: gain for what, gain in gains.items() if gain >= WORTH}
 
 
-def _working_set(messages: Sequence[Message], size: Size, newest: int) -> frozenset[str]:
+def _working_set(messages: Sequence[Message], size: Size, newest: int, context_tokens: int) -> frozenset[str]:
     """The messages that stay: the newest results, and what shows the files that were touched lately (C-6).
 
-    Of such a file that is its newest Read and the results of its changes, newest first, up to `WORKING_SET` tokens.
+    Of such a file that is its newest Read and the results of its changes, newest first, up to a bound.
     """
     results = [message for message in messages if message.role == "tool"]
     stays = {message.id for message in results[len(results) - newest if len(results) > newest else 0 :]}
@@ -156,7 +156,7 @@ def _working_set(messages: Sequence[Message], size: Size, newest: int) -> frozen
             if call.tool in _READS | _CHANGES:
                 touched[_path(call)] = now
     read: set[str] = set()
-    room = WORKING_SET
+    room = min(WORKING_SET, context_tokens // 3)
     for message, call, step in _answered(reversed(results), calls):
         path = _path(call)
         if touched.get(path, -LATELY) <= now - LATELY or _failed(message):

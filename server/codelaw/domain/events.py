@@ -91,6 +91,8 @@ class CompactionEvent:
 
     phase: CompactionPhase
     report: CompactionReport | None = None
+    owner: str = ""
+    """The server instance at work, so that another can end what this one left open when it died; not on the wire."""
     kind: Literal["compaction"] = "compaction"
 
 

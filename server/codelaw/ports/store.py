@@ -103,6 +103,10 @@ class ChatStore(Protocol):
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]: ...
 
+    async def last_compaction(self, chat_id: str) -> ChatEvent | None:
+        """The newest `CompactionEvent` of a chat, if it has one."""
+        ...
+
     async def merge_deltas(self, chat_id: str, turn_id: str) -> None:
         """Merge the runs of deltas of an ended turn under their last `seq`."""
         ...

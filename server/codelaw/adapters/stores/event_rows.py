@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from codelaw.adapters.stores.chat_rows import require, unknown_chat
 from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, to_text
@@ -25,16 +26,22 @@ def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[
     return numbers
 
 
+def last_compaction(session: Session, chat_id: str) -> ChatEvent | None:
+    require(session, chat_id)
+    rows = session.execute(
+        "SELECT seq, turn_id, at, body FROM events"
+        """ WHERE chat_id = ? AND body LIKE '%"kind":"compaction"%' ORDER BY seq DESC LIMIT 1""",
+        (chat_id,),
+    )
+    return next((found for row in rows if (found := _read(chat_id, row)) is not None), None)
+
+
 def since(session: Session, chat_id: str, seq: int) -> list[ChatEvent]:
     require(session, chat_id)
     rows = session.execute(
         "SELECT seq, turn_id, at, body FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq", (chat_id, seq)
     )
-    return [
-        ChatEvent(chat_id, legible(turn_id), number, at if isinstance(at, float) else 0.0, event)
-        for number, turn_id, at, body in rows
-        if (event := _event(chat_id, number, body)) is not None
-    ]
+    return [found for row in rows if (found := _read(chat_id, row)) is not None]
 
 
 def merge_deltas(session: Session, chat_id: str, turn_id: str) -> None:
@@ -64,6 +71,14 @@ def _fold(session: Session, chat_id: str, run: list[tuple[int, ThoughtDelta | An
     merged = replace(last, delta="".join(event.delta for _, event in run))
     session.execute("UPDATE events SET body = ? WHERE chat_id = ? AND seq = ?", (to_text(merged), chat_id, last_seq))
     session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, _ in run[:-1]])
+
+
+def _read(chat_id: str, row: tuple[Any, ...]) -> ChatEvent | None:
+    seq, turn_id, at, body = row
+    event = _event(chat_id, seq, body)
+    if event is None:
+        return None
+    return ChatEvent(chat_id, legible(turn_id), seq, at if isinstance(at, float) else 0.0, event)
 
 
 def _event(chat_id: str, seq: int, body: str | bytes) -> Event | None:

@@ -113,6 +113,9 @@ class SqliteStore:
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
         return await self._read(lambda session: event_rows.since(session, chat_id, since))
 
+    async def last_compaction(self, chat_id: str) -> ChatEvent | None:
+        return await self._read(lambda session: event_rows.last_compaction(session, chat_id))
+
     async def merge_deltas(self, chat_id: str, turn_id: str) -> None:
         await self._write(lambda session: event_rows.merge_deltas(session, chat_id, turn_id))
 

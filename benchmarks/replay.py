@@ -1,0 +1,366 @@
+"""What real sessions would have cost under our context policy, against sending everything (C-5, C-6, K-2, K-8).
+
+    replay.py FOLDER DATA... [--cold real] [--concat 10 --sys 0] [--threshold 0.4 --keep-rounds 2]
+
+FOLDER holds the simulator, `replay_cost.py` and `transcripts.py`; DATA are recorded sessions. No model is called: the
+recorded calls and results are replayed as they were, and our own code decides what each request would show. Prices,
+cold starts, and the shares of edited lines and of used names that are still visible are the simulator's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Self
+
+from recorded import Rows, kind_of, messages_of, readable, texts
+
+from codelaw.context.demotion import demoted
+from codelaw.context.economy import plan, plan_in_turn, thin
+from codelaw.context.relief import relieve
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.messages import Message
+
+WINDOW = 200_000
+RESERVE = 16_384
+"""Tokens kept for the answer."""
+LOW_WATER = 0.4
+PRESSURE = 0.3
+"""The part of the window from which on a running turn is demoted in batches."""
+LEAST_GAIN = 20
+"""The part of the window that shortening must gain while the view still fits."""
+SCALE, PER_CALL = 1.12, 145.0
+"""Tokens of the vendor over o200k's, and what a call and its result cost besides, as the simulator has them."""
+SUMMARY = 3_050
+"""Tokens of a summary, the median of real ones."""
+FULL, GONE = 0, 3
+"""States of the simulator: as it was said, and archived."""
+
+
+class Form(int):
+    """A state that the simulator takes for `compressed`, and that its cache can tell from the other such states."""
+
+    name: str
+
+    def __new__(cls, name: str) -> Self:
+        form = super().__new__(cls, 1)
+        form.name = name
+        return form
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, Form) else int(self) == other
+
+    def __hash__(self) -> int:
+        return 1
+
+
+CUT, LINE, RELIEVED = Form("as history has it"), Form("one line"), Form("shortened in its turn")
+
+
+@dataclass(slots=True)
+class Session:
+    """A recorded session: blocks of the simulator, and our message of each block."""
+
+    blocks: list[Any]
+    requests: list[Any]
+    found: Any
+    kept: list[Message]
+    """As the history has them."""
+    full: list[Message]
+    """As the running turn has them."""
+    place: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    threshold: float
+    keep_rounds: int
+    demote_tokens: int
+    cold: str
+    economy: bool = True
+
+
+class Replay:
+    """The simulator, and our messages made of its rows."""
+
+    def __init__(self, folder: Path) -> None:
+        sys.path.insert(0, str(folder))
+        self.sim = _module(folder / "replay_cost.py")
+        self._seen: dict[Any, tuple[int, set[str], set[str]]] = {}
+
+    def sessions(self, files: Iterable[str], concat: int) -> Iterator[Session]:
+        loaded: dict[str, Rows] = {}
+        for file in files:
+            loaded.update(self.sim.T.load(file))
+        for rows in (self.sim.concat(loaded, concat) if concat else loaded).values():
+            blocks, requests = self.sim.build_session(rows, None, SCALE, PER_CALL)
+            kept, full = messages_of(rows)
+            assert [(block.kind, block.step) for block in blocks] == [(kind_of(m), m.metadata.step) for m in full]
+            places = {message.id: place for place, message in enumerate(full)}
+            yield Session(blocks, requests, self.sim.invert(blocks), kept, full, places)
+
+    def size(self, message: Message) -> int:
+        """Tokens of a message in the simulator's measure, whichever form it has."""
+        return self.seen(message)[0]
+
+    def seen(self, message: Message) -> tuple[int, set[str], set[str]]:
+        """A form of a message: its tokens, and the names and lines that can be read in it."""
+        key = message.id, message.content, tuple(map(id, message.metadata.calls))
+        if key not in self._seen:
+            parts = texts(message)
+            said = message.role == "assistant"
+            calls = len(message.metadata.calls) if said else message.role == "tool"
+            tokens = self.sim.T.tok("".join(parts) if said else readable(message.content))
+            visible = "\n".join(parts)
+            size = int(tokens * SCALE + PER_CALL * 0.5 * calls + 0.5)
+            self._seen[key] = size, self.sim.idents(visible), self.sim.linekeys(visible)
+        return self._seen[key]
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Everything:
+    """Nothing is ever left out."""
+
+    def reset(self, state: Any) -> None:
+        """The simulator begins with all blocks in full."""
+
+    def before(self, state: Any, number: int, new_turn: bool) -> None:  # noqa: FBT001 - the simulator's call
+        """They stay so."""
+
+
+class Chat:
+    """A chat of ours, as the simulator asks: what would the next request show?"""
+
+    def __init__(self, replay: Replay, session: Session, settings: Settings) -> None:
+        self.replay, self.session, self.settings = replay, session, settings
+        self.demotions: set[Demotion] = set()
+        self.shown = list(session.full)
+        self.used = 0
+        """Tokens of the last request (W-1)."""
+        self.count = self.turn = 0
+
+    def reset(self, state: Any) -> None:
+        self.state = state
+
+    def before(self, state: Any, number: int, new_turn: bool) -> None:  # noqa: FBT001 - the simulator's call
+        self.count, self.turn = state.reqs[number][:2]
+        if new_turn:
+            self.begin(cold=self.is_cold(number))
+        self.step()
+        self.used = self.tokens
+
+    def is_cold(self, number: int) -> bool:
+        """Whether the simulator lets the cache expire before this beginning of a turn."""
+        if self.settings.cold == "real":
+            return number > 0 and number * 2654435761 % 1000 < 219
+        return self.settings.cold == "turns" and number > 0
+
+    @property
+    def tokens(self) -> int:
+        """Of the whole view."""
+        return self.state.toks(self.count)
+
+    def places(self, *, running: bool) -> list[int]:
+        """The blocks of the finished turns, or of the running one, that are still shown."""
+        return [
+            place
+            for place in range(self.count)
+            if self.state.state[place] != GONE
+            and (self.session.blocks[place].turn >= self.turn) is running
+            and self.session.blocks[place].kind != "system"
+        ]
+
+    # ---------------------------------------------------------------------------------------------- a turn's beginning
+
+    def begin(self, *, cold: bool) -> None:
+        """The user has spoken: the last turn joins the history (C-2), which is kept in shape."""
+        past = self.places(running=False)
+        for place in past:
+            if self.session.blocks[place].kind == "obs" and self.state.state[place] not in (CUT, LINE):
+                self.show(place, self.session.kept[place], CUT)
+        question = sum(self.session.blocks[place].tok for place in self.places(running=True))
+        if self.used + question // 3 >= self.settings.threshold * WINDOW:
+            self.compact(None)
+        elif self.settings.economy:
+            self.demote(self.plan([self.shown[place] for place in past], cold=cold))
+
+    def plan(self, history: Sequence[Message], *, cold: bool) -> tuple[Demotion, ...]:
+        return plan(
+            history,
+            self.demotions,
+            size=self.replay.size,
+            context_tokens=self.tokens,
+            demote_tokens=self.settings.demote_tokens,
+            cold=cold,
+            floor=WINDOW // 5,
+        )
+
+    def compact(self, goal: int | None) -> None:
+        """Demote, archive, thin (K-2, K-8); with a `goal` also fewer rounds than ought to stay."""
+        low, past = int(LOW_WATER * WINDOW), self.places(running=False)
+        if self.settings.economy:
+            self.demote(self.plan([self.shown[place] for place in past], cold=True))
+        turns = sorted({self.session.blocks[place].turn for place in past})
+        keep = self.settings.keep_rounds
+        if len(turns) > keep or goal is not None:
+            if self.tokens <= low:
+                return
+            self.archive(past, turns, keep, low)
+        self.thin(low)
+        if goal is not None and self.tokens > goal:
+            self.archive(past, turns, 1, low)
+
+    def archive(self, past: Sequence[int], turns: Sequence[int], keep: int, room: int) -> None:
+        """All but the newest `keep` turns, and more while they fit."""
+        sizes = Counter[int]()
+        for place in past:
+            if self.state.state[place] != GONE:
+                sizes[self.session.blocks[place].turn] += self.now(place)
+        before = self.tokens
+        first = max(0, len(turns) - keep)
+        used = before - sum(sizes.values()) + SUMMARY + sum(sizes[turn] for turn in turns[first:])
+        while first > 0 and (used := used + sizes[turns[first - 1]]) <= room:
+            first -= 1
+        gone = [
+            place
+            for place in past
+            if self.state.state[place] != GONE and self.session.blocks[place].turn in set(turns[:first])
+        ]
+        if gone:
+            self.state.summarise(gone, self.state.summary + SUMMARY, before)
+
+    def thin(self, mark: int) -> None:
+        over = self.tokens - mark
+        if over > 0:
+            left = [self.shown[place] for place in self.places(running=False)]
+            self.demote(thin(left, self.demotions, size=self.replay.size, to_free=over))
+
+    # --------------------------------------------------------------------------------------------------- every request
+
+    def step(self) -> None:
+        """Before a request: a batch of a long turn (C-6), and the window (C-5)."""
+        running = self.places(running=True)
+        shown, record = [self.shown[place] for place in running], [self.session.kept[place] for place in running]
+        if self.settings.economy:
+            chosen = plan_in_turn(
+                [self.shown[place] for place in self.places(running=False)],
+                shown,
+                record,
+                self.demotions,
+                size=self.replay.size,
+                context_tokens=self.tokens,
+                demote_tokens=self.settings.demote_tokens,
+                mark=int(PRESSURE * WINDOW),
+            )
+            self.demote(chosen)
+        if self.tokens < self.settings.threshold * WINDOW:
+            return
+        fits = self.tokens <= WINDOW - RESERVE
+        shown = [self.shown[place] for place in running]
+        after = relieve(shown, record, size=self.replay.size, to_free=int(self.tokens - LOW_WATER * WINDOW))
+        gain = sum(map(self.replay.size, shown)) - sum(map(self.replay.size, after))
+        if not fits or gain >= WINDOW // LEAST_GAIN:
+            for place, old, new in zip(running, shown, after, strict=True):
+                if new is not old:
+                    self.show(place, new, CUT if new is self.session.kept[place] else RELIEVED)
+        if self.tokens > WINDOW - RESERVE:
+            self.compact(WINDOW - RESERVE)
+
+    # --------------------------------------------------------------------------------------------- changes of the view
+
+    def now(self, place: int) -> int:
+        """Tokens of a block in the form it has."""
+        block = self.session.blocks[place]
+        return block.tok if self.state.state[place] == FULL else block.ctok
+
+    def show(self, place: int, message: Message, form: Form) -> None:
+        """Show a block in another form from now on."""
+        block = self.session.blocks[place]
+        self.shown[place] = message
+        self.state.state[place] = form
+        block.ctok, block.cids, block.clines = self.replay.seen(message)
+
+    def demote(self, chosen: Iterable[Demotion]) -> None:
+        """Show these as one line; it stays so."""
+        new = frozenset(chosen) - self.demotions
+        self.demotions |= new
+        kept = self.session.kept
+        if new:
+            for place, (message, line) in enumerate(zip(kept, demoted(kept, new), strict=True)):
+                if line is not message:
+                    self.show(place, line, LINE)
+
+
+# ------------------------------------------------------------------------------------------------------------- figures
+
+
+def measured(replay: Replay, sessions: Sequence[Session], system: int, cold: str, settings: Settings | None) -> Counter:
+    """The simulator's sums over all sessions."""
+    total = Counter()
+    peak = 0
+    for session in sessions:
+        policy = Everything() if settings is None else Chat(replay, session, settings)
+        result = replay.sim.simulate(session.blocks, session.requests, policy, system, 1.25, cold, inv=session.found)
+        peak = max(peak, result.pop("peak"))
+        total.update(result)
+    total["peak"] = peak
+    return total
+
+
+HEADS = ("", "cost", "with re-reads", "tokens", "edit", "ref", "hits", "mean k", "peak k", "too long", "summaries")
+
+
+def figures(name: str, of: Counter, base: Counter) -> list[str]:
+    """A row under `HEADS`; shares are per cent, of sending everything where they are of cost and tokens."""
+
+    def share(part: str, whole: float) -> str:
+        return f"{100 * of[part] / whole:.1f}" if whole else "–"
+
+    sent = of["cr"] + of["cw"]
+    shares = [*(share(part, base[part]) for part in ("cost", "adj", "total"))]
+    visible = [share("es", of["en"]), share("rs", of["rn"])]
+    sizes = [f"{sent / of['reqs'] / 1e3:.0f}", f"{of['peak'] / 1e3:.0f}"]
+    return [name, *shares, *visible, share("cr", sent), *sizes, str(of["over"]), str(of["comps"])]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="holds replay_cost.py and transcripts.py")
+    parser.add_argument("files", nargs="+", help="recorded sessions")
+    parser.add_argument("--cold", choices=["none", "turns", "real"], default="none", help="when the cache is forgotten")
+    parser.add_argument("--concat", type=int, default=0, help="so many sessions one after the other as turns of one")
+    parser.add_argument("--sys", type=int, default=8_000, help="tokens of L1")
+    parser.add_argument("--threshold", type=float, default=0.8, help="part of the window that makes compaction due")
+    parser.add_argument("--keep-rounds", type=int, default=10, help="rounds that stay")
+    parser.add_argument("--demote-tokens", type=int, default=25_000, help="tokens that a batch frees")
+    asked = parser.parse_args()
+    replay = Replay(asked.folder)
+    sessions = list(replay.sessions(asked.files, asked.concat))
+    policies: dict[str, Settings | None] = {"everything": None}
+    for name, economy in (("without economy", False), ("ours", True)):
+        policies[name] = Settings(asked.threshold, asked.keep_rounds, asked.demote_tokens, asked.cold, economy)
+    sums = {name: measured(replay, sessions, asked.sys, asked.cold, of) for name, of in policies.items()}
+    base = sums["everything"]
+    print(f"{len(sessions)} sessions, {base['reqs']} requests, tokens by {replay.sim.T.TOKNAME}, cold: {asked.cold}\n")
+    print(f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}")
+    for name, of in sums.items():
+        print(f"| {' | '.join(figures(name, of, base))} |")
+
+
+if __name__ == "__main__":
+    main()

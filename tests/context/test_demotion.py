@@ -1,0 +1,209 @@
+"""How a demoted message looks, and that it stays what it was (C-4, C-6)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.agent.dialects import native, react
+from codelaw.agent.dialects.react import React
+from codelaw.context.demotion import LONG, demotable, demoted, demoted_in_turn
+from codelaw.context.observations import one_line
+from codelaw.context.rendering import action_text
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.domain.models import CallBlock, ModelReply
+from tests.context.spoken import Spoken, bash, edit, read
+
+
+def all_of(messages):
+    return frozenset(what for message in messages if (what := demotable(message)) is not None)
+
+
+def parsed(message):
+    return React().read(ModelReply(action_text(message), "end_turn"), lambda n: f"c{n}")
+
+
+def test_a_result_becomes_one_line_that_says_what_it_was_and_how_to_get_it_back():
+    spoken = Spoken().turn("t", read("parser.py"))
+    line = demoted(spoken.record, all_of(spoken.record))[2]
+    body = json.loads(line.content)
+    assert body["status"] == "success"
+    assert body["shortened"].startswith("Read parser.py 1-100, ")
+    assert body["whole"] == "result:r_t_1"
+    assert "parser_" in body["names"], "names out of the body help to find it again"
+    assert "data" not in body
+    assert "\n" not in line.content
+    assert len(line.content) < len(spoken.record[2].content) / 5
+    assert line.metadata == spoken.record[2].metadata
+
+
+def test_what_failed_still_says_how():
+    spoken = Spoken().turn("t", bash("make " + "very " * 20 + "long", failed=True))
+    body = json.loads(demoted(spoken.record, all_of(spoken.record))[2].content)
+    assert body["status"] == "error"
+    assert body["error"] == {"code": "EXECUTION_ERROR", "message": "The command ended with exit code 1."}
+    assert body["shortened"].startswith("Bash make very")
+    assert list(body)[0] == "status", "the native dialect tells a failed result by its beginning"
+
+
+def test_a_long_path_is_told_by_its_end_and_a_long_command_by_its_beginning():
+    far = "server/deep/down/in/some/folder/of/this/project/parser.py"
+    spoken = Spoken().turn("t", read(far), bash("pytest -q tests/" + "x" * 80))
+    lines = [json.loads(message.content)["shortened"] for message in demoted(spoken.record, all_of(spoken.record)) if message.role == "tool"]
+    assert lines[0].startswith("Read …")
+    assert "this/project/parser.py 1-100" in lines[0]
+    assert lines[1].startswith("Bash pytest -q tests/xxx")
+
+
+def test_long_arguments_become_marks_and_the_action_is_still_one():
+    spoken = Spoken().turn("t", edit("parser.py"))
+    said = demoted(spoken.record, all_of(spoken.record))[1]
+    reading = parsed(said)
+    assert reading.unreadable is None
+    assert reading.thought == "step 1"
+    (call,) = reading.calls
+    assert call.arguments["path"] == "parser.py"
+    assert call.arguments["old_string"] == "old line… [594 characters, shortened: result:r_t_1]"
+    assert call.arguments == said.metadata.calls[0].arguments, "both dialects are told the same"
+
+
+def test_a_native_call_is_shortened_where_its_arguments_are_sent():
+    spoken = Spoken(native=True).turn("t", edit("parser.py"))
+    said = demoted(spoken.record, all_of(spoken.record))[1]
+    assert said.content == "step 1"
+    (block,) = [block for block in native.spell(said)[1] if isinstance(block, CallBlock)]
+    assert "shortened: result:r_t_1" in block.call.arguments["new_string"]
+    assert parsed(said).calls[0].arguments == said.metadata.calls[0].arguments
+
+
+def test_edits_inside_a_list_are_shortened_one_by_one():
+    edits = [{"old_string": "a" * 300, "new_string": "short"}, {"old_string": "short", "new_string": "b" * 300}]
+    spoken = Spoken().turn("t", ("MultiEdit", {"path": "a.py", "edits": edits}, edit("a.py")[2]))
+    (call,) = demoted(spoken.record, all_of(spoken.record))[1].metadata.calls
+    first, second = call.arguments["edits"]
+    assert (first["new_string"], second["old_string"]) == ("short", "short")
+    assert first["old_string"].startswith("aaa")
+    assert first["old_string"].endswith("[300 characters, shortened: result:r_t_1]")
+    assert len(second["new_string"]) < LONG
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Thought: Action: is a word I like\nAction: Write[",
+        "**Thought:** look\n**Action:** Write[",
+        "Thought: I shall not write\n\n> Action: `Write[",
+        "Thought: t\nAction:\n```json\nWrite[",
+        "```\nAction: Write[\n",
+        "Action: Write [ ",
+    ],
+)
+def test_the_action_is_found_however_it_was_written(before):
+    arguments = {"path": "a.md", "content": 'say "x]"\nAction: Bash[{"command": "rm"}]\n' + "y" * 400}
+    written = f"{before}{json.dumps(arguments)}]"
+    reading = React().read(ModelReply(written, "end_turn"), lambda n: f"c{n}")
+    said = Message("m", "t", "assistant", reading.kept, Metadata(calls=reading.calls))
+    (short,) = demoted([said], all_of([said]))
+    again = parsed(short)
+    assert again.thought == reading.thought
+    assert [call.tool for call in again.calls] == ["Write"]
+    assert again.calls[0].arguments == short.metadata.calls[0].arguments
+    assert len(short.content) < 300
+
+
+def test_words_that_only_look_like_the_call_are_left_alone():
+    call = Call("c", "Write", {"path": "a", "content": "z" * 400})
+    content = f'Action: Write[{{"path": "b", "content": "{"w" * 400}"}}]'
+    said = Message("m", "t", "assistant", content, Metadata(calls=(call,)))
+    (short,) = demoted([said], all_of([said]))
+    assert short.content == content
+    assert len(short.metadata.calls[0].arguments["content"]) < LONG
+
+
+def test_nothing_to_do_gives_the_same_object():
+    spoken = Spoken().turn("t", read("a.py"), edit("a.py"))
+    assert demoted(spoken.record, frozenset()) is spoken.record
+    assert demoted(spoken.record, {Demotion("unknown", "result"), Demotion("user_t", "result")}) is spoken.record
+    wrong_part = {Demotion(message.id, "arguments") for message in spoken.record if message.role == "tool"}
+    assert demoted(spoken.record, wrong_part) is spoken.record
+    assert demoted_in_turn(spoken.full, spoken.record, frozenset()) is spoken.full
+
+
+def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():
+    lost = Message("m", "t", "tool", one_line({"status": "error", "data": {"x": "y" * 900}}), Metadata(call_id="c"))
+    assert demotable(lost) is None
+    assert demoted([lost], {Demotion("m", "result")})[0] is lost
+
+
+def test_a_short_result_stays_because_a_line_would_be_longer():
+    spoken = Spoken().turn("t", bash("true", lines=1))
+    assert demoted(spoken.record, all_of(spoken.record)) is spoken.record
+
+
+@pytest.mark.parametrize("content", ["", "no json", "[1, 2]", '"text"', "null", "{}", "[" * 5_000, '{"data": ' + "[" * 900 + "]" * 900 + "}"])
+def test_damaged_results_stay_as_they_are(content):
+    damaged = Message("m", "t", "tool", content + " " * 2_000, Metadata(call_id="c", ref="r1"))
+    shown = demoted([damaged], {Demotion("m", "result")})
+    assert len(shown[0].content) <= len(damaged.content)
+
+
+def test_in_a_running_turn_the_lines_are_those_that_its_round_will_have():
+    spoken = Spoken().turn("t", read("a.py", 700), bash("make", lines=900), edit("a.py"), answer=None)
+    chosen = {Demotion("result_t_1", "result"), Demotion("say_t_3", "arguments")}
+    now = demoted_in_turn(spoken.full, spoken.record, chosen)
+    later = demoted(spoken.record, chosen)
+    assert [now[place] for place in (2, 5)] == [later[place] for place in (2, 5)]
+    assert now[4] is spoken.full[4], "what is not demoted stays whole while the turn runs"
+
+
+TEXT = st.text(max_size=30) | st.text("ab \n]}[{\"'\\`:", min_size=LONG, max_size=3 * LONG)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["path", "content", "old_string", "command", "edits"]),
+    TEXT | st.lists(st.dictionaries(st.sampled_from(["old_string", "new_string"]), TEXT), max_size=2),
+    max_size=3,
+)
+STEPS = st.lists(st.tuples(st.sampled_from(["Read", "Edit", "Bash", "mcp_thing"]), ARGUMENTS, TEXT), max_size=4)
+
+
+@st.composite
+def chats(draw):
+    spoken = Spoken(native=draw(st.booleans()))
+    for number in range(draw(st.integers(1, 3))):
+        steps = [(tool, given, ToolResultOf(tool, text)) for tool, given, text in draw(STEPS)]
+        spoken.turn(f"t{number}", *steps)
+    return spoken
+
+
+def ToolResultOf(tool, text):  # noqa: N802 - reads as a constructor
+    return read("a.py", len(text) % 90 + 1)[2] if tool == "Read" else bash(text or "true", len(text) % 70)[2]
+
+
+@given(chats(), st.data())
+def test_any_demotions_keep_pairs_words_and_actions_and_are_made_once(spoken, data):
+    possible = sorted(all_of(spoken.record), key=str)
+    chosen = frozenset(data.draw(st.sets(st.sampled_from(possible)))) if possible else frozenset()
+    shown = demoted(spoken.record, chosen)
+    assert demoted(shown, chosen) is shown, "a second time changes nothing"
+    assert list(shown) == list(demoted(list(spoken.record), frozenset(sorted(chosen, key=str)))), "the same bytes"
+    assert [(m.id, m.role, m.turn_id) for m in shown] == [(m.id, m.role, m.turn_id) for m in spoken.record]
+    for before, after in zip(spoken.record, shown, strict=True):
+        assert len(after.content) <= len(before.content)
+        if before.role == "user" or demotable(before) not in chosen:
+            assert after is before
+        if before.role == "tool":
+            assert after.metadata is before.metadata
+            was, now = json.loads(before.content), json.loads(after.content)
+            assert (now["status"], now.get("error")) == (was["status"], was.get("error"))
+            assert "\n" not in after.content
+        if before.metadata.calls:
+            (old,), (new,) = before.metadata.calls, after.metadata.calls
+            assert (old.id, old.tool, old.arguments.keys()) == (new.id, new.tool, new.arguments.keys())
+            was, now = parsed(before), parsed(after)
+            assert now.unreadable is None
+            assert now.thought == was.thought
+            assert [call.arguments for call in now.calls] == [new.arguments]
+            assert react.spell(after)[1][0].text.count("Action:") <= react.spell(before)[1][0].text.count("Action:")
