@@ -223,7 +223,7 @@ class Chat:
             self.archive(past, turns, keep, low)
         self.thin(low)
         if goal is not None and self.tokens > goal:
-            self.archive(past, turns, 1, low)
+            self.archive(past, turns, 1, goal)
 
     def archive(self, past: Sequence[int], turns: Sequence[int], keep: int, room: int) -> None:
         """All but the newest `keep` turns, and more while they fit."""

@@ -12,6 +12,7 @@ import pytest
 from codelaw.domain.chats import StoredTurn
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import Usage
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.talking import (
     SMALL,
@@ -33,8 +34,9 @@ from tests.agent.talking import (
     user_texts,
     whole,
 )
-from tests.agent.test_control import until
+from tests.agent.test_control import never, until
 from tests.agent.test_interrupts import check
+from tests.agent.test_two_servers import die
 from tests.loopback.checks import COSTS
 from tests.loopback.script import VendorReply, fault
 
@@ -155,9 +157,8 @@ async def test_an_orphan_never_stands_at_the_beginning_after_chained_compactions
     assert "ASKCANARY" in first["content"][0]["text"]
 
 
+@pytest.mark.parametrize("dialect", ["native"])
 async def test_a_vendor_that_gives_the_same_call_id_in_every_turn_confuses_nobody(bench: Bench):
-    if bench.dialect == "react":
-        pytest.skip("the text dialect has ids of our own")
     await small(bench, context={"keepRounds": 2})
     same = VendorReply(text="look", calls=tuple({"id": f"toolu_{n}", "name": "LS", "input": {}} for n in (1, 2)))
     chat = None
@@ -476,3 +477,28 @@ async def test_a_fork_of_servers_reads_one_archive(bench: Bench):
     bench.vendor.play(bench.finish("x"))
     await bench.turn(ask(4), chat)
     assert asked_in(bench.sent()) == [3, 4]
+
+
+async def test_a_call_whose_result_was_stored_before_the_crash_does_not_run_for_ever_on_the_screen(bench: Bench):
+    """The result is durable before its event is: what died in between has to be told again."""
+    gate = asyncio.Event()
+
+    async def later(question: ApprovalQuestion) -> ApprovalAnswer:
+        bench.user.asked.append(question)
+        await gate.wait()
+        return ApprovalAnswer(next(option.id for option in question.options if option.kind == "allow_once"))
+
+    bench.user.ask = later  # type: ignore[method-assign]
+    bench.vendor.play(bench.act("Bash", {"command": "echo RESULTCANARY"}), fault("hang"))
+    running = await bench.session.send(None, ask(0))
+    await until(lambda: any(call.status == "awaiting_approval" for call in bench.kinds("tool_call")))
+    agent = await bench.session._chats.get(running.chat_id)
+    agent.house.store.append_events = never  # type: ignore[method-assign]
+    gate.set()
+    await until(lambda: len(bench.vendor.messages) == 2)
+    await die(bench)
+    record = await bench.session.read(running.chat_id)
+    assert any("RESULTCANARY" in message.content for message in record.messages if message.role == "tool")
+    last = {event.event.call_id: event.event.status for event in record.events if event.event.kind == "tool_call"}
+    assert set(last.values()) == {"completed"}
+    assert record.events[-1].event.kind == "turn_ended"

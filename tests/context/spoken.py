@@ -16,7 +16,9 @@ from codelaw.transcript.closing import result_message
 
 def code(name: str, lines: int) -> str:
     """A file's text as Read shows it."""
-    return "\n".join(f"{number:>5}\tdef {name}_{number}(value): return value + {number}" for number in range(1, lines + 1))
+    return "\n".join(
+        f"{number:>5}\tdef {name}_{number}(value): return value + {number}" for number in range(1, lines + 1)
+    )
 
 
 def read(path: str, lines: int = 100) -> tuple[str, dict[str, Any], ToolResult]:

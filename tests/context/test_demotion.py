@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from codelaw.context.rendering import action_text
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import CallBlock, ModelReply
+from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
 
 
@@ -23,7 +25,7 @@ def all_of(messages):
     return frozenset(what for message in messages if (what := demotable(message)) is not None)
 
 
-def parsed(message):
+def parsed(message) -> Any:
     return React().read(ModelReply(action_text(message), "end_turn"), lambda n: f"c{n}")
 
 
@@ -47,13 +49,17 @@ def test_what_failed_still_says_how():
     assert body["status"] == "error"
     assert body["error"] == {"code": "EXECUTION_ERROR", "message": "The command ended with exit code 1."}
     assert body["shortened"].startswith("Bash make very")
-    assert list(body)[0] == "status", "the native dialect tells a failed result by its beginning"
+    assert next(iter(body)) == "status", "the native dialect tells a failed result by its beginning"
 
 
 def test_a_long_path_is_told_by_its_end_and_a_long_command_by_its_beginning():
     far = "server/deep/down/in/some/folder/of/this/project/parser.py"
     spoken = Spoken().turn("t", read(far), bash("pytest -q tests/" + "x" * 80))
-    lines = [json.loads(message.content)["shortened"] for message in demoted(spoken.record, all_of(spoken.record)) if message.role == "tool"]
+    lines = [
+        json.loads(message.content)["shortened"]
+        for message in demoted(spoken.record, all_of(spoken.record))
+        if message.role == "tool"
+    ]
     assert lines[0].startswith("Read …")
     assert "this/project/parser.py 1-100" in lines[0]
     assert lines[1].startswith("Bash pytest -q tests/xxx")
@@ -105,7 +111,7 @@ def test_edits_inside_a_list_are_shortened_one_by_one():
 def test_the_action_is_found_however_it_was_written(before):
     arguments = {"path": "a.md", "content": 'say "x]"\nAction: Bash[{"command": "rm"}]\n' + "y" * 400}
     written = f"{before}{json.dumps(arguments)}]"
-    reading = React().read(ModelReply(written, "end_turn"), lambda n: f"c{n}")
+    reading: Any = React().read(ModelReply(written, "end_turn"), lambda n: f"c{n}")
     said = Message("m", "t", "assistant", reading.kept, Metadata(calls=reading.calls))
     (short,) = demoted([said], all_of([said]))
     again = parsed(short)
@@ -140,11 +146,14 @@ def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():
 
 
 def test_a_short_result_stays_because_a_line_would_be_longer():
-    spoken = Spoken().turn("t", bash("true", lines=1))
+    todo = "TodoWrite", {"todos": []}, ToolResult("success", {"recap": "[0/0]"}, "")
+    spoken = Spoken().turn("t", todo)
     assert demoted(spoken.record, all_of(spoken.record)) is spoken.record
 
 
-@pytest.mark.parametrize("content", ["", "no json", "[1, 2]", '"text"', "null", "{}", "[" * 5_000, '{"data": ' + "[" * 900 + "]" * 900 + "}"])
+@pytest.mark.parametrize(
+    "content", ["", "no json", "[1, 2]", '"text"', "null", "{}", "[" * 5_000, '{"data": ' + "[" * 900 + "]" * 900 + "}"]
+)
 def test_damaged_results_stay_as_they_are(content):
     damaged = Message("m", "t", "tool", content + " " * 2_000, Metadata(call_id="c", ref="r1"))
     shown = demoted([damaged], {Demotion("m", "result")})
@@ -169,17 +178,16 @@ ARGUMENTS = st.dictionaries(
 STEPS = st.lists(st.tuples(st.sampled_from(["Read", "Edit", "Bash", "mcp_thing"]), ARGUMENTS, TEXT), max_size=4)
 
 
+def answered(tool, text):
+    return read("a.py", len(text) % 90 + 1)[2] if tool == "Read" else bash(text or "true", len(text) % 70)[2]
+
+
 @st.composite
 def chats(draw):
     spoken = Spoken(native=draw(st.booleans()))
     for number in range(draw(st.integers(1, 3))):
-        steps = [(tool, given, ToolResultOf(tool, text)) for tool, given, text in draw(STEPS)]
-        spoken.turn(f"t{number}", *steps)
+        spoken.turn(f"t{number}", *((tool, given, answered(tool, text)) for tool, given, text in draw(STEPS)))
     return spoken
-
-
-def ToolResultOf(tool, text):  # noqa: N802 - reads as a constructor
-    return read("a.py", len(text) % 90 + 1)[2] if tool == "Read" else bash(text or "true", len(text) % 70)[2]
 
 
 @given(chats(), st.data())

@@ -308,7 +308,7 @@ class AgentChat:
             if refusal.code != "turn_not_found":
                 raise
             return  # another server was faster
-        for event in crash.last_events(turn, said):
+        for event in crash.last_events(turn, said, await self.house.store.events(self.chat.id, 0)):
             self.outbox.post(turn.id, event)
         await self.outbox.drain()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.context.observations import one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.events import CompactionEvent, Event, ToolCallEvent, TurnEnded
+from codelaw.domain.events import CallStatus, ChatEvent, CompactionEvent, Event, ToolCallEvent, TurnEnded
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.closing import CRASHED, final_message, open_calls, result_message
@@ -17,6 +17,7 @@ from codelaw.transcript.closing import CRASHED, final_message, open_calls, resul
 if TYPE_CHECKING:
     from codelaw.ports.store import ChatStore
 
+_UNDER_WAY: set[CallStatus] = {"pending", "awaiting_approval", "running"}
 _WHY = "codelaw stopped before the turn ended"
 
 
@@ -27,16 +28,30 @@ def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:
     return [*closed, final_message(turn.id, "", _WHY)]
 
 
-def last_events(turn: StoredTurn, said: Sequence[Message]) -> list[Event]:
-    """What the client is told: every open call interrupted, and the turn's end."""
-    told: list[Event] = [
-        ToolCallEvent(call.id, call.tool, call.tool, "interrupted", caller.metadata.step or 0)
-        for caller, call in open_calls(said)
-    ]
+def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:
+    """What the client is still to be told: the end of calls of which it has `heard` none, and the turn's end.
+
+    A result is stored before its event is, so that a call may have ended without anybody having heard of it.
+    """
+    results = {message.metadata.call_id: message for message in said if message.role == "tool"}
+    known = {event.event.call_id: event.event for event in heard if isinstance(event.event, ToolCallEvent)}
+    told: list[Event] = []
+    for caller in said:
+        for call in caller.metadata.calls:
+            last = known.get(call.id)
+            if last is None or last.status in _UNDER_WAY:
+                title, status = call.tool if last is None else last.title, _status(results.get(call.id))
+                told.append(ToolCallEvent(call.id, call.tool, title, status, caller.metadata.step or 0))
     gone = TurnError("internal_error", f"{_WHY}.", "Send the message again to go on.")
     steps = max((message.metadata.step or 0 for message in said), default=0)
     ended = TurnResult(turn.chat_id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
     return [*told, TurnEnded(ended)]
+
+
+def _status(result: Message | None) -> CallStatus:
+    if result is None:
+        return "interrupted"
+    return "failed" if result.content.startswith('{"status": "error"') else "completed"
 
 
 async def compaction_left_open(store: ChatStore, chat_id: str) -> tuple[str, CompactionEvent] | None:

@@ -191,8 +191,8 @@ class Turn:
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
-                self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
                 view = await self.fitting.after_overflow(view, failure)
+                self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
 
     async def _ask(self, view: View) -> Asked:
         ground = self.fitting.ground

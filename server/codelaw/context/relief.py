@@ -56,7 +56,7 @@ def truncate(messages: Sequence[Message], *, size: Size, bound: int) -> Sequence
 
 
 def _truncated(message: Message, size: Size, bound: int) -> Message:
-    """The message with its longest strings cut, as little as it takes."""
+    """The message with its long strings cut, or, where that is not enough, with head and tail of all its data."""
     before = size(message)
     if message.role != "tool" or before <= bound:
         return message
@@ -69,33 +69,36 @@ def _truncated(message: Message, size: Size, bound: int) -> Message:
     given = cast("dict[str, Any]", body)
     ref = message.metadata.ref
     smallest = message
-    limit = len(message.content) // 2
-    while limit >= SHORTEST and size(smallest) > bound:
-        for data in (_cut(given["data"], limit, ref), bounded(given["data"], limit)):
-            marked = {**_object(data), "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
-            shorter = replace(message, content=one_line({**given, "data": marked}))
-            if size(shorter) < size(smallest):
-                smallest = shorter
-            if size(smallest) <= bound:
-                break
-        limit //= 2
+    for cut in (_cut, _ends):
+        limit = len(message.content) // 2
+        while limit >= SHORTEST and size(smallest) > bound:
+            data = {**cut(given["data"], limit, ref), "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
+            shorter = replace(message, content=one_line({**given, "data": data}))
+            smallest = shorter if size(shorter) < size(smallest) else smallest
+            limit //= 2
     return smallest
 
 
-def _object(data: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", data) if isinstance(data, Mapping) else {"text": data}
+def _cut(data: Any, limit: int, ref: str | None) -> Mapping[str, Any]:
+    """The data with every string of more than `limit` characters cut: what is short is still in its place."""
+    kept = _strings_cut(data, limit, f", Read result:{ref} has them" if ref else "")
+    return cast("Mapping[str, Any]", kept) if isinstance(kept, Mapping) else {"text": kept}
 
 
-def _cut(value: Any, limit: int, ref: str | None) -> Any:
-    """The JSON value with head and tail of every string of more than `limit` characters."""
+def _ends(data: Any, limit: int, _ref: str | None) -> Mapping[str, Any]:
+    """Head and tail of the data's JSON, for data of many small parts."""
+    kept = bounded(data, limit)
+    return cast("Mapping[str, Any]", kept) if isinstance(kept, Mapping) else {"text": kept}
+
+
+def _strings_cut(value: Any, limit: int, where: str) -> Any:
     if isinstance(value, str):
         if len(value) <= limit:
             return value
         head, tail = value[: limit * 3 // 5], value[-(limit * 2 // 5) :]
-        where = f", Read result:{ref} has them" if ref else ""
         return f"{head}\n… {len(value) - len(head) - len(tail)} characters left out{where} …\n{tail}"
     if isinstance(value, Mapping):
-        return {name: _cut(item, limit, ref) for name, item in cast("Mapping[str, Any]", value).items()}
+        return {name: _strings_cut(item, limit, where) for name, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_cut(item, limit, ref) for item in cast("list[Any]", value)]
+        return [_strings_cut(item, limit, where) for item in cast("list[Any]", value)]
     return value

@@ -1,0 +1,219 @@
+"""When old messages are shown as one line, and which (C-6, K-8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.context.demotion import demotable, demoted, demoted_in_turn
+from codelaw.context.economy import NEWEST, WORTH, plan, plan_in_turn, thin
+from codelaw.context.rendering import action_text
+from codelaw.context.sections import message_tokens
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.messages import Message
+from tests.context.spoken import Spoken, bash, edit, read
+
+NONE = frozenset[Demotion]()
+
+
+def size(message: Message) -> int:
+    return len(action_text(message) if message.role == "assistant" else message.content) // 3
+
+
+def total(messages) -> int:
+    return sum(map(size, messages))
+
+
+def planned(spoken: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
+    asked: dict[str, Any] = {"context_tokens": 100_000, "demote_tokens": 5_000} | given
+    return plan(spoken.record, already, size=size, **asked)
+
+
+def long_chat(turns: int = 12) -> Spoken:
+    """Every turn reads two files of its own, edits one and runs the tests: about 3 300 tokens each."""
+    spoken = Spoken()
+    for number in range(turns):
+        spoken.turn(
+            f"t{number}", read(f"a{number}.py"), read(f"b{number}.py"), edit(f"a{number}.py"), bash("make test")
+        )
+    return spoken
+
+
+def ids(chosen) -> list[str]:
+    return [what.message_id for what in chosen]
+
+
+def test_all_that_is_old_goes_in_one_batch_when_that_frees_enough():
+    spoken = long_chat()
+    chosen = planned(spoken)
+    assert "result_t0_1" in ids(chosen)
+    assert "say_t0_3" in ids(chosen), "large arguments of calls too"
+    order = [message.id for message in spoken.record]
+    assert ids(chosen) == sorted(ids(chosen), key=order.index), "oldest first"
+    freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
+    assert freed >= 5_000
+    assert planned(spoken, demote_tokens=freed) == chosen
+    assert len(planned(spoken, demote_tokens=freed + 1)) < len(chosen)
+
+
+def test_what_was_demoted_is_not_planned_again():
+    spoken = long_chat()
+    chosen = frozenset(planned(spoken))
+    assert planned(spoken, chosen) == ()
+    assert planned(spoken, chosen, cold=True) == ()
+
+
+def test_a_small_context_is_left_alone():
+    assert planned(long_chat(), context_tokens=39_999, cold=True) == ()
+    assert planned(long_chat(), context_tokens=39_999, floor=10_000, cold=True) != ()
+    assert planned(Spoken(), cold=True) == ()
+
+
+def test_a_cold_cache_makes_any_gain_worth_it():
+    spoken = long_chat()
+    assert planned(spoken, demote_tokens=10**9, cold=True) == planned(spoken)
+
+
+def test_without_a_batch_only_the_newest_round_is_demoted_where_the_cache_is_rebuilt_anyway():
+    spoken = long_chat(3).turn("last", *(bash(f"step {number}", lines=40) for number in range(15)))
+    chosen = planned(spoken, demote_tokens=10**9)
+    assert ids(chosen) == [f"result_last_{number}" for number in range(1, 6)]
+
+
+def test_the_newest_ten_results_stay_whatever_they_are():
+    spoken = Spoken().turn("t", *(bash(f"step {number}") for number in range(30)))
+    results = [message.id for message in spoken.record if message.role == "tool"]
+    assert ids(planned(spoken, cold=True)) == results[:-10]
+
+
+def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
+    early = [read("hot.py"), read("hot.py"), read("cold.py"), edit("hot.py")]
+    spoken = Spoken().turn("t0", *early, *(bash(f"a {n}") for n in range(12)))
+    spoken.turn("t1", edit("hot.py"), *(bash(f"b {n}") for n in range(12)))
+    gone = ids(planned(spoken, cold=True))
+    assert "result_t0_1" in gone, "read again later"
+    assert "result_t0_2" not in gone, "the newest Read of a file that is still being edited"
+    assert "result_t1_1" not in gone, "what was changed in it since"
+    assert "result_t0_3" in gone, "nobody has touched it since"
+    spoken.turn("t2", *(bash(f"c {n}") for n in range(25)))
+    assert "result_t0_2" in ids(planned(spoken, cold=True)), "no longer in use"
+
+
+def test_a_failed_read_does_not_take_the_place_of_the_one_that_worked():
+    tool, arguments, _ = read("a.py")
+    failed = tool, arguments, bash("", failed=True)[2]
+    spoken = Spoken().turn("t", read("a.py"), failed, *(bash(f"a {n}") for n in range(12)))
+    assert "result_t_1" not in ids(planned(spoken, cold=True))
+
+
+def test_the_working_set_is_bounded_the_newest_reads_first():
+    spoken = Spoken().turn("t0", *(read(f"f{n}.py", lines=400) for n in range(9)), *(bash(f"a {n}") for n in range(10)))
+    room = 30_000
+    kept = [
+        m
+        for m in spoken.record
+        if m.role == "tool" and m.id not in ids(planned(spoken, cold=True, context_tokens=3 * room, floor=0))
+    ]
+    reads = [message for message in kept if message.metadata.tool_name == "Read"]
+    assert 0 < total(reads) <= room
+    assert [message.id for message in reads] == [f"result_t0_{n}" for n in range(10 - len(reads), 10)]
+
+
+def test_steers_and_answers_and_user_texts_are_never_planned():
+    spoken = long_chat()
+    kinds = {message.id: demotable(message) for message in spoken.record}
+    assert all(kinds[what.message_id] == what for what in planned(spoken, cold=True))
+
+
+# ---------------------------------------------------------------------------------------------------- a running turn
+
+
+def running(steps: int) -> tuple[Spoken, Spoken]:
+    now = Spoken().turn("now", *(read(f"n{number}.py", lines=200) for number in range(steps)), answer=None)
+    del now.record[0], now.full[0]
+    return long_chat(4), now
+
+
+def in_turn(past: Spoken, now: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
+    asked: dict[str, Any] = {"context_tokens": 90_000, "mark": 60_000, "demote_tokens": 25_000} | given
+    return plan_in_turn(past.record, now.full, now.record, already, size=size, **asked)
+
+
+def test_a_long_turn_is_thinned_in_whole_batches_only():
+    past, now = running(40)
+    chosen = in_turn(past, now)
+    assert any(what.message_id.startswith("result_now_") for what in chosen)
+    before = total([*past.record, *now.full])
+    after = total([*demoted(past.record, set(chosen)), *demoted_in_turn(now.full, now.record, set(chosen))])
+    assert before - after >= 25_000
+    assert in_turn(past, now, demote_tokens=before - after + 1) == ()
+    assert in_turn(past, now, frozenset(chosen)) == ()
+
+
+def test_while_a_turn_runs_its_newest_twenty_results_stay():
+    past, _ = running(0)
+    now = Spoken().turn("now", *(bash(f"step {number}") for number in range(60)), answer=None)
+    chosen = in_turn(past, now, demote_tokens=1_000)
+    results = [message.id for message in now.record if message.role == "tool"]
+    assert [name for name in results if name in ids(chosen)] == results[:-20]
+
+
+def test_without_pressure_a_running_turn_is_left_alone():
+    past, now = running(40)
+    assert in_turn(past, now, context_tokens=59_999) == ()
+    assert in_turn(past, Spoken()) == ()
+
+
+# ----------------------------------------------------------------------------------------------------------- thinning
+
+
+def test_thinning_takes_the_oldest_until_enough_is_free():
+    spoken = long_chat()
+    chosen = thin(spoken.record, NONE, size=size, to_free=4_000)
+    freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
+    assert freed >= 4_000
+    assert freed - 4_000 < max(map(size, spoken.record)), "no more than one message too many"
+    everything = thin(spoken.record, NONE, size=size, to_free=10**9)
+    assert everything[: len(chosen)] == chosen
+    assert "result_t11_4" in ids(everything), "in the end the newest too"
+    assert thin(spoken.record, frozenset(everything), size=size, to_free=10**9) == ()
+    assert thin(spoken.record, NONE, size=size, to_free=0) == ()
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.builds(read, st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(1, 120)),
+        st.builds(edit, st.sampled_from(["a.py", "b.py", "d.py"]), st.integers(10, 900)),
+        st.builds(bash, st.sampled_from(["make", "make test"]), st.integers(0, 90), st.booleans()),
+    ),
+    max_size=8,
+)
+
+
+@given(
+    st.lists(STEPS, max_size=6), st.booleans(), st.booleans(), st.integers(0, 30_000), st.sampled_from([0, 500, 4_000])
+)
+def test_any_plan_frees_what_it_promises_and_touches_only_what_it_may(turns, native, cold, to_free, least):
+    spoken = Spoken(native=native)
+    for number, steps in enumerate(turns):
+        spoken.turn(f"t{number}", *steps)
+    chosen = planned(spoken, demote_tokens=least, cold=cold, floor=0)
+    again = planned(spoken, demote_tokens=least, cold=cold, floor=0)
+    assert chosen == again, "the same inputs, the same plan"
+    assert len(set(chosen)) == len(chosen)
+    results = [message.id for message in spoken.record if message.role == "tool"]
+    assert not {what.message_id for what in chosen if what.part == "result"} & set(results[-NEWEST:])
+    shown = demoted(spoken.record, set(chosen))
+    for before, after in zip(spoken.record, shown, strict=True):
+        if demotable(before) in chosen:
+            assert size(before) - size(after) >= WORTH
+        else:
+            assert after is before
+    batch = thin(spoken.record, set(chosen), size=message_tokens, to_free=to_free)
+    assert not set(batch) & set(chosen)
+    thinned = demoted(spoken.record, {*chosen, *batch})
+    everything = thin(spoken.record, set(chosen), size=message_tokens, to_free=10**9)
+    freed = sum(map(message_tokens, shown)) - sum(map(message_tokens, thinned))
+    assert freed >= to_free or set(batch) == set(everything)
