@@ -102,7 +102,8 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     if cause.goal is not None:
         sized = _sizes(shown, known | set(demotions))
         if ground.corrected(before + summary + sum(map(sized, parted.kept))) > cause.goal:
-            room = cause.goal - ground.corrected(before + summary)
+            # Well below the goal, or the next step would be in danger again.
+            room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
             parted = cut(rounds, keep=1, room=room, size=lambda one: ground.corrected(sized(one)))
     return Plan(history, parted.archived, parted.kept, demotions, ground.corrected(view), before, "below_low_water")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.rendering import render_messages, user_texts
+from codelaw.context.rendering import action_text, render_messages, user_texts
 from codelaw.context.tokens import CALL_OVERHEAD, estimate
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped, Layer
@@ -31,7 +31,13 @@ class Section:
 
 def message_tokens(message: Message) -> int:
     """Estimated tokens of one message as it is sent."""
-    texts = user_texts(message) if message.role == "user" else [message.content]
+    match message.role:
+        case "user":
+            texts = user_texts(message)
+        case "assistant":
+            texts = [action_text(message)]  # a native call's arguments stand beside its text
+        case _:
+            texts = [message.content]
     return sum(map(estimate, texts)) + CALL_OVERHEAD * len(message.metadata.calls)
 
 

@@ -20,6 +20,10 @@ from codelaw.tools.freshness import Ledger
 Effect = Literal["read", "write", "execute", "state"]
 
 
+KEPT_ARGUMENT = 100_000
+"""Characters of an argument that are stored with the result: what the history demotes can be read again (C-6)."""
+
+
 class Arguments(BaseModel):
     """Arguments of a tool: nothing unknown, nothing coerced (T-9, T-11)."""
 
@@ -106,5 +110,5 @@ def _context(args: Arguments, env: ToolEnvironment) -> Mapping[str, Any]:
     folders = env.workspace.folders
     return {
         "cwd": str(folders[0].root) if folders else None,
-        "params_input": shortened(args.model_dump(exclude_unset=True), 2000),
+        "params_input": shortened(args.model_dump(exclude_unset=True), KEPT_ARGUMENT),
     }
