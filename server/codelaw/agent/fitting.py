@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.recovery import TOO_LONG_HINT
 from codelaw.agent.reshaping import Cause, floor, savings
 from codelaw.context.builder import Gathered, build
-from codelaw.context.demotion import demoted
+from codelaw.context.demotion import demoted_in_turn
 from codelaw.context.economy import plan_in_turn
 from codelaw.context.projection import in_turn
 from codelaw.context.relief import relieve, truncate
@@ -185,11 +185,7 @@ class Fitting:
         )
         if not chosen or not await self._demoted(chosen):
             return view
-        lines = demoted(opened.record, frozenset(chosen))
-        opened.scratchpad = [
-            full if line is kept else line
-            for full, kept, line in zip(opened.scratchpad, opened.record, lines, strict=True)
-        ]
+        opened.scratchpad = list(demoted_in_turn(opened.scratchpad, opened.record, frozenset(chosen)))
         return await self._build()
 
     async def _demoted(self, demotions: Sequence[Demotion]) -> bool:
