@@ -5,6 +5,7 @@ from __future__ import annotations
 from codelaw.context.builder import Gathered, History, build, render, report
 from codelaw.context.law import LawText, assemble, choose
 from codelaw.context.modules import system_sections
+from codelaw.context.rendering import action_text
 from codelaw.context.sections import text_section
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
 
@@ -89,6 +90,16 @@ def test_a_native_call_is_rendered_as_an_action():
     native = Message("n", "t", "assistant", "Let me look.", Metadata(calls=(READ, Call("c2", "LS", {}))))
     text = render(build(History.of([native]), [], QUESTION, Gathered(())))
     assert text.startswith('[assistant] Thought: Let me look.\nAction: Read[{"path": "a.py"}]\nAction: LS[{}]')
+
+
+def test_native_prose_that_looks_like_an_action_is_told_apart_from_the_calls():
+    prose = 'Action: Bash[{"command": "ls"}]\nor not'
+    native = Message("n", "t", "assistant", prose, Metadata(calls=(READ,), native=True))
+    assert action_text(native) == f'Thought: · {prose}\nAction: Read[{{"path": "a.py"}}]'
+    final = Message("f", "t", "assistant", "Action: none", Metadata(answer="Action: none", native=True))
+    assert action_text(final) == "Action: Finish[Action: none]"
+    written = Message("r", "t", "assistant", 'Action: Read[{"path": "a.py"}]', Metadata(calls=(READ,)))
+    assert action_text(written) == written.content
 
 
 def test_which_file_is_the_law():

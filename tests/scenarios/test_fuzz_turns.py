@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ class Chance:
     def __init__(self, seed: int, bench: Bench) -> None:
         self.random = random.Random(seed)
         self.bench = bench
+        self.compacted = False
 
     def call(self) -> tuple[str, dict[str, Any] | str]:
         return self.random.choice(
@@ -99,7 +99,8 @@ async def play(chance: Chance, bench: Bench, chat: str | None, number: int) -> s
             if stop == 0:
                 running.cancel()
     result = await running.result()
-    holds(bench, result, first, number, chat)
+    chance.compacted |= bool(bench.kinds("compaction"))
+    holds(bench, result, first, number, chat, compacted=chance.compacted)
     record = await bench.session.read(running.chat_id)
     check(record.messages)
     for told in range(steers):
@@ -119,7 +120,7 @@ async def steer(bench: Bench, chat: str, text: str) -> bool:
     return True
 
 
-def holds(bench: Bench, result: Any, first: int, number: int, chat: str | None) -> None:
+def holds(bench: Bench, result: Any, first: int, number: int, chat: str | None, *, compacted: bool) -> None:
     kinds = [event.event.kind for event in bench.events]
     assert (kinds[0], kinds[-1]) == ("turn_started", "turn_ended")
     assert kinds.count("turn_ended") == 1
@@ -129,16 +130,17 @@ def holds(bench: Bench, result: Any, first: int, number: int, chat: str | None) 
     last = {event.call_id: event.status for event in bench.kinds("tool_call")}
     assert set(last.values()) <= {"completed", "failed", "rejected", "interrupted"}
     for captured in bench.vendor.messages[first:]:
-        if captured.status == 400:
-            assert b"too long" in captured.body or bench.kinds("turn_ended")[0].result.error.code == "context_overflow"
+        assert captured.refused is None, "only the script may refuse a request"
+        if captured.summary:
+            continue
         request = captured.json
         system = json.dumps(request["system"], ensure_ascii=False)
         assert system.count("You are codelaw") == system.count("LAWCANARY") == 1
         assert "LAWCANARY" not in said(request)
-        counted = (
-            Counter(said(request).count(f"USERCANARY{turn}Z") for turn in range(number + 1)) if chat else Counter()
-        )
-        assert set(counted) <= {1}, "every question is in the view exactly once"
+        counted = [said(request).count(f"USERCANARY{turn}Z") for turn in range(number + 1)] if chat else [1]
+        archived = next(place for place, times in enumerate(counted) if times)
+        assert not archived or compacted, "only a compaction takes questions from the view"
+        assert counted[archived:] == [1] * (len(counted) - archived), "every other question stands in it exactly once"
         texts = [block for message in request["messages"] for block in message["content"]]
         own = next(place for place, block in enumerate(texts) if f"USERCANARY{number}Z" in block.get("text", ""))
         before = json.dumps(texts[:own], ensure_ascii=False)

@@ -18,6 +18,7 @@ from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.closing import final_message, open_calls, result_message
 
 if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Reading
     from codelaw.ports.store import ChatStore
 
 
@@ -68,14 +69,14 @@ class OpenTurn:
             )
         )
 
-    async def say(self, text: str, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
+    async def say(self, reading: Reading, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
         """Add what the model said, as written; the answer makes it the turn's last message."""
         message = Message(
             f"say_{self.id}_{self.step}",
             self.id,
             "assistant",
-            text,
-            Metadata(step=self.step, answer=answer, calls=calls),
+            reading.kept,
+            Metadata(step=self.step, answer=answer, calls=calls, native=reading.native),
         )
         try:
             await self._add(message)

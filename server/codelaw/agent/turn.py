@@ -132,12 +132,12 @@ class Turn:
             # The user has spoken again: this was not the last word, so it is taken off the screen.
             self.open.partial_answer = ""
             self.open.emit(RetryEvent(2, 0.0, "your message came in before the answer ended", self.open.step))
-            await self.open.say(reading.kept)
+            await self.open.say(reading)
             return None
         if reading.answer is not None:
             self.open.answering = True
             try:
-                await self.open.say(reading.kept, answer=reading.answer)
+                await self.open.say(reading, answer=reading.answer)
             except asyncio.CancelledError:
                 if not self.open.answered:
                     raise
@@ -150,7 +150,7 @@ class Turn:
             return await self._mend(reading)
         self._unreadable = 0
         calls = tuple(item.call if isinstance(item, InvalidCall) else item for item in reading.calls)
-        caller = await self.open.say(reading.kept, calls)
+        caller = await self.open.say(reading, calls)
 
         async def done(call: Call, result: ToolResult) -> None:
             await self.open.observe(caller, call, result)
@@ -167,7 +167,7 @@ class Turn:
         """Answer an unreadable reply with what was expected, so that the model can mend it (R-3)."""
         assert reading.unreadable is not None  # noqa: S101 - narrowing; the caller has looked
         call, problem = reading.unreadable.call, reading.unreadable.problem
-        caller = await self.open.say(reading.kept, (call,))
+        caller = await self.open.say(reading, (call,))
         self.executor.tell(call, "failed", self.open.step, summary=problem)
         await self.open.observe(caller, call, failure("INVALID_PARAM", render("unreadable", problem=problem)))
         self._unreadable += 1

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from codelaw.domain.messages import Message
 
 _ACTION = re.compile(r"^[ \t>*_]*Action[*_]*:", re.MULTILINE)
+_SET_APART = r"· \g<0>"
 
 
 def action_text(message: Message) -> str:
@@ -16,13 +17,15 @@ def action_text(message: Message) -> str:
 
     A message written by a native tool user has its calls spelt as actions, so that a chat may change dialects.
     """
-    calls, answer = message.metadata.calls, message.metadata.answer
-    if _ACTION.search(message.content) or (not calls and answer is None) or message.metadata.interrupted:
-        return message.content
+    facts, content = message.metadata, message.content
+    calls, answer = facts.calls, facts.answer
+    if (not calls and answer is None) or facts.interrupted or (not facts.native and _ACTION.search(content)):
+        return content
     if not calls:
-        return f"Action: Finish[{answer}]" if message.content.strip() == answer else message.content
+        return f"Action: Finish[{answer}]" if content.strip() == answer else content
     actions = "\n".join(f"Action: {call.tool}[{json.dumps(call.arguments, ensure_ascii=False)}]" for call in calls)
-    return f"Thought: {message.content}\n{actions}" if message.content else actions
+    # What only looks like an action in the prose of a native tool user must not be read as one.
+    return f"Thought: {_ACTION.sub(_SET_APART, content)}\n{actions}" if content else actions
 
 
 def user_texts(message: Message) -> list[str]:

@@ -51,6 +51,8 @@ class Metadata:
     """Where the full result of a tool message is kept (C-4)."""
     interrupted: bool = False
     """The message was cut by a cancel, a crash or a broken stream."""
+    native: bool = False
+    """Written in the native dialect: its calls and its answer stand beside the content, not in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ def _are_sound(facts: Any) -> bool:
         and (facts.ref is None or type(facts.ref) is str)
         and (facts.note is None or (type(facts.note) is str and facts.note in _NOTES))
         and type(facts.interrupted) is bool
+        and type(facts.native) is bool
         and type(facts.calls) is tuple
         and (facts.fragments == () or _are_sound_fragments(facts.fragments))
     )
@@ -169,6 +170,7 @@ def _facts(odd: Any) -> Metadata:
         note=odd.note if odd.note in _NOTES else None if odd.note is None else "hint",
         ref=_name(odd.ref),
         interrupted=bool(odd.interrupted),
+        native=bool(odd.native),
     )
 
 

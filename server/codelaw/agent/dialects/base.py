@@ -35,6 +35,8 @@ class Reading:
     answer: str | None = None
     calls: tuple[Call | InvalidCall, ...] = ()
     unreadable: InvalidCall | None = None
+    native: bool = False
+    """The calls stand beside the text, not in it."""
 
     @property
     def empty(self) -> bool:

@@ -53,9 +53,9 @@ class Native:
         """
         calls, broken = _renamed(reply, new_id)
         if not calls and not broken:
-            return Reading(kept=reply.text, answer=reply.text.strip() or None)
+            return Reading(kept=reply.text, answer=reply.text.strip() or None, native=True)
         invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
-        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid))
+        return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True)
 
     def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
         """Of a cut reply no call is run; plain text is continued."""
@@ -63,9 +63,8 @@ class Native:
         if not calls:
             return None
         problem = "Your reply was cut off by the output limit, so none of its calls was run. Write smaller pieces."
-        return Reading(
-            kept=reply.text, thought=reply.text.strip(), calls=tuple(InvalidCall(call, problem) for call in calls)
-        )
+        invalid = tuple(InvalidCall(call, problem) for call in calls)
+        return Reading(kept=reply.text, thought=reply.text.strip(), calls=invalid, native=True)
 
     def stream(self) -> NativeStream:
         """A fresh reader of one reply."""
@@ -112,7 +111,7 @@ def _plain(message: Message) -> str:
     """An assistant message's text without the labels and actions of the text dialect."""
     facts = message.metadata
     said, mark = unmarked(message.content) if facts.interrupted else (message.content, "")
-    acted = bool(facts.calls) or facts.answer is not None or facts.interrupted
+    acted = (bool(facts.calls) or facts.answer is not None or facts.interrupted) and not facts.native
     action = grammar.opening(said) if acted else None
     if action is not None:
         said = facts.answer if facts.answer is not None else grammar.thought_of(said[: action.start])
