@@ -22,7 +22,7 @@ from codelaw.agent.running import RunningTurn
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
 from codelaw.permissions.policy import CallFacts
 from codelaw.tools.base import ToolEnvironment
@@ -32,26 +32,13 @@ if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
     from codelaw.agent.gather import Question
     from codelaw.agent.ground import Ground
+    from codelaw.agent.house import House
     from codelaw.domain.chats import Chat, StoredChat, Todo
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.domain.events import Event
     from codelaw.domain.models import Usage
-    from codelaw.ports.store import ChatStore
-    from codelaw.ports.workspace import Processes, Workspace
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class House:
-    """What all chats of a session share."""
-
-    store: ChatStore
-    workspace: Workspace
-    processes: Processes
-    send: Callable[[ChatEvent], None]
-    clock: Callable[[], float]
-    """Seconds since the epoch."""
 
 
 @dataclass(slots=True)

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 from lsprotocol import types
 
+SERVICES = ("diagnostics", "definition", "references", "rename", "quickFix")
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -27,6 +29,18 @@ class Client:
     watching: bool = False
     """It can be asked to watch files."""
     relative_patterns: bool = False
+    edits: bool = False
+    """It takes `workspace/applyEdit` with versioned `documentChanges`."""
+    annotations: bool = False
+    """It knows change annotations, so that a user can confirm each part of an edit."""
+    saves: bool = False
+    """It answers `codelaw/editor/save`."""
+    services: frozenset[str] = frozenset()
+    """What it answers of `codelaw/editor/…`: `diagnostics`, `definition`, `references`, `rename`, `quickFix`."""
+    contents: bool = False
+    """It asks for `workspace/textDocumentContent`."""
+    lens_refresh: bool = False
+    """It answers `workspace/codeLens/refresh`."""
     process_id: int | None = None
 
 
@@ -35,7 +49,10 @@ def client_of(params: types.InitializeParams) -> Client:
     window = params.capabilities.window or types.WindowClientCapabilities()
     workspace = params.capabilities.workspace or types.WorkspaceClientCapabilities()
     watched = workspace.did_change_watched_files or types.DidChangeWatchedFilesClientCapabilities()
+    edit = workspace.workspace_edit or types.WorkspaceEditClientCapabilities()
+    lens = workspace.code_lens or types.CodeLensWorkspaceClientCapabilities()
     ours = _table(_table(params.capabilities.experimental).get("codelaw"))
+    editor = _table(ours.get("editor"))
     return Client(
         name=params.client_info.name if params.client_info else "unknown",
         events=_declared(ours, "events"),
@@ -45,6 +62,12 @@ def client_of(params: types.InitializeParams) -> Client:
         configuration=bool(workspace.configuration),
         watching=bool(watched.dynamic_registration),
         relative_patterns=bool(watched.relative_pattern_support),
+        edits=bool(workspace.apply_edit and edit.document_changes),
+        annotations=edit.change_annotation_support is not None,
+        saves=_declared(editor, "save"),
+        services=frozenset(name for name in SERVICES if _declared(editor, name)),
+        contents=workspace.text_document_content is not None,
+        lens_refresh=bool(lens.refresh_support),
         process_id=params.process_id,
     )
 

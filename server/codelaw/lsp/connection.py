@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from codelaw.lsp import convert
 from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.client import Client
 from codelaw.lsp.configuration import Configuration
-from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.errors import bad_params, refusal
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.handlers import HANDLERS, TWINS
@@ -30,6 +30,7 @@ from codelaw.lsp.progress import Progress
 from codelaw.lsp.rpc import Rpc
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
 from codelaw.lsp.showing import show_answer, show_compaction, show_message
+from codelaw.lsp.standard import ANSWERS
 from codelaw.lsp.watching import Watching
 from codelaw.protocol.base import field_errors
 from codelaw.protocol.methods import METHODS
@@ -69,6 +70,9 @@ class Connection:
         self._compaction_told: CompactionReport | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
+        self.on_document: list[Callable[[str, DocumentMoment], None]] = []
+        """Called with the uri of a document that was opened, changed, saved or closed; for the first also with those
+        that were open before."""
 
     async def open(self, open_session: OpenSession) -> None:
         """Read the settings and open the session."""
@@ -85,6 +89,8 @@ class Connection:
             home=self.home,
         )
         self._tell_problems()
+        for buffer in self.documents.all():
+            self.document(buffer.uri, "opened")
         self.later(self.session.warm())
         self.later(self._watching.watch(self.folders.uris))
         if not done:
@@ -107,6 +113,26 @@ class Connection:
             return (await handler(self, params)).wire()
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
+
+    async def answer(self, method: str, params: Any) -> Any:
+        """Answer a method of LSP itself.
+
+        Raises:
+            WireError: a refusal.
+        """
+        await self.documents.settled()
+        try:
+            return await ANSWERS[method](self, params)
+        except Refusal as refused:
+            raise refusal(refused.code, refused.message, refused.hint) from None
+
+    def document(self, uri: str, what: DocumentMoment) -> None:
+        """Something happened to an open document; never raises."""
+        for listener in self.on_document:
+            try:
+                listener(uri, what)
+            except Exception:
+                log.exception("A document could not be followed")
 
     def emit(self, event: ChatEvent) -> None:
         """Tell the client what happened; never raises."""

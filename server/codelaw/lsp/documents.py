@@ -10,12 +10,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from codelaw.domain.files import Buffer
 from codelaw.lsp.positions import Encoding, line_starts, offset
+
+DocumentMoment = Literal["opened", "changed", "closed", "saved"]
 
 
 class EditorDocuments:

@@ -17,14 +17,15 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from codelaw import __version__
+from codelaw.lsp.abilities import STANDARD, abilities
 from codelaw.lsp.client import Client, client_of
 from codelaw.lsp.commands import inside_arguments, read_command
-from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.positions import Encoding
 from codelaw.lsp.rpc import Rpc
-from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, VERSION
+from codelaw.protocol.names import CLIENT_METHODS
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
@@ -73,14 +74,15 @@ class CodelawServer(LanguageServer):
         rpc = self.rpc
         rpc.on_initialize = self._initialize
         rpc.requests |= {method: self._answer(method) for method in CLIENT_METHODS}
+        rpc.requests |= {method: self._answer_standard(method) for method in STANDARD}
         rpc.requests[types.WORKSPACE_EXECUTE_COMMAND] = self._execute
         rpc.requests[types.SHUTDOWN] = self._shutdown
         rpc.notifications |= {
             types.INITIALIZED: self._initialized,
             types.EXIT: self._exit,
-            types.TEXT_DOCUMENT_DID_OPEN: lambda params: self.documents.opened(params.text_document),
-            types.TEXT_DOCUMENT_DID_CHANGE: self.documents.changed,
-            types.TEXT_DOCUMENT_DID_CLOSE: lambda params: self.documents.closed(params.text_document.uri),
+            types.TEXT_DOCUMENT_DID_OPEN: self._opened,
+            types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            types.TEXT_DOCUMENT_DID_CLOSE: self._document_closed,
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configuration_changed,
@@ -101,21 +103,7 @@ class CodelawServer(LanguageServer):
         self.documents.encoding = cast("Encoding", str(getattr(encoding, "value", encoding)))
         self.on_client(self.client)
         return types.InitializeResult(
-            capabilities=types.ServerCapabilities(
-                position_encoding=encoding,
-                text_document_sync=types.TextDocumentSyncOptions(
-                    open_close=True,
-                    change=types.TextDocumentSyncKind.Incremental,
-                    save=types.SaveOptions(include_text=False),
-                ),
-                execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
-                workspace=types.WorkspaceOptions(
-                    workspace_folders=types.WorkspaceFoldersServerCapabilities(
-                        supported=True, change_notifications=True
-                    )
-                ),
-                experimental={"codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS)}},
-            ),
+            capabilities=abilities(self.client, encoding),
             server_info=types.ServerInfo("codelaw", __version__),
         )
 
@@ -158,6 +146,12 @@ class CodelawServer(LanguageServer):
 
         return answer
 
+    def _answer_standard(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
+        async def answer(params: Any) -> Any:
+            return await (await self._ready()).answer(method, params)
+
+        return answer
+
     async def _execute(self, params: Any) -> Any:
         method, argument = read_command(params)
         connection = await self._ready()
@@ -168,8 +162,26 @@ class CodelawServer(LanguageServer):
 
     # ------------------------------------------------------------------------------------------------ notifications
 
+    def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        self.documents.opened(params.text_document)
+        self._tell(params.text_document.uri, "opened")
+
+    def _changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        self.documents.changed(params)
+        self._tell(params.text_document.uri, "changed")
+
+    def _document_closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        self.documents.closed(params.text_document.uri)
+        self._tell(params.text_document.uri, "closed")
+
     def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
         self._reload_for([params.text_document.uri])
+        self._tell(params.text_document.uri, "saved")
+
+    def _tell(self, uri: str, what: DocumentMoment) -> None:
+        # What was opened before the engine is there is looked at when it is.
+        if self._connection is not None:
+            self._connection.document(uri, what)
 
     def _files_changed(self, params: types.DidChangeWatchedFilesParams) -> None:
         self._reload_for([change.uri for change in params.changes])

@@ -13,6 +13,8 @@ from codelaw.domain.files import Folder
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.ports.approver import Approver
+from codelaw.ports.editor import Editor
+from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import OpenDocuments
 from codelaw.settings import EffectiveSettings
 
@@ -127,4 +129,6 @@ class OpenSession(Protocol):
         approver: Approver,
         emit: Callable[[ChatEvent], None],
         home: Path,
+        editor: Editor | None = None,
+        services: LanguageServices | None = None,
     ) -> Session: ...

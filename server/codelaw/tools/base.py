@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult, failure
+from codelaw.ports.journal import Journal
+from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
@@ -46,6 +48,9 @@ class ToolEnvironment:
     """Takes the new todo list."""
     kept_back: Callable[[str], bool] = lambda _: False
     """Whether a rule denies the model this file, as shown, also inside the results of a search (S-1)."""
+    journal: Journal | None = None
+    """Keeps what is changed, so that it can be undone (E-2); None outside a turn."""
+    services: LanguageServices | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from codelaw.adapters.workspace.texts import same_but_for_breaks
 from codelaw.adapters.workspace.walk import Budget, files_below
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Entry, FileText, Folder, Found, FoundFile, Hits, Located, Stamp
+from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import OpenDocuments
 
 
@@ -30,10 +31,12 @@ class DiskWorkspace:
         documents: OpenDocuments,
         *,
         rg: Callable[[], str | None] = find_rg,
+        editor: Editor | None = None,
     ) -> None:
         self._folders = tuple(folders)
         self._documents = documents
         self._rg = rg
+        self._editor = editor
         self._writing = asyncio.Lock()
         self._outdated: dict[Path, int] = {}
         """Versions of clean buffers whose file we wrote: until the editor reloads them, the disk is the truth."""

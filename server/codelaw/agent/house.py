@@ -1,0 +1,26 @@
+"""What all chats of a session share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codelaw.domain.events import ChatEvent
+    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.store import ChatStore
+    from codelaw.ports.workspace import Processes, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The store, the world, and the way to the client."""
+
+    store: ChatStore
+    workspace: Workspace
+    processes: Processes
+    send: Callable[[ChatEvent], None]
+    clock: Callable[[], float]
+    """Seconds since the epoch."""
+    services: LanguageServices | None = None

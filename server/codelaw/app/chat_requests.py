@@ -1,0 +1,181 @@
+"""Requests about chats."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from codelaw.app import models
+from codelaw.app.core import Core
+from codelaw.app.turns import policy
+from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.errors import Refusal
+from codelaw.domain.reports import ChatRecord
+
+if TYPE_CHECKING:
+    from codelaw.agent.running import RunningTurn
+    from codelaw.domain.requests import Attachment, EditorState
+
+TITLE_CHARACTERS = 60
+
+_log = logging.getLogger(__name__)
+
+
+class ChatRequests(Core):
+    """Chats: made, listed, read, talked to, changed, deleted."""
+
+    async def create(
+        self,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        kind: str = "panel",
+    ) -> Chat:
+        """A new, empty chat."""
+        store = await self._chats.store()
+        now = time.time()
+        chat = Chat(
+            uuid4().hex[:12],
+            title or "",
+            kind,
+            mode or "agent",
+            model or models.current_name(self._settings.value),
+            strategy or self._settings.value.context.strategy,
+            now,
+            now,
+        )
+        await store.create(chat)
+        return chat
+
+    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
+        """Stored chats, newest first; the second value continues the list."""
+        return await (await self._chats.store()).list(query, limit, cursor)
+
+    async def read(
+        self, chat_id: str, *, since_seq: int | None = None, limit: int | None = None, before: str | None = None
+    ) -> ChatRecord:
+        """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`."""
+        agent = await self._chats.get(chat_id)
+        await agent.outbox.drain()
+        store = await self._chats.store()
+        stored = await store.load(chat_id)
+        events = await store.events(chat_id, since_seq or 0)
+        running = agent.running_turn
+        messages = agent.past.told(stored.messages)
+        if before is not None:
+            ids = [message.id for message in messages]
+            messages = messages[: ids.index(before)] if before in ids else messages
+        if limit is not None:
+            messages = messages[-limit:] if limit else ()
+        return ChatRecord(replace(stored.chat, running=running), messages, tuple(events), running)
+
+    async def send(
+        self,
+        chat_id: str | None,
+        text: str,
+        *,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        attachments: Sequence[Attachment] = (),
+        editor: EditorState | None = None,
+    ) -> RunningTurn:
+        """Start a turn, in a new chat without `chat_id`. Everything that can be refused is refused before it starts.
+
+        Not to be cancelled: a turn might begin that nobody knows of.
+        """
+        settings = self._settings.value
+        self._turns.check_text(text)
+        speaker = self._chat_model()
+        known = await self._chats.get(chat_id) if chat_id is not None else None
+        agent = known
+        if agent is not None:
+            agent.claim()
+        try:
+            name = models.effective_name(settings, model or (known.chat.model if known else settings.model.name))
+            chosen = mode or (known.chat.mode if known else "agent")
+            plan = await self._turns.plan(
+                text=text,
+                settings=settings,
+                name=name,
+                mode=chosen,
+                attachments=attachments,
+                editor=editor,
+                agent=known,
+            )
+            if agent is None:
+                chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
+                agent = await self._chats.get(chat.id)
+                agent.claim()
+            elif mode or model or strategy or not agent.chat.title:
+                title = agent.chat.title or _title(text)
+                await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+            agent.gate.policy, unread = policy(settings, chosen, self._processes)
+            around = await self._turns.surroundings(plan, agent, speaker, settings)
+            return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
+        except BaseException:
+            if agent is not None:
+                agent.release()
+            if agent is not None and known is None:
+                await self._discard(agent.chat.id)
+            raise
+
+    async def steer(self, chat_id: str, text: str) -> None:
+        """Add to the running turn (R-9)."""
+        self._turns.check_text(text)
+        (await self._chats.get(chat_id)).steer(text)
+
+    async def cancel(self, chat_id: str) -> bool:
+        """Stop the running turn or compaction and wait until it has ended; False when there was none (R-8)."""
+        agent = await self._chats.get(chat_id)
+        running = agent.running
+        cancelled = running.cancel() if running is not None else False
+        stopped = await agent.compacting.cancel()
+        if running is not None:
+            await running.result()
+        return cancelled or stopped
+
+    async def update(
+        self,
+        chat_id: str,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+    ) -> Chat:
+        """Change what is given; a running turn goes on as it started (X-1)."""
+        agent = await self._chats.get(chat_id)
+        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+        return agent.chat
+
+    async def delete(self, chat_id: str) -> None:
+        """Delete a chat and everything of it; a running turn is stopped first.
+
+        Raises:
+            Refusal: `chat_busy`: the turn runs in another server.
+        """
+        await self.cancel(chat_id)
+        store = await self._chats.store()
+        if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
+            raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")
+        await store.delete(chat_id)
+        self._chats.forget(chat_id)
+
+    async def _discard(self, chat_id: str) -> None:
+        """Take back a chat that was made for a message that could not be sent."""
+        try:
+            await self.delete(chat_id)
+        except Refusal as refusal:
+            _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
+
+
+def _title(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,67 @@
+"""Requests about what a model is sent."""
+
+from __future__ import annotations
+
+from codelaw.app import inspection, models
+from codelaw.app.core import Core
+from codelaw.domain.chats import Chat, Mode
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, MentionItem
+
+
+class ContextRequests(Core):
+    """The context: looked into, compacted, brought back."""
+
+    async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport:
+        """What would be sent now (L-5)."""
+        settings = self._settings.value
+        agent = await self._chats.get(chat_id) if chat_id is not None else None
+        name = models.effective_name(settings, agent.chat.model if agent else settings.model.name)
+        mode: Mode = agent.chat.mode if agent else "agent"
+        plan = await self._turns.plan(
+            text=text or "",
+            settings=settings,
+            name=name,
+            mode=mode,
+            attachments=(),
+            editor=None,
+            agent=agent,
+            checked=False,
+        )
+        ground = self._turns.ground(plan, agent.chat, self._chat_model(), settings) if agent else None
+        return await inspection.inspect(plan, agent, settings, ground, asked=bool(text))
+
+    async def compact(self, chat_id: str) -> CompactionReport:
+        """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
+
+        Cancelling the caller does not cancel it: `cancel_compaction` does.
+        """
+        agent = await self._chats.get(chat_id)
+        return await agent.compact(await self._ground(agent))
+
+    async def cancel_compaction(self, chat_id: str) -> bool:
+        """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6)."""
+        return await (await self._chats.get(chat_id)).compacting.cancel()
+
+    async def restore(self, chat_id: str, checkpoint_id: str | None = None) -> Chat:
+        """Undo a compaction, the newest without an id, and those after it (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
+        """
+        agent = await self._chats.get(chat_id)
+        await agent.restore(checkpoint_id)
+        return agent.chat
+
+    async def archive(self, chat_id: str) -> ArchiveReport:
+        """What compactions have archived, as a person reads it."""
+        transcript = (await self._chats.get(chat_id)).past.transcript
+        return ArchiveReport("\n\n".join(summary.content for summary in transcript.summaries), transcript.checkpoints)
+
+    async def law(self) -> LawReport:
+        """The law as it is now (L-4)."""
+        return await inspection.law_report(self._workspace)
+
+    async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
+        """Completions of an `@path` (M-4)."""
+        return await inspection.completions(self._workspace, prefix, limit)

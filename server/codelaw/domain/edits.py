@@ -1,0 +1,70 @@
+"""Changes of texts: what is put into an open document, and what a turn has done to the files (F-4, E-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Text put in the place of a part of another."""
+
+    start: int
+    """In code points of the old text."""
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEdit:
+    """A change of an open document, made from exactly the version that was reasoned about (F-4)."""
+
+    uri: str
+    version: int
+    before: str
+    """The document's text at that version, line breaks as the editor has them."""
+    splices: tuple[Splice, ...]
+    """In order, not touching each other."""
+    label: str
+    """What the undo stack calls it."""
+    review: bool = False
+    """The user is shown each part and may refuse it, where the client can do that (E-1)."""
+
+    @property
+    def after(self) -> str:
+        """The text with every part in place."""
+        return spliced(self.before, self.splices)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChange:
+    """What one call did to one file, kept so that it can be undone (E-2)."""
+
+    number: int
+    """Unique in the store, rising."""
+    turn_id: str
+    call_id: str
+    path: str
+    """As shown to the model."""
+    uri: str
+    before: str | None
+    """The text before; None: there was no file."""
+    after: str | None
+    """The text after; None: the file was removed."""
+    encoding: str = "utf-8"
+    bom: bool = False
+    mode: int | None = None
+    """Permission bits of the file before."""
+    state: Literal["planned", "done", "undone"] = "planned"
+    """`planned` until it is known that the change was made: a process may die in between."""
+
+
+def spliced(text: str, splices: tuple[Splice, ...]) -> str:
+    """`text` with parts of it replaced; the splices are in order and do not touch."""
+    pieces: list[str] = []
+    place = 0
+    for splice in splices:
+        pieces += [text[place : splice.start], splice.text]
+        place = splice.end
+    return "".join([*pieces, text[place:]])

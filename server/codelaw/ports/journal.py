@@ -1,0 +1,23 @@
+"""What a turn does to files, kept so that it can be undone (E-2)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from codelaw.domain.files import FileText, Located
+
+
+class Journal(Protocol):
+    """Keeps the text of a file before one call changes it. Everything is durable when a method returns."""
+
+    async def plan(self, place: Located, before: FileText | None, after: str | None) -> int:
+        """A change about to be made; gives its number. `None` stands for no file."""
+        ...
+
+    async def settle(self, number: int, after: str | None) -> None:
+        """The change was made, and this is what came of it."""
+        ...
+
+    async def withdraw(self, number: int) -> None:
+        """The change was not made."""
+        ...
