@@ -35,6 +35,8 @@ class Server:
         self._last = 0
         self._reading = asyncio.create_task(self._read())
         self.on_event: Callable[[dict[str, Any]], None] = lambda _: None
+        self.approves = True
+        """Whether questions about calls are answered at all."""
         self.sent = 0.0
         """When the last request was written, on the monotonic clock, in seconds."""
 
@@ -132,8 +134,9 @@ class Server:
         elif method == "codelaw/chat/event":
             self.on_event(message["params"])
         elif method == "codelaw/approval/request":
-            once = next(option for option in message["params"]["options"] if option["kind"] == "allow_once")
-            self._write({"id": message["id"], "result": {"optionId": once["id"]}})
+            if self.approves:
+                once = next(option for option in message["params"]["options"] if option["kind"] == "allow_once")
+                self._write({"id": message["id"], "result": {"optionId": once["id"]}})
         elif method == "workspace/configuration":
             self._write({"id": message["id"], "result": [None for _ in message["params"]["items"]]})
         elif "id" in message:

@@ -18,6 +18,7 @@ TIMES = 25
 TREE = "(sleep 60 & sleep 60 & (trap '' TERM; sleep 60)) & sleep 60"
 STREAM = VendorReply(text="Thought: t\nAction: Finish[" + "word " * 5000, delay=0.01, times=0)
 COMMAND = VendorReply(text=f"Thought: t\nAction: Bash[{json.dumps({'command': TREE})}]", times=0)
+WRITE = VendorReply(text='Thought: t\nAction: Write[{"path": "new.txt", "content": "x"}]', times=0)
 SILENT = VendorReply(broken="hang", times=0)
 
 
@@ -47,16 +48,24 @@ async def measure(home: Path, workspace: Path) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, str, str]] = []
     async with LoopbackVendor() as vendor:
         model = {"baseUrl": vendor.url, "apiKey": "k", "name": "claude-sonnet-4-5"}
-        server = await Server.ready(workspace, environment(home), {"model": model})
-        for what, reply, kind, status in (
-            ("while the model streams", STREAM, "answer", ""),
-            ("while the model is silent", SILENT, "turn_started", ""),
-            ("while a process tree runs that ignores SIGTERM", COMMAND, "tool_call", "running"),
-        ):
-            seconds = [await stopped(server, vendor, reply, kind, status) for _ in range(TIMES)]
-            rows.append((f"{what}: median", f"{median(seconds) * 1000:.0f} ms", ""))
-            rows.append((f"{what}: worst of {TIMES}", f"{max(seconds) * 1000:.0f} ms", "<= 1000 ms"))
-        await server.stop()
+        for sandbox in ("off", "auto"):
+            settings = {"model": model, "tools": {"bash": {"sandbox": sandbox}}}
+            server = await Server.ready(workspace, environment(home), settings)
+            cases = [
+                (f"while a process tree runs that ignores SIGTERM, sandbox {sandbox}", COMMAND, "tool_call", "running")
+            ]
+            if sandbox == "off":
+                cases += [
+                    ("while the model streams", STREAM, "answer", ""),
+                    ("while the model is silent", SILENT, "turn_started", ""),
+                    ("while the user is asked", WRITE, "tool_call", "awaiting_approval"),
+                ]
+            for what, reply, kind, status in cases:
+                server.approves = status != "awaiting_approval"
+                seconds = [await stopped(server, vendor, reply, kind, status) for _ in range(TIMES)]
+                rows.append((f"{what}: median", f"{median(seconds) * 1000:.0f} ms", ""))
+                rows.append((f"{what}: worst of {TIMES}", f"{max(seconds) * 1000:.0f} ms", "<= 1000 ms"))
+            await server.stop()
     return rows
 
 

@@ -69,6 +69,12 @@ REPORTS = {
     "few": report(reason="rounds_not_enough", **IDLE),
 }
 
+CONFLICT = {"uri": "file:///w/b.py", "reason": f"b.py was changed since: {NASTY}."}
+UNDONE = {
+    "plain": {"reverted": [f"{Path.cwd().as_uri()}/a%20%1B.py", "file:///w/c.py"], "conflicts": [CONFLICT]},
+    "few": {"reverted": [], "conflicts": []},
+}
+
 
 def compaction(turn):
     """A compaction's events; gives its report."""
@@ -194,6 +200,15 @@ def main():
         elif method in {"codelaw/context/compact", "codelaw/context/restore"} and SCENE == "plain":
             data = {"code": "nothing_to_undo", "message": "There is nothing here.", "hint": ""}
             send({"id": id_, "error": {"code": -32803, "message": "There is nothing here.", "data": data}})
+        elif method == "codelaw/chat/read":
+            said = [] if SCENE == "compacts" else [{"id": "m9", "turnId": "t1", "role": "assistant", "content": "x"}]
+            send({"id": id_, "result": {"messages": said, "events": [], "running": None}})
+        elif method == "codelaw/chat/revert" and SCENE in UNDONE:
+            event("notice", level="info", code="reverted", message="Undone in a.py.")
+            send({"id": id_, "result": UNDONE[SCENE]})
+        elif method == "codelaw/chat/revert":
+            data = {"code": "nothing_to_undo", "message": "Nothing is left.", "hint": ""}
+            send({"id": id_, "error": {"code": -32803, "message": "Nothing is left.", "data": data}})
         elif method == "codelaw/context/archive":
             cut = {"id": "cut1", "at": 1000.0, "roundsArchived": 1, "summary": "model", "text": f"# {NASTY}"}
             cuts = [] if SCENE == "plain" else [cut]

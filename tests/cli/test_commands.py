@@ -62,6 +62,8 @@ def test_the_doctor_tells_what_works_and_where_from(workspace):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "turn.maxSteps = 7  (environment, CODELAW_TURN__MAX_STEPS)" in done.stdout
     assert "offline" in done.stdout
+    assert "Commands run" in done.stdout
+    assert "is not trusted" in done.stdout
 
 
 def test_the_doctor_masks_keys_and_knocks_at_the_endpoint(workspace):

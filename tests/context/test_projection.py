@@ -70,3 +70,12 @@ def test_a_running_turn_that_is_well_formed_is_the_same_object():
     ]
     assert in_turn(question, scratchpad) is scratchpad
     assert len(in_turn(question, scratchpad[:1])) == 2
+
+
+def test_a_withdrawn_round_is_left_out_and_named_in_the_report():
+    transcript = archived(1).ended(a_round(7), "t7", 7.0)
+    history = project(transcript.without("t7"), limit=1)
+    assert [message.turn_id for message in history.rounds.messages] == ["t1", "t1"]
+    assert ("withdrawn rounds", True) in [(entry.name, "1 round" in entry.reason) for entry in history.dropped]
+    assert not any(entry.name == "older rounds" for entry in history.dropped), "the limit counts what is shown"
+    assert project(transcript.without("t1").without("t7")).rounds is None

@@ -1,7 +1,7 @@
 """A session without an engine, for tests of the wire.
 
 What is sent decides what happens: `wait` runs until it is cancelled, `ask` puts a question to the user, `print`
-pollutes standard output, `bug` raises, `words a b c` streams the words, `compact` compacts first, anything else is
+pollutes standard output, `service [name, …]` asks the editor's language servers, `bug` raises, `words a b c` streams the words, `compact` compacts first, anything else is
 answered at once.
 
 The title of a chat decides how it is compacted: `hold` until another chat is updated, `timeout` as if the summary took
@@ -17,13 +17,15 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
-from codelaw.domain.errors import Refusal
+from codelaw.domain.code import Position, Span
+from codelaw.domain.edits import RevertConflict, RevertReport
+from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import (
     AnswerDelta,
     ChatEvent,
@@ -33,6 +35,7 @@ from codelaw.domain.events import (
     TurnEnded,
     TurnStarted,
 )
+from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
@@ -97,6 +100,8 @@ class FakeTurn:
         if text.startswith("at "):
             buffer = self._session.documents.at(Path(text[3:]))
             return buffer.text if buffer else "not open"
+        if text.startswith("service "):
+            return await _served(self._session.services, json.loads(text.removeprefix("service ")))
         for word in text.split()[1:] if text.startswith("words") else ():
             self._session.say(self, AnswerDelta(word, 1))
         return f"you said {text[:40]}"
@@ -110,6 +115,24 @@ class FakeTurn:
         self._done.set_result(result)
 
 
+async def _served(services: Any, asked: list[Any]) -> str:
+    """What the editor answers, as JSON; lists of two numbers are positions, of two such lists spans;
+    a last object holds arguments by name."""
+
+    def place(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return Position(*value) if isinstance(value[0], int) else Span(*map(place, value))
+
+    more = asked.pop() if isinstance(asked[-1], dict) else {}
+    try:
+        answer = await getattr(services, asked[0])(*map(place, asked[1:]), **more)
+    except ToolFailure as failure:
+        return f"{failure.code}: {failure.message}"
+    every = [asdict(item) for item in answer] if isinstance(answer, tuple | list) else asdict(answer)
+    return json.dumps(every)
+
+
 class FakeSession:
     """The methods of `codelaw.app.session.Session`."""
 
@@ -120,6 +143,7 @@ class FakeSession:
         self.approver = given["approver"]
         self.emit = given["emit"]
         self.home = given["home"]
+        self.services = given.get("services")
         self.chats: dict[str, Chat] = {}
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
@@ -213,6 +237,31 @@ class FakeSession:
         self._chat(chat_id)
         del self.chats[chat_id]
 
+    async def revert(self, chat_id, turn_id, *, files, messages) -> RevertReport:
+        self._chat(chat_id)
+        if chat_id in self.running:
+            raise Refusal("chat_busy", "A turn is running", "Wait")
+        if turn_id == "slow":
+            await asyncio.Event().wait()
+        if turn_id != "t1":
+            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
+        if not files and not messages:
+            raise Refusal("nothing_to_undo", "Nothing to undo")
+        conflict = RevertConflict("b.py", "file:///w/b.py", "b.py was removed since.")
+        return RevertReport(("file:///w/a.py",) if files else (), (conflict,) if files and messages else ())
+
+    async def before(self, chat_id, turn_id, path) -> str | None:
+        self._chat(chat_id)
+        if turn_id != "t1":
+            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
+        if path not in {"a.py", "b.py"}:
+            raise Refusal("nothing_to_undo", f"This turn did not change {path}")
+        return "old\n" if path == "a.py" else None
+
+    async def changed_files(self, chat_id, turn_id):
+        await self.before(chat_id, turn_id, "a.py")
+        return ["a.py", "b.py"]
+
     async def inspect(self, chat_id, text) -> ContextReport:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
         return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
@@ -281,8 +330,20 @@ class FakeSession:
         documents = tuple(LawDocument(folder.name, folder.uri, 1, "00", "disk") for folder in self.folders)
         return LawReport(bool(documents), documents, "")
 
+    async def laws(self) -> LawState:
+        return LawState((), 0, 200_000)
+
+    async def named_paths(self, paths, *, counted=False):
+        return [NamedPath(path, "missing") for path in paths]
+
     async def mentions(self, prefix, limit):
         return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]
+
+    async def grants(self):
+        return []
+
+    async def revoke(self, grant_id) -> None:
+        raise Refusal("grant_not_found", f"There is no standing permission {grant_id}", "List them")
 
     def models(self):
         return [ModelInfo(self.settings.value.model.name, 200_000, 8_000, "offline", current=True)]

@@ -26,8 +26,15 @@ async def test_initialize_tells_what_the_server_can(fresh: RawClient) -> None:
     assert capabilities["experimental"]["codelaw"]["version"] == 1
     methods = capabilities["experimental"]["codelaw"]["methods"]
     assert "codelaw/chat/send" in methods
-    assert capabilities["executeCommandProvider"]["commands"] == [name.replace("/", ".") for name in methods]
-    assert capabilities["textDocumentSync"] == {"openClose": True, "change": 2, "save": {"includeText": False}}
+    commands = capabilities["executeCommandProvider"]["commands"]
+    assert commands[: len(methods)] == [name.replace("/", ".") for name in methods]
+    assert all(name.startswith("codelaw.") for name in commands)
+    assert capabilities["textDocumentSync"] == {
+        "openClose": True,
+        "change": 2,
+        "willSave": True,
+        "save": {"includeText": False},
+    }
     assert capabilities["workspace"]["workspaceFolders"] == {"supported": True, "changeNotifications": True}
 
 

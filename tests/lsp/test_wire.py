@@ -174,7 +174,7 @@ async def test_too_many_requests_at_once_are_refused_one_by_one(client: RawClien
 
 async def test_unknown_methods(client: RawClient) -> None:
     assert (await client.error("codelaw/nothing", {})).code == -32601
-    assert (await client.error("textDocument/hover", {})).code == -32601
+    assert (await client.error("textDocument/nothing", {})).code == -32601
     assert (await client.error("$/nothing", {})).code == -32601
     start = len(client.messages)
     await client.notify("$/nothing", {})

@@ -12,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codelaw.context.demotion import demoted
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.matching import Replacement, replaced
 from codelaw.tools.paths import located
 from tests.fakes.desk import Desk
@@ -345,3 +348,19 @@ def apply(diff: str, lines: list[str]) -> list[str]:
             out += [line[1:]] if line.startswith(" ") else []
             at += 1
     return out + lines[at:]
+
+
+async def test_what_the_history_has_shortened_is_not_written_into_a_file(desk: Desk) -> None:
+    body = "a line that is long enough to be shortened\n" * 20
+    call = Call("c1", "Write", {"path": "a.py", "content": body})
+    said = Message("m1", "t1", "assistant", "writing", Metadata(calls=(call,)))
+    [short] = demoted([said], {Demotion("m1", "arguments")})
+    copied = short.metadata.calls[0].arguments["content"]
+    assert copied != body
+    refused = await desk("Write", path="b.py", content=copied)
+    assert refused.error is not None
+    assert refused.error.code == "INVALID_PARAM"
+    assert not (desk.root / "b.py").exists()
+    desk.put("c.py", f"# {copied}\nx = 1\n")
+    await desk("Read", path="c.py")
+    assert (await desk("Edit", path="c.py", old_string="x = 1", new_string="x = 2")).status == "success"

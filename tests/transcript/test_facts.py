@@ -65,6 +65,15 @@ def test_a_partial_result_that_was_applied_is_a_change():
     assert [one.path for one in facts(said(("Edit", {"path": "a.py"}, done)), {}).files] == ["a.py"]
 
 
+def test_every_file_of_a_rename_is_listed():
+    files = [{"path": f"f{n}.py", "diff": "+x"} for n in range(12)]
+    done = ("Rename", {"path": "f0.py", "symbol": "old", "new_name": "new"}, ok(applied=True, files=files))
+    tried = ("Rename", {"path": "g.py", "symbol": "a", "new_name": "b"}, ok(applied=False, dry_run=True, files=files))
+    assert [(file.path, file.edits) for file in facts(said(done, tried), {}).files] == [
+        (f"f{n}.py", 1) for n in range(12)
+    ]
+
+
 def test_files_that_a_command_changed_are_listed():
     done = ok(command="make fmt", exit_code=0, stdout="", changed=["src/a.py", "b.py"])
     found = facts(said(edit("b.py"), ("Bash", {"command": "make fmt"}, done)), {})

@@ -96,3 +96,20 @@ def test_a_transcript_is_a_value_that_changes_give_anew():
     after = before.ended(a_round(1), "t1", 1.0)
     assert len(before.messages) == 2
     assert replace(before) is not after
+
+
+def test_a_withdrawn_turn_is_in_the_record_and_not_in_what_is_kept():
+    transcript = of(4).without("t1").without("t3")
+    assert [round_.turn_id for round_ in transcript.kept] == ["t0", "t2"]
+    assert {message.turn_id for message in transcript.shown} == {"t0", "t2"}
+    assert transcript.messages == of(4).messages
+    assert transcript.newest_turn == "t3"
+
+
+def test_a_withdrawn_turn_stays_so_whatever_is_cut_or_restored():
+    cut = of(5).without("t2").reshaped(checkpoint("a", "t2"), ())
+    assert [round_.turn_id for round_ in cut.kept] == ["t3", "t4"], "the cut is where it was decided"
+    back = cut.restored()
+    assert back is not None
+    assert [round_.turn_id for round_ in back.kept] == ["t0", "t1", "t3", "t4"]
+    assert [round_.turn_id for round_ in back.ended(a_round(9), "t9", 9.0).kept][-1] == "t9"

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from codelaw.agent import crash
 from codelaw.agent.compacting import Compacting
 from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
+from codelaw.agent.journal import StoredJournal
 from codelaw.agent.notes import Notes
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
@@ -132,7 +134,9 @@ class AgentChat:
         def kept_back(shown: str) -> bool:
             return self.gate.judge(CallFacts("Read", "read", shown)).action == "deny"
 
-        return ToolEnvironment(self.house.workspace, self.house.processes, self.ledger, result, keep, kept_back)
+        house = self.house
+        known = (house.workspace, house.processes, self.ledger, result, keep, kept_back)
+        return ToolEnvironment(*known, services=house.services)
 
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.
@@ -177,7 +181,9 @@ class AgentChat:
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out))
         for notice in notices:
             opened.notice(notice)
-        executor = Executor(self.chat.id, turn_id, around.ground.toolbox, self.environment(), self.gate, opened.emit)
+        journal = partial(StoredJournal, self.house.store, self.house.workspace, self.chat.id, turn_id)
+        toolbox = around.ground.toolbox
+        executor = Executor(self.chat.id, turn_id, toolbox, self.environment(), self.gate, opened.emit, journal)
         fitting = Fitting(
             opened,
             around.ground,

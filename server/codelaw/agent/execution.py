@@ -15,6 +15,7 @@ from codelaw.agent.dialects.base import InvalidCall
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, Event, ToolCallEvent
 from codelaw.domain.messages import Call
+from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
 from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
@@ -23,7 +24,7 @@ from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
-    from codelaw.domain.permissions import Decision
+    from codelaw.ports.journal import Journal
     from codelaw.tools.base import Tool, ToolEnvironment
     from codelaw.tools.toolbox import Toolbox
 
@@ -31,6 +32,7 @@ WARN_AFTER = 3
 """Equal failures after which the model is told (R-7)."""
 STOP_AFTER = 6
 """Equal failures after which the turn ends (R-7)."""
+STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +55,8 @@ class Executor:
     environment: ToolEnvironment
     gate: Gate
     emit: Callable[[Event], None]
+    journal: Callable[[str], Journal] | None = None
+    """Makes the journal of a call (E-2)."""
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -142,9 +146,12 @@ class Executor:
             return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
         arguments = self.toolbox.parse(tool, call.arguments)
         facts = CallFacts(tool.name, tool.effect, await self._subject(tool, arguments), call.arguments)
-        decision = self.gate.judge(facts)
+        facts, decision = await self._strictest(tool, arguments, facts)
         decisions.append(decision)
         comment = ""
+        if decision.action == "ask" and tool.effect == "write" and await tool.reviewed(arguments, self.environment):
+            decision = Decision("allow", "default", "You confirm each part in the editor.")
+            decisions.append(decision)
         if decision.action == "ask":
             preview = await tool.preview(arguments, self.environment)
             self.tell(call, "awaiting_approval", step, diff=preview.diff, decision=decision)
@@ -157,8 +164,20 @@ class Executor:
             by = "The user refused this call." if decision.source == "user" else f"Refused by the rule {decision.rule}."
             return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)
         self.tell(call, "running", step, decision=decision)
-        result = await run_tool(tool, arguments, self.environment)
+        journal = self.journal(call.id) if self.journal is not None else None
+        result = await run_tool(tool, arguments, replace(self.environment, journal=journal))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
+        """The judgement of a call; of one that changes several files the strictest, and the file it is about."""
+        decision = self.gate.judge(facts)
+        if decision.action != "deny":
+            for subject in await tool.subjects(arguments, self.environment):
+                other = replace(facts, subject=subject)
+                judged = self.gate.judge(other)
+                if STRICTNESS[judged.action] > STRICTNESS[decision.action]:
+                    facts, decision = other, judged
+        return facts, decision
 
     async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""

@@ -19,7 +19,7 @@ from codelaw.templates.render import render
 from codelaw.tools.paths import located, whole
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import Folder, Located
+    from codelaw.domain.files import FileText, Folder, Located
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.workspace import Workspace
 
@@ -57,6 +57,23 @@ class Law:
     notices: tuple[Notice, ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class FolderLaw:
+    """One folder's law as a file."""
+
+    folder: Folder
+    name: str
+    """As it is spelt."""
+    place: Located | None
+    """None where it leads out of the workspace."""
+    text: FileText | None
+    """None where it cannot be read."""
+    problem: str
+    """Why not."""
+    others: tuple[str, ...]
+    """Other spellings of the name in the same folder, which do not count."""
+
+
 async def question(
     text: str, workspace: Workspace, facts: Facts, attachments: Sequence[Attachment], editor: EditorState | None
 ) -> Question:
@@ -90,30 +107,44 @@ async def find_law(workspace: Workspace) -> Law:
     """The law of every workspace folder as it is now, open buffers first (L-4)."""
     documents: list[LawText] = []
     notices: list[Notice] = []
-    for folder in workspace.folders:
-        try:
-            place = await _locate_law(workspace, folder)
-            if place is None:
-                continue
-            text = await workspace.read(place)
-        except ToolFailure as failure:
-            notices.append(
-                Notice("warning", "law_unreadable", f"The law of {folder.name} is left out: {failure.message}")
-            )
-            continue
-        documents.append(LawText(folder.name, place.uri, text.text, text.digest, text.source))
+    for found in await folder_laws(workspace):
+        if found.place is None or found.text is None:
+            message = f"The law of {found.folder.name} is left out: {found.problem}"
+            notices.append(Notice("warning", "law_unreadable", message))
+        else:
+            text = found.text
+            documents.append(LawText(found.folder.name, found.place.uri, text.text, text.digest, text.source))
     return Law(tuple(documents), laws.assemble(documents), tuple(notices))
 
 
-async def _locate_law(workspace: Workspace, folder: Folder) -> Located | None:
-    prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
-    root = whole(folder)
-    names = {entry.name for entry in await workspace.entries(root, hidden=True, ignored=True)}
+async def folder_laws(workspace: Workspace) -> list[FolderLaw]:
+    """What there is of a law in each workspace folder, readable or not."""
+    found: list[FolderLaw] = []
+    for folder in workspace.folders:
+        place: Located | None = None
+        others: tuple[str, ...] = ()
+        try:
+            names = await _names(workspace, folder)
+            name = laws.choose(names)
+            if name is None:
+                continue
+            others = tuple(sorted(other for other in names if other != name and laws.choose([other])))
+            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
+            place = await located(workspace, f"{prefix}{name}")
+            found.append(FolderLaw(folder, name, place, await workspace.read(place), "", others))
+        except ToolFailure as failure:
+            why = f"{laws.NAME} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
+            found.append(FolderLaw(folder, laws.NAME, place, None, why, others))
+    return found
+
+
+async def _names(workspace: Workspace, folder: Folder) -> set[str]:
+    """The names in a folder's root, open documents included."""
+    names = {entry.name for entry in await workspace.entries(whole(folder), hidden=True, ignored=True)}
     names.update(
         buffer.path.name for buffer in workspace.buffers.all() if buffer.path and buffer.path.parent == folder.root
     )
-    name = laws.choose(names)
-    return None if name is None else await located(workspace, f"{prefix}{name}")
+    return names
 
 
 async def _resolve(workspace: Workspace, path: str) -> Mention:

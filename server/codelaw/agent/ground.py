@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.context.sections import Section
+    from codelaw.domain.chats import Notice
     from codelaw.ports.model import ChatModel
     from codelaw.tools.toolbox import Toolbox
 
@@ -59,6 +60,8 @@ class Ground:
     summary_window: int = 0
     """Tokens of the summary model's window."""
     shape: Shape = field(default_factory=Shape)
+    law_news: Callable[[], Notice | None] = lambda: None
+    """Called when a step was given the law; what the user is told when it is another than at the step before (E-5)."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.context.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 CACHE_SECONDS = 300.0
 """How long a vendor keeps a prompt in its cache after the last use."""
@@ -50,6 +54,7 @@ class Past:
             stored.checkpoints,
             frozenset(stored.demotions),
             {turn.id: turn.started_at for turn in stored.turns},
+            stored.withdrawn,
         )
         self.generation = stored.chat.generation
         self.last_usage = None
@@ -100,7 +105,7 @@ class Past:
                 if checkpoint is not None:
                     self.last_usage = None
 
-        await _to_the_end(asyncio.ensure_future(write()))
+        await to_the_end(asyncio.ensure_future(write()))
 
     async def restore(self, checkpoint_id: str | None) -> None:
         """Undo a checkpoint, the newest without an id, and those after it (K-3).
@@ -122,7 +127,23 @@ class Past:
                 self.transcript = replace(self.transcript, checkpoints=after.checkpoints)
                 self.last_usage = None
 
-        await _to_the_end(asyncio.ensure_future(write()))
+        await to_the_end(asyncio.ensure_future(write()))
+
+    async def withdraw(self, turn_id: str) -> None:
+        """Let the model forget a turn; the record keeps it (E-2).
+
+        Raises:
+            Refusal: as `reshape`; `nothing_to_undo` when it was withdrawn before.
+        """
+
+        async def write() -> None:
+            async with self._writing:
+                settled = self.transcript.newest_turn
+                self.generation = await self.store.withdraw_turn(self.chat_id, self.generation, turn_id, settled)
+                self.transcript = self.transcript.without(turn_id)
+                self.last_usage = None
+
+        await to_the_end(asyncio.ensure_future(write()))
 
     def told(self, record: Sequence[Message]) -> tuple[Message, ...]:
         """The whole record, each summary standing before the first round that its checkpoint kept."""
@@ -145,12 +166,14 @@ class Past:
         return {"status": "success", "data": {"content": summaries[int(number) - 1].content}}
 
 
-async def _to_the_end(writing: asyncio.Future[None]) -> None:
+async def to_the_end(writing: asyncio.Future[T]) -> T:
     """Await `writing` whatever happens, so that the store and the memory always say the same."""
     try:
-        await asyncio.shield(writing)
+        return await asyncio.shield(writing)
     except asyncio.CancelledError:
         while not writing.done():
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([writing])
+        if not writing.cancelled() and (error := writing.exception()) is not None:
+            _log.warning("what was to be finished after a cancel has failed: %s", error)
         raise

@@ -185,6 +185,9 @@ class Turn:
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
         view = await self.fitting.view()
+        news = self.around.ground.law_news()
+        if news is not None:
+            self.open.notice(news)
         while True:
             try:
                 return await self._ask(view)

@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from codelaw.app import models
 from codelaw.app.core import Core
-from codelaw.app.turns import policy
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
@@ -116,7 +115,7 @@ class ChatRequests(Core):
             elif mode or model or strategy or not agent.chat.title:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-            agent.gate.policy, unread = policy(settings, chosen, self._processes)
+            unread = await self._settle(agent, chosen, settings)
             around = await self._turns.surroundings(plan, agent, speaker, settings)
             return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
         except BaseException:

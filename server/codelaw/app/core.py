@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.stores.sqlite import SqliteStore
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.processes import LocalProcesses
+from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.agent.approval import Gate
 from codelaw.agent.chat import AgentChat
 from codelaw.agent.house import House
@@ -19,10 +20,11 @@ from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.turns import TurnMaker, policy
 from codelaw.domain.chats import Chat, Mode, Strategy
-from codelaw.settings import process_environment
+from codelaw.settings import own_folders, process_environment
 
 if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
+    from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import OpenDocuments
-    from codelaw.settings import EffectiveSettings
+    from codelaw.settings import EffectiveSettings, Settings
 
 
 class Core:
@@ -56,8 +58,11 @@ class Core:
         self._home = home
         self._services = services
         self._workspace = DiskWorkspace(folders, documents, editor=editor)
-        self._processes = LocalProcesses(process_environment())
-        self._turns = TurnMaker(self._workspace, time.time, _operating_system())
+        self._workspace.review = settings.value.editor.review
+        self._environment = process_environment()
+        self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
+        self._processes = LocalProcesses(self._environment)
+        self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_store, self._make_agent)
         self._model: ChatModel | None = None
@@ -67,6 +72,28 @@ class Core:
         store = await SqliteStore.open(self._home / "codelaw.db")
         self._always[:] = await store.grants()
         return store
+
+    def _roots(self) -> list[Path]:
+        return [folder.root for folder in self._workspace.folders]
+
+    async def _settle(self, agent: AgentChat, mode: Mode, settings: Settings) -> list[Notice]:
+        """Put the settings and the grants that are in force now upon the chat's next turn, and what is wrong with them.
+
+        A turn that runs keeps what it began with: its commands stay in the sandbox under which they were allowed (S-4).
+        """
+        bash = settings.tools.bash
+        if bash.sandbox == "off":
+            self._processes = LocalProcesses(self._environment)
+        else:
+            means = await self._sandbox.means()
+            self._processes = LocalProcesses(
+                self._environment, sandbox=self._sandbox, means=means, network=bash.network
+            )
+        # Another server may have given or taken some.
+        self._always[:] = await (await self._chats.store()).grants()
+        agent.house = replace(agent.house, processes=self._processes)
+        agent.gate.policy, notices = policy(settings, mode, self._processes)
+        return notices
 
     def _make_agent(self, store: ChatStore, chat: Chat) -> AgentChat:
         house = House(store, self._workspace, self._processes, self._emit, time.time, self._services)

@@ -12,6 +12,9 @@ from codelaw.adapters.models import catalog
 from codelaw.app import models
 from codelaw.app.chat_requests import ChatRequests
 from codelaw.app.context_requests import ContextRequests
+from codelaw.app.law_requests import LawRequests
+from codelaw.app.permission_requests import PermissionRequests
+from codelaw.app.revert_requests import RevertRequests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ModelInfo
 from codelaw.templates.render import preload
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Session(ChatRequests, ContextRequests):
+class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, PermissionRequests):
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""
 
     @classmethod
@@ -66,6 +69,7 @@ class Session(ChatRequests, ContextRequests):
         try:
             await self._chat_model().warm()
             await self._chats.store()
+            await self._sandbox.means()
         except Refusal as refusal:
             _log.warning("not ready yet: %s", refusal.message)
 
@@ -79,12 +83,14 @@ class Session(ChatRequests, ContextRequests):
             self._retired.append(self._model)
             self._model = None
         self._settings = settings
+        self._workspace.review = settings.value.editor.review
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
         await self._chats.close()
         for model in [*self._retired, *([self._model] if self._model else [])]:
             await model.close()
+        await self._sandbox.close()
 
 
 def _preload() -> None:

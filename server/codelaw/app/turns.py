@@ -14,6 +14,7 @@ from codelaw.agent.gather import Facts, Law, Question, find_law, question
 from codelaw.agent.ground import Ground, Limits, Shape
 from codelaw.agent.turn import Surroundings
 from codelaw.app import models
+from codelaw.app.shown_laws import ShownLaws
 from codelaw.context.law import LARGE_SHARE
 from codelaw.context.modules import system_sections
 from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import Chat
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
+    from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings import Settings
 
@@ -48,7 +50,7 @@ def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy
     ]
     if settings.tools.bash.sandbox == "require" and not processes.sandboxed:
         deny.append(parse("Bash"))
-        message = "tools.bash.sandbox requires a sandbox and there is none: commands are refused."
+        message = f"tools.bash.sandbox requires a sandbox and there is none: commands are refused. {processes.describe}"
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
     return rules, notices
@@ -89,11 +91,19 @@ class Plan:
 class TurnMaker:
     """Makes plans and surroundings for the turns of one session."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], operating_system: str) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        clock: Callable[[], float],
+        operating_system: str,
+        services: LanguageServices | None = None,
+    ) -> None:
         self._workspace = workspace
+        self._services = services
         self._clock = clock
         self._operating_system = operating_system
         self._calibration = Calibration()
+        self.laws = ShownLaws()
         self._learned: dict[str, int] = {}
         """By model, the tokens that its vendor really takes where that is less than the window."""
 
@@ -124,7 +134,8 @@ class TurnMaker:
                 is off, for an inspection.
         """
         dialect = settings.model.dialect
-        toolbox = default_toolbox(bash_timeout=settings.tools.bash.timeout_seconds).for_mode(mode)
+        offered = self._services.offered if self._services is not None else frozenset[str]()
+        toolbox = default_toolbox(bash_timeout=settings.tools.bash.timeout_seconds, services=offered).for_mode(mode)
         window = models.window_of(settings, name)
         tokens = min(window.tokens, self._learned.get(name, window.tokens))
         limits = Limits(
@@ -191,9 +202,12 @@ class TurnMaker:
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
         """What the views of a chat are made of, besides its history."""
+        shown = Law()
 
         async def law() -> str:
-            return (await find_law(self._workspace)).text
+            nonlocal shown
+            shown = await find_law(self._workspace)
+            return shown.text
 
         return Ground(
             model,
@@ -206,6 +220,7 @@ class TurnMaker:
             lambda tokens: self._calibration.apply(plan.model_name, tokens),
             models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             shape_of(settings, chat),
+            lambda: self.laws.shown(chat, shown.documents, self._clock()),
             models.caches(plan.model_name),
         )
 

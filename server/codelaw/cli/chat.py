@@ -58,6 +58,7 @@ class Talk:
         self.client = Client(server)
         self.chat_id: str | None = arguments.chat
         self.mode: str | None = arguments.mode
+        self.workspace = Path(arguments.workspace).resolve()
         self._arguments = arguments
         self._screen = screen
         self._kind = "panel"

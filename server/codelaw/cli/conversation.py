@@ -16,10 +16,11 @@ from codelaw.cli.compaction import show_archive
 from codelaw.cli.context import print_report
 from codelaw.cli.exits import CANCELLED, FINISHED
 from codelaw.cli.terminal import DIM, RED, Screen
+from codelaw.cli.undo import undo
 
 MAX_HISTORY = 1000
 MODES = ("agent", "ask", "plan")
-ASKING = frozenset({"context", "compact", "restore", "summary"})
+ASKING = frozenset({"context", "compact", "restore", "summary", "undo"})
 """Commands that ask the server."""
 HELP = """\
 /new            start a new chat
@@ -28,6 +29,7 @@ HELP = """\
 /compact        archive older rounds behind a summary; Ctrl-C stops it
 /restore [ID]   undo the newest compaction, or all back to that one
 /summary        the summaries of what was archived, with their ids
+/undo           undo what the last turn did to files; what you typed since stays
 /quit           leave, as Ctrl-D does
 Ctrl-C cancels the running turn. @path makes the model read that file first.
 A \\ at the end of a line goes on in the next one; a line of three quotes opens
@@ -96,6 +98,8 @@ async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -
         screen.line("There is no chat yet.", style=DIM)
     elif command == "compact":
         await talk.compact()
+    elif command == "undo":
+        await undo(talk.client, screen, chat["chatId"], talk.workspace)
     elif command == "restore":
         which = {"checkpointId": argument} if argument else {}
         await talk.client.request("codelaw/context/restore", chat | which)

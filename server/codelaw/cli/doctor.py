@@ -17,19 +17,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from codelaw import __version__
+from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
-from codelaw.settings import home, process_environment, user_file
+from codelaw.settings import WORKSPACE_FILE, home, process_environment, trusted_folders, user_file
 
 CONNECT_SECONDS = 3.0
 DEFAULT_ENDPOINT = "https://api.anthropic.com"
 _PROGRAMS = {
     "rg": "searching is slower without it",
     "git": "the agent often wants it",
-    "bwrap": "commands run without a sandbox",
+    "bwrap": "commands are locked in less well without it, or not at all",
 }
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
@@ -61,6 +62,8 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             await _store(client),
             *await _model(client, settings),
             *await asyncio.to_thread(_programs),
+            await _sandbox(settings, Path(arguments.workspace)),
+            await asyncio.to_thread(_trust, folder, Path(arguments.workspace)),
         ]
         broken = any(finding.state == "broken" for finding in findings)
         if arguments.json:
@@ -151,6 +154,28 @@ def _programs() -> list[Finding]:
         Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
         for name, path in found.items()
     ]
+
+
+async def _sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
+    """What a command of the next turn would run in; tried out here as the server does."""
+    if settings.get("tools.bash.sandbox", {}).get("value") == "off":
+        return Finding("sandbox", "lacking", "switched off by tools.bash.sandbox; commands run with all your rights")
+    sandbox = Sandbox(lambda: [workspace.resolve()], [], process_environment())
+    try:
+        means = await sandbox.means()
+    finally:
+        await sandbox.close()
+    network = bool(settings.get("tools.bash.network", {}).get("value"))
+    required = settings.get("tools.bash.sandbox", {}).get("value") == "require"
+    state = "good" if means.kind is not None else "broken" if required else "lacking"
+    return Finding("sandbox", state, means.describe(network=network))
+
+
+def _trust(folder: Path, workspace: Path) -> Finding:
+    real = workspace.resolve()
+    if real in trusted_folders(folder):
+        return Finding("trust", "good", f"{real} is trusted: its {WORKSPACE_FILE} counts in full")
+    return Finding("trust", "good", f"{real} is not trusted: its {WORKSPACE_FILE} may only tighten")
 
 
 def _print(screen: Screen, findings: list[Finding], settings: dict[str, Any], file: Path) -> None:

@@ -20,6 +20,8 @@ DIFF_LINES = 50
 STDOUT_LINES = (10, 20)
 """Head and tail: what was started, and how it ended."""
 STDERR_LINES = 20
+DIAGNOSTICS = 3
+"""Of those that an edit's result carries: errors come first."""
 UNKNOWN = 4_000
 """Characters of an unknown tool's data, or of a misshapen field, as JSON."""
 FIELD = 2_000
@@ -119,6 +121,8 @@ def _read(data: Json, kept: Json) -> None:
 
 
 def _change(data: Json, kept: Json) -> None:
+    if "diagnostics" in data:
+        _list(data, kept, "diagnostics", DIAGNOSTICS)
     name = "diff" if "diff" in data else "content"
     lines = _lines(data.get(name))
     if lines is None:
@@ -129,6 +133,40 @@ def _change(data: Json, kept: Json) -> None:
     kept[name] = text[: 2 * UNKNOWN]
     if len(lines) > DIFF_LINES or len(text) > 2 * UNKNOWN:
         kept["diff_truncated"] = True
+
+
+def _changes(data: Json, kept: Json) -> None:
+    """What several files became: the diffs share the room of one."""
+    files = data.get("files")
+    if not isinstance(files, list):
+        _list(data, kept, "files", LISTED)
+        return
+    room = DIFF_LINES
+    shortened: list[Any] = []
+    for file in cast("list[Any]", files)[:LISTED]:
+        if not isinstance(file, Mapping):
+            shortened.append(bounded(file, FIELD))
+            continue
+        given = cast("Mapping[str, Any]", file)
+        entry: Json = {name: bounded(given[name], FIELD) for name in _CHANGE_FIELDS if name in given}
+        lines = (_lines(given.get("diff")) or [])[:room]
+        room -= len(lines)
+        shortened.append(entry | ({"diff": "\n".join(lines)[:UNKNOWN]} if lines else {"diff_truncated": True}))
+    kept["files"] = shortened
+    rest = cast("list[Any]", files)[LISTED:]
+    if rest:
+        kept["shown"] = LISTED
+        kept["also"] = bounded(
+            [cast("Mapping[str, Any]", file).get("path") for file in rest if isinstance(file, Mapping)]
+        )
+
+
+def _places(data: Json, kept: Json) -> None:
+    _list(data, kept, "places", LISTED)
+
+
+def _diagnostics(data: Json, kept: Json) -> None:
+    _list(data, kept, "diagnostics", LISTED)
 
 
 def _bash(data: Json, kept: Json) -> None:
@@ -153,7 +191,7 @@ def _nothing(_data: Json, _kept: Json) -> None:
     """The fields are all there is."""
 
 
-_CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines")
+_CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines", "refused")
 _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "LS": (("path", "total", "folders", "files"), _ls),
     "Glob": (("pattern", "path", "total", "reason"), _glob),
@@ -165,8 +203,13 @@ _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "Edit": (_CHANGE_FIELDS, _change),
     "MultiEdit": (_CHANGE_FIELDS, _change),
     "Write": (_CHANGE_FIELDS, _change),
-    "Bash": (("command", "description", "exit_code", "changed"), _bash),
+    "Bash": (("command", "description", "exit_code", "unsaved", "changed"), _bash),
     "TodoWrite": (("recap",), _nothing),
+    "Diagnostics": (("path", "total", "errors", "version"), _diagnostics),
+    "Definition": (("symbol", "total"), _places),
+    "References": (("symbol", "total"), _places),
+    "Rename": (("symbol", "new_name", "failed", "left"), _changes),
+    "QuickFix": (("title", "failed", "left"), _changes),
 }
 
 

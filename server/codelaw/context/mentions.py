@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from codelaw.context.observations import one_name
 from codelaw.domain.events import Mention
@@ -16,13 +17,25 @@ REMINDED = 5
 _MENTION = re.compile(r'@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
 
 
-def candidates(text: str) -> list[str]:
-    """The paths mentioned in `text`, normalised, in order of appearance, without repeats (M-1).
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A path that a text mentions, and where."""
+
+    path: str
+    """Normalised."""
+    start: int
+    """Of the `@`, in code points."""
+    end: int
+    quoted: bool
+
+
+def named(text: str) -> list[Named]:
+    """Every mention in `text`, in order of appearance (M-1).
 
     Absolute paths, paths that escape the folder and paths without a letter or digit are no mentions. Whether a file is
     there is for the caller to find out.
     """
-    found: dict[str, None] = {}
+    found: list[Named] = []
     for match in _MENTION.finditer(text):
         before = text[match.start() - 1] if match.start() else ""
         quoted, plain = match.groups()
@@ -31,8 +44,14 @@ def candidates(text: str) -> list[str]:
             continue
         path = raw if ":" in raw else posixpath.normpath(raw)
         if not path.startswith(("/", "../", "~")) and path != "..":
-            found[path] = None
-    return list(found)
+            end = match.end() if quoted is not None else match.start() + 1 + len(raw)
+            found.append(Named(path, match.start(), end, quoted is not None))
+    return found
+
+
+def candidates(text: str) -> list[str]:
+    """The paths mentioned in `text`, normalised, in order of appearance, without repeats (M-1)."""
+    return list(dict.fromkeys(mention.path for mention in named(text)))
 
 
 def reminder(mentions: Sequence[Mention]) -> str:
@@ -40,13 +59,13 @@ def reminder(mentions: Sequence[Mention]) -> str:
     resolved = [mention for mention in mentions if mention.kind != "unresolved"]
     if not resolved:
         return ""
-    named = resolved[:REMINDED]
+    first = resolved[:REMINDED]
     return render(
         "mention",
-        named=[spell(mention.path) for mention in named],
-        more=len(resolved) - len(named),
-        files=sum(mention.kind == "file" for mention in named),
-        folders=sum(mention.kind == "folder" for mention in named),
+        named=[spell(mention.path) for mention in first],
+        more=len(resolved) - len(first),
+        files=sum(mention.kind == "file" for mention in first),
+        folders=sum(mention.kind == "folder" for mention in first),
     )
 
 

@@ -25,12 +25,15 @@ def project(transcript: Transcript, *, limit: int = 0, summary_room: int | None 
     not drown in its own archive.
     """
     archived = transcript.messages[: transcript.cut]
-    kept = transcript.messages[transcript.cut :]
+    kept = transcript.shown
     clean, _ = hygiene(kept, limit)
     dropped: list[Dropped] = []
     if archived:
         turns = len({message.turn_id for message in archived})
         dropped.append(Dropped("archived rounds", f"{turns} older rounds were archived by compaction"))
+    withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
+    if withdrawn:
+        dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
     shown = demoted(clean, transcript.demoted)
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:

@@ -111,6 +111,8 @@ class StoredChat:
     """Oldest first, the undone ones left out."""
     demotions: tuple[Demotion, ...] = ()
     """Those made for economy, in order."""
+    withdrawn: frozenset[str] = field(default_factory=frozenset[str])
+    """The turns that were taken out of the view (E-2)."""
     settled: str = ""
     """The newest turn that had ended at the last compaction or restore: its usage, and older, counts no more (W-2)."""
     damaged: int = 0

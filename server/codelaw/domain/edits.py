@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+BINARY = "binary"
+"""The encoding of bytes that are no text: one character up to U+00FF for each byte; such a file is undone whole."""
+DAMAGED = "damaged"
+"""The encoding of a change that cannot be read from the store any more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Splice:
@@ -53,11 +58,33 @@ class KeptChange:
     after: str | None
     """The text after; None: the file was removed."""
     encoding: str = "utf-8"
+    """`utf-8`: bytes that are not stand as lone surrogates (U+DC80 to U+DCFF); else `BINARY` or `DAMAGED`."""
     bom: bool = False
+    """Not part of the texts, unless they are `BINARY`."""
     mode: int | None = None
     """Permission bits of the file before."""
     state: Literal["planned", "done", "undone"] = "planned"
     """`planned` until it is known that the change was made: a process may die in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevertConflict:
+    """A file that was left alone, because undoing would have touched what others did to it since (E-2)."""
+
+    path: str
+    """As shown."""
+    uri: str
+    reason: str
+    """A sentence for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevertReport:
+    """What came of undoing a turn (E-2)."""
+
+    reverted: tuple[str, ...] = ()
+    """URIs of the files that are as if the turn had not changed them."""
+    conflicts: tuple[RevertConflict, ...] = ()
 
 
 def spliced(text: str, splices: tuple[Splice, ...]) -> str:

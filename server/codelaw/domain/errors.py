@@ -30,6 +30,8 @@ RefusalCode = Literal[
     "internal_error",
     "store_unavailable",
     "not_trusted",
+    "folder_not_found",
+    "grant_not_found",
     "nothing_to_undo",
     "revert_conflict",
 ]
@@ -79,9 +81,13 @@ class ModelFailure(CodelawError):
 
 
 class ToolFailure(CodelawError):
-    """The one exception a tool raises for the model to read."""
+    """The one exception a tool raises for the model to read.
 
-    def __init__(self, code: ErrorCode, message: str) -> None:
+    `uncertain` is set where a change may have been made all the same, because nobody can say.
+    """
+
+    def __init__(self, code: ErrorCode, message: str, *, uncertain: bool = False) -> None:
         super().__init__(message)
         self.code: ErrorCode = code
         self.message = message
+        self.uncertain = uncertain

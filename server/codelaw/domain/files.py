@@ -60,8 +60,19 @@ class FileText:
     """The buffer differs from the disk."""
     encoding: str = "utf-8"
     bom: bool = False
+    formed_from: tuple[str, ...] = ()
+    """Digests of the texts that the editor's formatter made this one of when it saved (F-2)."""
     replaced: bool = False
     """Some bytes could not be decoded and stand as U+FFFD."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileImage:
+    """A file on the disk at one moment, byte for byte."""
+
+    content: bytes
+    mode: int
+    """Permission bits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,25 +7,45 @@ from typing import Any
 from lsprotocol import types
 
 from codelaw.lsp.client import Client
-from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, VERSION
+from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, EDITOR_COMMANDS, VERSION
 
-STANDARD: tuple[str, ...] = ()
+TRIGGERS = ("@", "/")
+"""Characters that begin a path, or a part of one, in the law and in chat files."""
+STANDARD: tuple[str, ...] = (
+    types.TEXT_DOCUMENT_HOVER,
+    types.TEXT_DOCUMENT_COMPLETION,
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    types.TEXT_DOCUMENT_CODE_LENS,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
+    types.TEXT_DOCUMENT_FOLDING_RANGE,
+    types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
+)
 """The methods of LSP itself that `lsp/standard` answers."""
 
 
 def abilities(client: Client, encoding: Any) -> types.ServerCapabilities:
     """The server's capabilities for this client."""
-    del client
+    contents = types.TextDocumentContentOptions(["codelaw-chat"]) if client.contents else None
+    kinds: list[Any] = ["quickfix", "refactor"]
     return types.ServerCapabilities(
         position_encoding=encoding,
         text_document_sync=types.TextDocumentSyncOptions(
             open_close=True,
             change=types.TextDocumentSyncKind.Incremental,
+            will_save=True,
             save=types.SaveOptions(include_text=False),
         ),
-        execute_command_provider=types.ExecuteCommandOptions(commands=list(COMMANDS)),
+        # Where it can be said for which documents they are, that is said later, by `lsp/offering`.
+        hover_provider=None if client.selective else True,
+        completion_provider=None if client.selective else types.CompletionOptions(list(TRIGGERS)),
+        code_action_provider=types.CodeActionOptions(code_action_kinds=kinds) if client.actions else True,
+        code_lens_provider=types.CodeLensOptions(resolve_provider=False),
+        document_symbol_provider=True,
+        folding_range_provider=True,
+        execute_command_provider=types.ExecuteCommandOptions(commands=[*COMMANDS, *EDITOR_COMMANDS]),
         workspace=types.WorkspaceOptions(
-            workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True)
+            workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True),
+            text_document_content=contents,
         ),
         experimental={"codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS)}},
     )

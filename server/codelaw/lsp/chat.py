@@ -9,6 +9,7 @@ from codelaw.domain.chats import TurnResult
 from codelaw.lsp import convert
 from codelaw.lsp.cancelling import cancelled_by_others
 from codelaw.lsp.sessions import RunningTurn
+from codelaw.lsp.showing import show_message
 from codelaw.protocol import chats as wire
 from codelaw.protocol.events import ChatRecord
 
@@ -73,6 +74,25 @@ async def update(connection: Connection, params: wire.UpdateChat) -> wire.Chat:
 async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
     await connection.session.delete(params.chat_id)
     return wire.Deleted()
+
+
+async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
+    """Undo a turn. Cancelling the request stops after the file at hand; what was undone stays so (E-2)."""
+    report = await connection.session.revert(
+        params.chat_id, params.turn_id, files=params.files is not False, messages=params.messages or False
+    )
+    return convert.revert_report(report)
+
+
+async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
+    """Undo a turn; a client without events is told by a message what came of it."""
+    answer = await revert(connection, params)
+    if not connection.client.events:
+        count = len(answer.reverted)
+        told = [f"{count} file{'' if count == 1 else 's'} undone."]
+        told += [f"Left alone: {conflict.reason}" for conflict in answer.conflicts]
+        show_message(connection.rpc, "warning" if answer.conflicts else "info", " ".join(told))
+    return answer
 
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:

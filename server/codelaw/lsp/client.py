@@ -37,8 +37,20 @@ class Client:
     """It answers `codelaw/editor/save`."""
     services: frozenset[str] = frozenset()
     """What it answers of `codelaw/editor/…`: `diagnostics`, `definition`, `references`, `rename`, `quickFix`."""
+    applies: bool = False
+    """It takes `workspace/applyEdit`, if only without versions."""
+    actions: bool = False
+    """It takes code actions with a kind, not commands alone."""
+    outlines: bool = False
+    """It takes document symbols inside each other."""
     contents: bool = False
     """It asks for `workspace/textDocumentContent`."""
+    related: bool = False
+    """It shows what a diagnostic is related to."""
+    markdown: bool = False
+    """It shows Markdown in a hover."""
+    selective: bool = False
+    """It takes hover and completion for some documents alone."""
     lens_refresh: bool = False
     """It answers `workspace/codeLens/refresh`."""
     process_id: int | None = None
@@ -51,6 +63,12 @@ def client_of(params: types.InitializeParams) -> Client:
     watched = workspace.did_change_watched_files or types.DidChangeWatchedFilesClientCapabilities()
     edit = workspace.workspace_edit or types.WorkspaceEditClientCapabilities()
     lens = workspace.code_lens or types.CodeLensWorkspaceClientCapabilities()
+    text = params.capabilities.text_document or types.TextDocumentClientCapabilities()
+    action = text.code_action or types.CodeActionClientCapabilities()
+    symbol = text.document_symbol or types.DocumentSymbolClientCapabilities()
+    published = text.publish_diagnostics or types.PublishDiagnosticsClientCapabilities()
+    hover = text.hover or types.HoverClientCapabilities()
+    completion = text.completion or types.CompletionClientCapabilities()
     ours = _table(_table(params.capabilities.experimental).get("codelaw"))
     editor = _table(ours.get("editor"))
     return Client(
@@ -66,7 +84,13 @@ def client_of(params: types.InitializeParams) -> Client:
         annotations=edit.change_annotation_support is not None,
         saves=_declared(editor, "save"),
         services=frozenset(name for name in SERVICES if _declared(editor, name)),
+        applies=bool(workspace.apply_edit),
+        actions=action.code_action_literal_support is not None,
+        outlines=bool(symbol.hierarchical_document_symbol_support),
         contents=workspace.text_document_content is not None,
+        related=bool(published.related_information),
+        selective=bool(hover.dynamic_registration and completion.dynamic_registration),
+        markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
         lens_refresh=bool(lens.refresh_support),
         process_id=params.process_id,
     )

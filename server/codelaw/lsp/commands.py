@@ -1,15 +1,18 @@
-"""`workspace/executeCommand`: every method of ours under its name with dots."""
+"""`workspace/executeCommand`: every method of ours under its name with dots, and the commands of actions and lenses."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 from codelaw.lsp.errors import WireError, bad_params
-from codelaw.protocol.names import COMMANDS
+from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
+
+KNOWN = COMMANDS | {name: name for name in EDITOR_COMMANDS}
+"""What each command stands for: a method, or itself."""
 
 
 def read_command(params: Any) -> tuple[str, Any]:
-    """The method a command stands for, and its params: the one argument, or `{}` without one.
+    """What a command stands for, and its params: the one argument, or `{}` without one.
 
     Raises:
         WireError: -32602 with the field's path.
@@ -18,15 +21,15 @@ def read_command(params: Any) -> tuple[str, Any]:
         raise bad_params([{"path": "", "message": "Input should be an object"}])
     body = cast("dict[str, Any]", params)
     name = body.get("command")
-    if not isinstance(name, str) or name not in COMMANDS:
+    if not isinstance(name, str) or name not in KNOWN:
         raise bad_params([{"path": "command", "message": f"No such command: {str(name)[:200]}"}])
     arguments: Any = body.get("arguments")
     if arguments is None:
-        return COMMANDS[name], {}
+        return KNOWN[name], {}
     if not isinstance(arguments, list) or len(cast("list[Any]", arguments)) > 1:
         raise bad_params([{"path": "arguments", "message": "Input should be an array with at most one object"}])
     values = cast("list[Any]", arguments)
-    return COMMANDS[name], values[0] if values else {}
+    return KNOWN[name], values[0] if values else {}
 
 
 def inside_arguments(error: WireError) -> WireError:

@@ -13,7 +13,15 @@ from codelaw.domain.files import Folder
 from codelaw.lsp.client import Client
 from codelaw.lsp.errors import ClientError, Disconnected
 from codelaw.lsp.rpc import Rpc
-from codelaw.settings import WORKSPACE_FILE, EffectiveSettings, load_settings, process_environment, user_file
+from codelaw.settings import (
+    WORKSPACE_FILE,
+    EffectiveSettings,
+    home,
+    load_settings,
+    process_environment,
+    trusted_folders,
+    user_file,
+)
 
 log = logging.getLogger(__name__)
 
@@ -55,14 +63,20 @@ class Configuration:
     async def load(self, folders: Sequence[Folder]) -> EffectiveSettings:
         """Read every layer."""
         environ = process_environment()
-        return await asyncio.to_thread(
-            load_settings,
-            environ=environ,
-            user_file=user_file(environ),
-            workspace_files=[folder.root / WORKSPACE_FILE for folder in folders],
-            client=_over(self._options, self._pulled),
-            cli=self._overrides,
-        )
+        client = _over(self._options, self._pulled)
+
+        def read() -> EffectiveSettings:
+            trusted = trusted_folders(home(environ))
+            return load_settings(
+                environ=environ,
+                user_file=user_file(environ),
+                workspace_files=[folder.root / WORKSPACE_FILE for folder in folders],
+                trusted_files=[folder.root / WORKSPACE_FILE for folder in folders if folder.root in trusted],
+                client=client,
+                cli=self._overrides,
+            )
+
+        return await asyncio.to_thread(read)
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

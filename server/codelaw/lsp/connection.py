@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,22 +17,29 @@ from pydantic import ValidationError
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, CompactionEvent
+from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, TurnEnded
 from codelaw.lsp import convert
 from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.client import Client
 from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.documents import DocumentMoment, EditorDocuments
+from codelaw.lsp.edits import ClientEditor
 from codelaw.lsp.errors import bad_params, refusal
+from codelaw.lsp.features.features import Features
 from codelaw.lsp.folders import Folders
-from codelaw.lsp.handlers import HANDLERS, TWINS
+from codelaw.lsp.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
+from codelaw.lsp.law import LawDiagnostics, is_law
+from codelaw.lsp.offering import offer
 from codelaw.lsp.progress import Progress
 from codelaw.lsp.rpc import Rpc
+from codelaw.lsp.services import ClientServices
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
-from codelaw.lsp.showing import show_answer, show_compaction, show_message
+from codelaw.lsp.showing import log_message, show_answer, show_compaction, show_message
 from codelaw.lsp.standard import ANSWERS
 from codelaw.lsp.watching import Watching
+from codelaw.lsp.workspace import offer_trust
 from codelaw.protocol.base import field_errors
+from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import CHAT_EVENT
 from codelaw.settings import EffectiveSettings, home, process_environment
@@ -67,12 +74,17 @@ class Connection:
         self._progress = Progress(rpc, self._cancel_chat, self._cancel_compaction)
         self._watching = Watching(rpc, client)
         self._told: set[str] = set()
+        self.asked_trust: set[tuple[str, ...]] = set()
+        """Workspace files, with the keys in them, about which the user was asked (S-3)."""
         self._compaction_told: CompactionReport | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
         self.on_document: list[Callable[[str, DocumentMoment], None]] = []
         """Called with the uri of a document that was opened, changed, saved or closed; for the first also with those
         that were open before."""
+        self.law = LawDiagnostics(self)
+        self.features = Features(self)
+        self.on_document += [self.law.document, self.features.on_document]
 
     async def open(self, open_session: OpenSession) -> None:
         """Read the settings and open the session."""
@@ -87,28 +99,33 @@ class Connection:
             approver=ClientApprover(self.rpc, self.client),
             emit=self.emit,
             home=self.home,
+            editor=ClientEditor(self.rpc, lambda: self.client, self.documents),
+            services=ClientServices(self.rpc, self.client, self.documents),
         )
         self._tell_problems()
         for buffer in self.documents.all():
             self.document(buffer.uri, "opened")
         self.later(self.session.warm())
+        self.law.soon()
+        self.later(offer(self.rpc, self.client))
         self.later(self._watching.watch(self.folders.uris))
         if not done:
             self.later(self._late(pull))
 
     async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any]:
-        """Answer one method, or as a command its twin.
+        """Answer one method, or as a command its twin; or a command that is no method's.
 
         Raises:
             WireError: bad params or a refusal.
         """
         try:
             # Nothing is spelt in three ways: an empty Lua table is an array.
-            params = METHODS[method].params.model_validate({} if raw is None or raw == [] else raw)
+            kind = COMMAND_TYPES.get(method) or METHODS[method]
+            params = kind.params.model_validate({} if raw is None or raw == [] else raw)
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         await self.documents.settled()
-        handler = TWINS.get(method, HANDLERS[method]) if command else HANDLERS[method]
+        handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
             return (await handler(self, params)).wire()
         except Refusal as refused:
@@ -134,6 +151,11 @@ class Connection:
             except Exception:
                 log.exception("A document could not be followed")
 
+    def files_changed(self, uris: Sequence[str]) -> None:
+        """Watched files have changed on the disk; the settings are read again by themselves."""
+        if any(is_law(uri) for uri in uris):
+            self.law.soon()
+
     def emit(self, event: ChatEvent) -> None:
         """Tell the client what happened; never raises."""
         try:
@@ -143,8 +165,13 @@ class Connection:
                 report = event.event.report
                 if report is not None and report.message:  # within a turn only what must be said (K-6)
                     self.tell_compaction(report)
+            elif isinstance(event.event, NoticeEvent) and event.event.code == "law_changed":
+                log_message(self.rpc, event.event.level, event.event.message)
             if self.client.progress:
                 self._progress.follow(event)
+            self.features.on_event(event)
+            if isinstance(event.event, TurnEnded):
+                self.law.soon()  # the turn may have made a file that the law names
         except Exception:
             log.exception("An event could not be sent")
 
@@ -170,6 +197,7 @@ class Connection:
             found = await asyncio.to_thread(self.folders.resolve)
             self.settings = await self.configuration.load(found)
             self.session.reconfigure(self.settings)
+            self.law.soon()
             self._tell_problems()
 
     async def folders_changed(self) -> None:
@@ -187,6 +215,7 @@ class Connection:
 
     async def close(self) -> None:
         """End the session: turns are cancelled, children killed, the store closed."""
+        self.law.close()
         try:
             await self.session.close()
         finally:
@@ -217,7 +246,12 @@ class Connection:
         self.later(cancel())
 
     def _tell_problems(self) -> None:
-        fresh: list[Notice] = [notice for notice in self.settings.problems if notice.message not in self._told]
+        offer_trust(self)
+        fresh: list[Notice] = [
+            notice
+            for notice in self.settings.problems
+            if notice.message not in self._told and notice.code != "setting_refused"  # which the offer names
+        ]
         self._told |= {notice.message for notice in fresh}
         for notice in fresh[:SHOWN_PROBLEMS]:
             show_message(self.rpc, notice.level, f"codelaw settings: {notice.message}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from codelaw.domain import chats, checkpoints, events, messages, models, permissions, reports, requests
+from codelaw.domain import chats, checkpoints, edits, events, messages, models, permissions, reports, requests
 from codelaw.lsp.documents import EditorDocuments
 from codelaw.lsp.positions import code_points, line_at, line_starts
 from codelaw.protocol import approvals as wire_approvals
@@ -164,6 +164,11 @@ def chat_record(value: reports.ChatRecord) -> wire_events.ChatRecord:
         events=[chat_event(item) for item in value.events],
         running=value.running,
     )
+
+
+def revert_report(value: edits.RevertReport) -> wire.Reverted:
+    conflicts = [wire.RevertConflict(uri=item.uri, reason=item.reason) for item in value.conflicts]
+    return wire.Reverted(reverted=list(value.reverted), conflicts=conflicts)
 
 
 def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +19,33 @@ from pygls.uris import to_fs_path
 from codelaw.domain.files import Buffer
 from codelaw.lsp.positions import Encoding, line_starts, offset
 
+KEPT_FORMATTINGS = 8
+"""Of one file that are remembered (S-6)."""
 DocumentMoment = Literal["opened", "changed", "closed", "saved"]
+
+
+class Follow:
+    """Every text that a document has had since it is followed, also those inside one notification."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.closed = False
+        self._news = asyncio.Event()
+
+    def saw(self, text: str) -> None:
+        """The document has this text now."""
+        self.texts.append(text)
+        self._news.set()
+
+    def ended(self) -> None:
+        """The document was closed."""
+        self.closed = True
+        self._news.set()
+
+    async def more(self) -> None:
+        """Wait for the next text, or the end."""
+        await self._news.wait()
+        self._news.clear()
 
 
 class EditorDocuments:
@@ -26,6 +53,9 @@ class EditorDocuments:
 
     def __init__(self) -> None:
         self.encoding: Encoding = "utf-16"
+        self._follows: dict[str, list[Follow]] = {}
+        self._saving: dict[str, str] = {}
+        self._formed: dict[Path | str, list[tuple[str, str]]] = {}
         self._by_uri: dict[str, Buffer] = {}
         self._by_path: dict[Path, str] = {}
         self._resolving: set[asyncio.Task[None]] = set()
@@ -47,6 +77,8 @@ class EditorDocuments:
         """A document was opened; opening it again replaces its text."""
         path = path_of(item.uri)
         self._by_uri[item.uri] = Buffer(item.uri, path, item.text, item.version, item.language_id)
+        for follow in self._follows.get(item.uri, ()):
+            follow.saw(item.text)
         if path is not None:
             self._by_path[path] = item.uri
             task = asyncio.get_running_loop().create_task(self._resolve(item.uri, path))
@@ -58,18 +90,53 @@ class EditorDocuments:
         buffer = self._by_uri.get(params.text_document.uri)
         if buffer is None:
             return
-        text = buffer.text
+        text, follows = buffer.text, self._follows.get(buffer.uri, ())
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 text = self._spliced(text, change)
             else:
                 text = change.text
+            for follow in follows:
+                follow.saw(text)
         self._by_uri[buffer.uri] = replace(buffer, text=text, version=params.text_document.version)
 
     def closed(self, uri: str) -> None:
         """A document was closed: the disk is the truth again."""
         if self._by_uri.pop(uri, None) is not None:
             self._by_path = {path: other for path, other in self._by_path.items() if other != uri}
+            self._saving.pop(uri, None)
+            for follow in self._follows.get(uri, ()):
+                follow.ended()
+
+    @contextmanager
+    def following(self, uri: str) -> Generator[Follow]:
+        """Watch a document's text for a while."""
+        follow = Follow()
+        self._follows.setdefault(uri, []).append(follow)
+        try:
+            yield follow
+        finally:
+            self._follows[uri].remove(follow)
+            if not self._follows[uri]:
+                del self._follows[uri]
+
+    def saving(self, uri: str) -> None:
+        """The editor begins to save: what changes until it has is its formatter's work, nobody's edit (F-2)."""
+        buffer = self._by_uri.get(uri)
+        if buffer is not None:
+            self._saving[uri] = buffer.text
+
+    def saved(self, uri: str) -> None:
+        """The editor has saved."""
+        before, buffer = self._saving.pop(uri, None), self._by_uri.get(uri)
+        if before is not None and buffer is not None and buffer.text != before:
+            formed = self._formed.setdefault(buffer.path or uri, [])
+            formed.append((before, buffer.text))
+            del formed[:-KEPT_FORMATTINGS]
+
+    def formed(self, path: Path) -> Sequence[tuple[str, str]]:
+        """What saving has made of a file's text: before and after, oldest first."""
+        return tuple(self._formed.get(path, ()))
 
     async def settled(self) -> None:
         """Wait until the symlinks in every open document's path are resolved."""

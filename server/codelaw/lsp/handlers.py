@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp import chat, context, model, settings
+from codelaw.lsp import chat, context, model, permission, settings, workspace
+from codelaw.lsp.features import asking, commands
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
@@ -22,19 +23,36 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/chat/cancel": chat.cancel,
     "codelaw/chat/update": chat.update,
     "codelaw/chat/delete": chat.delete,
+    "codelaw/chat/revert": chat.revert,
     "codelaw/context/inspect": context.inspect,
     "codelaw/context/compact": context.compact,
     "codelaw/context/restore": context.restore,
     "codelaw/context/archive": context.archive,
     "codelaw/context/law": context.law,
     "codelaw/context/mentions": context.mentions,
+    "codelaw/workspace/trust": workspace.trust,
+    "codelaw/permission/list": permission.list_grants,
+    "codelaw/permission/revoke": permission.revoke,
     "codelaw/model/list": model.list_models,
     "codelaw/settings/read": settings.read,
 }
 
 TWINS: dict[str, Handler] = {
     "codelaw/chat/send": chat.start,
+    "codelaw/chat/revert": chat.revert_and_tell,
     "codelaw/context/compact": context.start_compacting,
     "codelaw/context/archive": context.show_the_archive,
 }
 """What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""
+
+COMMAND_HANDLERS: dict[str, Handler] = {
+    "codelaw.editor.ask": asking.ask,
+    "codelaw.editor.explain": asking.explain,
+    "codelaw.editor.fix": asking.fix,
+    "codelaw.editor.test": asking.test,
+    "codelaw.chatFile.send": commands.send,
+    "codelaw.chatFile.stop": commands.stop,
+    "codelaw.chatFile.undo": commands.undo,
+    "codelaw.chat.show": commands.show_chat,
+}
+"""The commands that are no method's twin."""

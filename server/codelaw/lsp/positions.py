@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import Literal
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -44,6 +45,31 @@ def offset(text: str, starts: list[int], line: int, units: int, encoding: Encodi
     if line >= len(starts):
         return len(text)
     return starts[line] + code_points(line_at(text, starts, line), units, encoding)
+
+
+def units(text: str, encoding: Encoding) -> int:
+    """The length of a text in the encoding's units."""
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    return sum(_width(character, encoding) for character in text)
+
+
+def position_of(text: str, starts: list[int], place: int, encoding: Encoding) -> tuple[int, int]:
+    """Line and units of an offset in code points; the inverse of `offset`."""
+    line = bisect_right(starts, place) - 1
+    return line, units(text[starts[line] : place], encoding)
+
+
+def exact_offset(text: str, starts: list[int], line: int, characters: int, encoding: Encoding) -> int | None:
+    """As `offset`, but None outside the text and inside a character.
+
+    The line after the last one, at its beginning, is the end of the text: that is how a whole text is spelt.
+    """
+    if line >= len(starts):
+        return len(text) if (line, characters) == (len(starts), 0) else None
+    whole = line_at(text, starts, line)
+    place = code_points(whole, characters, encoding)
+    return starts[line] + place if place == len(whole) or units(whole[:place], encoding) == characters else None
 
 
 def _width(character: str, encoding: Encoding) -> int:

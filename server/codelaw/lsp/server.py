@@ -83,6 +83,7 @@ class CodelawServer(LanguageServer):
             types.TEXT_DOCUMENT_DID_OPEN: self._opened,
             types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             types.TEXT_DOCUMENT_DID_CLOSE: self._document_closed,
+            types.TEXT_DOCUMENT_WILL_SAVE: lambda params: self.documents.saving(params.text_document.uri),
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._folders_changed,
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configuration_changed,
@@ -175,6 +176,7 @@ class CodelawServer(LanguageServer):
         self._tell(params.text_document.uri, "closed")
 
     def _saved(self, params: types.DidSaveTextDocumentParams) -> None:
+        self.documents.saved(params.text_document.uri)
         self._reload_for([params.text_document.uri])
         self._tell(params.text_document.uri, "saved")
 
@@ -184,7 +186,10 @@ class CodelawServer(LanguageServer):
             self._connection.document(uri, what)
 
     def _files_changed(self, params: types.DidChangeWatchedFilesParams) -> None:
-        self._reload_for([change.uri for change in params.changes])
+        uris = [change.uri for change in params.changes]
+        self._reload_for(uris)
+        if self._connection is not None:
+            self._connection.files_changed(uris)
 
     def _reload_for(self, uris: list[str]) -> None:
         # The law needs nothing here: it is looked up at every assembly (L-4).

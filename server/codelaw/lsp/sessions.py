@@ -8,8 +8,11 @@ from typing import Protocol
 
 from codelaw.domain.chats import Chat, Mode, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.edits import RevertReport
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
+from codelaw.domain.laws import LawState, NamedPath
+from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.ports.approver import Approver
@@ -84,6 +87,23 @@ class Session(Protocol):
 
     async def delete(self, chat_id: str) -> None: ...
 
+    async def revert(self, chat_id: str, turn_id: str, *, files: bool, messages: bool) -> RevertReport:
+        """Undo what a turn did; cancelling stops after the file at hand, and what was undone stays so (E-2)."""
+        ...
+
+    async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:
+        """The text of a file, `path` as shown, before the turn changed it; None: there was no file (E-4).
+
+        Raises:
+            Refusal: `chat_not_found`, `turn_not_found`; `nothing_to_undo` when the turn did not change it, or it is
+                no text.
+        """
+        ...
+
+    async def changed_files(self, chat_id: str, turn_id: str) -> Sequence[str]:
+        """The files that a turn changed, as shown, in the order of their first change (E-4)."""
+        ...
+
     async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport: ...
 
     async def compact(self, chat_id: str) -> CompactionReport:
@@ -102,7 +122,21 @@ class Session(Protocol):
 
     async def law(self) -> LawReport: ...
 
+    async def laws(self) -> LawState:
+        """Every folder's law as a document (E-5)."""
+        ...
+
+    async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> Sequence[NamedPath]:
+        """What `@paths` lead to; with `counted` also their sizes."""
+        ...
+
     async def mentions(self, prefix: str, limit: int) -> Sequence[MentionItem]: ...
+
+    async def grants(self) -> Sequence[Grant]:
+        """The standing permissions the user gave, for always and in the chats of this session (S-2)."""
+        ...
+
+    async def revoke(self, grant_id: str) -> None: ...
 
     def models(self) -> Sequence[ModelInfo]: ...
 

@@ -39,6 +39,11 @@ def show_message(rpc: Rpc, level: Level, text: str) -> None:
     rpc.tell(types.WINDOW_SHOW_MESSAGE, {"type": int(LEVELS[level]), "message": text})
 
 
+def log_message(rpc: Rpc, level: Level, text: str) -> None:
+    """A line in the editor's log of this server, for what need not interrupt anybody."""
+    rpc.tell(types.WINDOW_LOG_MESSAGE, {"type": int(LEVELS[level]), "message": f"codelaw: {text}"})
+
+
 def show_compaction(rpc: Rpc, report: CompactionReport) -> None:
     """How a compaction went, as one sentence (K-10)."""
     level: Level = "warning" if report.reason in FAILED else "info"

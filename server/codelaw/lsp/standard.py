@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
+
+from codelaw.lsp import law_answers
+from codelaw.lsp.features import actions, documents
+
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
 
 Answer = Callable[["Connection", Any], Awaitable[Any]]
 """Takes lsprotocol's params and gives lsprotocol's result."""
 
-ANSWERS: dict[str, Answer] = {}
+ANSWERS: dict[str, Answer] = {
+    types.TEXT_DOCUMENT_HOVER: law_answers.hover,
+    types.TEXT_DOCUMENT_COMPLETION: law_answers.completion,
+    types.TEXT_DOCUMENT_CODE_ACTION: actions.code_actions,
+    types.TEXT_DOCUMENT_CODE_LENS: actions.code_lenses,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: documents.symbols,
+    types.TEXT_DOCUMENT_FOLDING_RANGE: documents.foldings,
+    types.WORKSPACE_TEXT_DOCUMENT_CONTENT: documents.content,
+}

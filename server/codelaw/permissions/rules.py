@@ -2,8 +2,8 @@
 
 `Bash(git diff:*)` covers commands that begin with these words, `Bash(npm test)` that command alone. For other tools the
 specifier is a glob over the path as it is shown: `Edit(src/**)`, `Read(**/.env)`. As in ignore files, a pattern without
-a slash matches in every folder, and a leading slash ties it to the root. `Edit` speaks for MultiEdit and Write too, and
-`Read` for Grep.
+a slash matches in every folder, and a leading slash ties it to the root. `Edit` speaks for MultiEdit, Write, Rename and
+QuickFix too, and `Read` for Grep, Diagnostics, Definition and References.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ MAX_RULE = 4096
 """Characters."""
 
 _RULE = re.compile(r"([A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
-_FAMILIES = {"Edit": frozenset({"Edit", "MultiEdit", "Write"}), "Read": frozenset({"Read", "Grep"})}
+_FAMILIES = {
+    "Edit": frozenset({"Edit", "MultiEdit", "Write", "Rename", "QuickFix"}),
+    "Read": frozenset({"Read", "Grep", "Diagnostics", "Definition", "References"}),
+}
 _BLANKET = frozenset({"", "*", ":*", "**"})
 
 

@@ -21,6 +21,11 @@ class Editor(Protocol):
         """Whether it saves documents when it is asked to."""
         ...
 
+    @property
+    def reviews(self) -> bool:
+        """Whether it lets the user confirm each part of an edit (E-1)."""
+        ...
+
     async def apply(self, edit: DocumentEdit) -> str:
         """Make the edit as one step of the undo stack; gives the document's text with what was accepted of it.
 
@@ -29,7 +34,7 @@ class Editor(Protocol):
 
         Raises:
             ToolFailure: CONFLICT when the editor refused it, the document has moved on, or was closed: nothing was
-                changed.
+                changed, unless it is `uncertain`; PERMISSION_DENIED when a user who reviewed it took nothing of it.
         """
         ...
 

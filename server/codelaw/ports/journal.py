@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from codelaw.domain.files import FileText, Located
+from codelaw.domain.files import FileImage, FileText, Located
 
 
 class Journal(Protocol):
@@ -20,4 +20,8 @@ class Journal(Protocol):
 
     async def withdraw(self, number: int) -> None:
         """The change was not made."""
+        ...
+
+    async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
+        """A change that was made already, by a command; nothing could be planned."""
         ...

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
@@ -88,6 +89,46 @@ class ChatStore(Protocol):
             Refusal: `chat_busy` as for `reshape`; `nothing_to_undo` when one of them is unknown or undone already.
         """
         ...
+
+    async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
+        """Take a turn out of the view, not out of the record (E-2). Gives the chat's new generation.
+
+        Raises:
+            Refusal: `chat_busy` as for `reshape`; `nothing_to_undo` when it was withdrawn before.
+        """
+        ...
+
+    async def plan_change(self, chat_id: str, change: KeptChange) -> int:
+        """Keep what is about to be done to a file, or was done; gives its number, whatever `change.number` is."""
+        ...
+
+    async def settle_change(self, chat_id: str, number: int, after: str | None) -> None:
+        """A planned change was made."""
+        ...
+
+    async def withdraw_change(self, chat_id: str, number: int) -> None:
+        """A planned change was not made."""
+        ...
+
+    async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
+        """What a turn did to files, oldest first; one that is damaged has the encoding `DAMAGED`.
+
+        Raises:
+            Refusal: `turn_not_found`.
+        """
+        ...
+
+    async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None: ...
+
+    async def begin_revert(self, chat_id: str) -> None:
+        """Keep turns and reverts of all servers away from a chat until `end_revert`, or this server's death.
+
+        Raises:
+            Refusal: `chat_busy`.
+        """
+        ...
+
+    async def end_revert(self, chat_id: str) -> None: ...
 
     async def is_alive(self, owner: str) -> bool:
         """Whether that server instance still lives."""

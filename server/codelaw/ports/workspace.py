@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from codelaw.domain.files import Buffer, Entry, FileText, Folder, Found, Hits, Located, ProcessResult, Stamp
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import (
+    Buffer,
+    Entry,
+    FileImage,
+    FileText,
+    Folder,
+    Found,
+    Hits,
+    Located,
+    ProcessResult,
+    Stamp,
+)
 
 
 class OpenDocuments(Protocol):
@@ -18,6 +30,10 @@ class OpenDocuments(Protocol):
 
     def all(self) -> Sequence[Buffer]:
         """Every open document, `untitled:` ones included."""
+        ...
+
+    def formed(self, path: Path) -> Sequence[tuple[str, str]]:
+        """What saving has lately made of the text of a file, open or not: before and after, oldest first."""
         ...
 
 
@@ -51,14 +67,74 @@ class Workspace(Protocol):
         """
         ...
 
-    async def write(self, located: Located, text: str, *, over: FileText | None) -> FileText:
-        """Replace the file atomically, creating folders; mode bits, symlinks, encoding and BOM of `over` are kept.
+    def in_editor(self, located: Located) -> bool:
+        """Whether it is an open document that the editor changes for us (F-4)."""
+        ...
+
+    def reviews(self, located: Located) -> bool:
+        """Whether the user confirms each part of a change of it, in the editor (E-1)."""
+        ...
+
+    async def save_edited(self) -> Sequence[str]:
+        """Have the editor save what we changed in it and was clean before (F-6).
+
+        Gives the files, as shown, whose open document differs from the disk all the same.
+        """
+        ...
+
+    async def write(self, located: Located, text: str, *, over: FileText | None, label: str = "") -> FileText:
+        """Replace the text.
+
+        An open document is changed in the editor, where it can do that (F-4); a file atomically, creating folders;
+        mode bits, symlinks, encoding and BOM of `over` are kept.
 
         `over` is what the new text was made from (None: the file must not exist). It is checked at the last moment.
+        `label` names the change in the editor's undo stack. Under review less than `text` may come of it (E-1).
+
+        Cancelled, it waits until it is known what came of it: it returns when the change was made all the same.
 
         Raises:
             ToolFailure: CONFLICT when the content is no longer `over`, or an open buffer differs from the disk;
                 ACCESS_DENIED.
+        """
+        ...
+
+    async def image(self, located: Located, *, most: int | None = None) -> FileImage | None:
+        """The file on the disk byte for byte, whatever is open; None when there is none.
+
+        Raises:
+            ToolFailure: IS_DIRECTORY, ACCESS_DENIED; INVALID_PARAM when it has more than `most` bytes.
+        """
+        ...
+
+    async def images(
+        self, located: Sequence[Located], *, most: int, total: int
+    ) -> list[FileImage | ToolFailure | None]:
+        """Many at once, in order; where there is a failure it stands for the image.
+
+        `total` is the most bytes of all together; what does not fit is a failure as if it had more than `most`.
+        """
+        ...
+
+    async def put_back(self, located: Located, content: bytes, *, over: bytes | None, mode: int | None = None) -> None:
+        """Give a file on the disk these bytes, in one step (E-2).
+
+        `over` is what is there now (None: no file), checked at the last moment. `mode` are its permission bits; without
+        it they stay, or are those of a new file.
+
+        Raises:
+            ToolFailure: CONFLICT when the file is not `over`, or open in the editor with another text than `content`;
+                ACCESS_DENIED.
+        """
+        ...
+
+    async def remove(self, located: Located, *, over: bytes, shown: str | None = None) -> None:
+        """Remove a file from the disk (E-2).
+
+        `over` is what is there now, checked at the last moment. `shown` is the text that the editor may have open.
+
+        Raises:
+            ToolFailure: CONFLICT when the file is not `over`, or open in the editor with another text; ACCESS_DENIED.
         """
         ...
 
@@ -99,7 +175,15 @@ class Workspace(Protocol):
 class Processes(Protocol):
     """Commands in their own process group, with a scrubbed environment (T-6)."""
 
-    sandboxed: bool
+    @property
+    def sandboxed(self) -> bool:
+        """Whether commands are locked into the workspace (S-4)."""
+        ...
+
+    @property
+    def describe(self) -> str:
+        """How commands run, or why not in a sandbox, as a sentence for the user."""
+        ...
 
     async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
         """Run a shell command; cancelling the task kills the whole group. `timeout` is in seconds."""

@@ -94,6 +94,15 @@ class UpdateChat(Params):
     strategy: Strategy | None = None
 
 
+class RevertTurn(Params):
+    """`files` is true where it is left out, `messages` false."""
+
+    chat_id: Id
+    turn_id: Id
+    files: bool | None = None
+    messages: bool | None = None
+
+
 class Chat(Payload):
     """A conversation; `running` is the id of the running turn."""
 
@@ -209,6 +218,20 @@ class Cancelled(Payload):
 
 class Deleted(Payload):
     deleted: Literal[True] = True
+
+
+class RevertConflict(Payload):
+    """A file that was left alone."""
+
+    uri: str
+    reason: str
+
+
+class Reverted(Payload):
+    """The files that are as if the turn had not changed them, and those that were changed since at the same place."""
+
+    reverted: list[str]
+    conflicts: list[RevertConflict]
 
 
 class Started(Payload):

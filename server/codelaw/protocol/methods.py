@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codelaw.protocol import chats, contexts, events, models, settings
+from codelaw.protocol import chats, contexts, events, models, permissions, settings, workspaces
 from codelaw.protocol.base import Params, Payload
 
 
@@ -27,12 +27,16 @@ METHODS: dict[str, Method] = {
     "codelaw/chat/cancel": Method(chats.ChatRef, chats.Cancelled),
     "codelaw/chat/update": Method(chats.UpdateChat, chats.Chat),
     "codelaw/chat/delete": Method(chats.ChatRef, chats.Deleted),
+    "codelaw/chat/revert": Method(chats.RevertTurn, chats.Reverted),
     "codelaw/context/inspect": Method(contexts.InspectContext, contexts.ContextReport),
     "codelaw/context/compact": Method(chats.ChatRef, contexts.CompactionReport, chats.Started),
     "codelaw/context/restore": Method(contexts.RestoreContext, chats.Chat),
     "codelaw/context/archive": Method(chats.ChatRef, contexts.Archive),
     "codelaw/context/law": Method(contexts.ReadLaw, contexts.LawReport),
     "codelaw/context/mentions": Method(contexts.ListMentions, contexts.MentionList),
+    "codelaw/workspace/trust": Method(workspaces.TrustFolder, workspaces.Trust),
+    "codelaw/permission/list": Method(permissions.ListGrants, permissions.GrantList),
+    "codelaw/permission/revoke": Method(permissions.RevokeGrant, permissions.Revoked),
     "codelaw/model/list": Method(models.ListModels, models.ModelList),
     "codelaw/settings/read": Method(settings.ReadSettings, settings.SettingsReport),
 }

@@ -14,12 +14,16 @@ CLIENT_METHODS = (
     "codelaw/chat/cancel",
     "codelaw/chat/update",
     "codelaw/chat/delete",
+    "codelaw/chat/revert",
     "codelaw/context/inspect",
     "codelaw/context/compact",
     "codelaw/context/restore",
     "codelaw/context/archive",
     "codelaw/context/law",
     "codelaw/context/mentions",
+    "codelaw/workspace/trust",
+    "codelaw/permission/list",
+    "codelaw/permission/revoke",
     "codelaw/model/list",
     "codelaw/settings/read",
 )
@@ -27,6 +31,12 @@ CLIENT_METHODS = (
 
 CHAT_EVENT = "codelaw/chat/event"
 APPROVAL_REQUEST = "codelaw/approval/request"
+EDITOR_DIAGNOSTICS = "codelaw/editor/diagnostics"
+EDITOR_DEFINITION = "codelaw/editor/definition"
+EDITOR_REFERENCES = "codelaw/editor/references"
+EDITOR_RENAME = "codelaw/editor/rename"
+EDITOR_QUICK_FIX = "codelaw/editor/quickFix"
+EDITOR_SAVE = "codelaw/editor/save"
 
 
 def command_name(method: str) -> str:
@@ -35,3 +45,15 @@ def command_name(method: str) -> str:
 
 
 COMMANDS = {command_name(method): method for method in CLIENT_METHODS}
+
+EDITOR_COMMANDS = (
+    "codelaw.editor.ask",
+    "codelaw.editor.explain",
+    "codelaw.editor.fix",
+    "codelaw.editor.test",
+    "codelaw.chatFile.send",
+    "codelaw.chatFile.stop",
+    "codelaw.chatFile.undo",
+    "codelaw.chat.show",
+)
+"""Commands that are no request's twin: what code actions and lenses run in any editor (E-3, E-4)."""

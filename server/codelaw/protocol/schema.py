@@ -8,11 +8,34 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from codelaw.domain.errors import RefusalCode
+from codelaw.protocol import services
 from codelaw.protocol.approvals import ApprovalReply, ApprovalRequest
 from codelaw.protocol.base import Payload
 from codelaw.protocol.events import ChatEvent
 from codelaw.protocol.methods import METHODS
-from codelaw.protocol.names import APPROVAL_REQUEST, CHAT_EVENT, VERSION, command_name
+from codelaw.protocol.names import (
+    APPROVAL_REQUEST,
+    CHAT_EVENT,
+    EDITOR_DEFINITION,
+    EDITOR_DIAGNOSTICS,
+    EDITOR_QUICK_FIX,
+    EDITOR_REFERENCES,
+    EDITOR_RENAME,
+    EDITOR_SAVE,
+    VERSION,
+    command_name,
+)
+
+REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
+    APPROVAL_REQUEST: (ApprovalRequest, ApprovalReply),
+    EDITOR_SAVE: (services.SaveDocuments, services.AnyReply),
+    EDITOR_DIAGNOSTICS: (services.AskDiagnostics, services.DiagnosticsReply),
+    EDITOR_DEFINITION: (services.AskPlace, services.LocationsReply),
+    EDITOR_REFERENCES: (services.AskPlace, services.LocationsReply),
+    EDITOR_RENAME: (services.AskRename, services.RenameReply),
+    EDITOR_QUICK_FIX: (services.AskFixes, services.QuickFixReply),
+}
+"""From server to client: params and result."""
 
 
 def schema() -> dict[str, Any]:
@@ -22,7 +45,7 @@ def schema() -> dict[str, Any]:
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
-    for model in (ChatEvent, ApprovalRequest, ApprovalReply):
+    for model in (ChatEvent, *(model for pair in REQUESTS.values() for model in pair)):
         roots[model.__name__] = model
     _, document = models_json_schema(
         [(model, "validation") for model in roots.values()], ref_template="#/$defs/{model}"
@@ -48,7 +71,9 @@ def schema() -> dict[str, Any]:
             for name, method in METHODS.items()
         },
         "notifications": {CHAT_EVENT: {"params": _ref(ChatEvent)}},
-        "requests": {APPROVAL_REQUEST: {"params": _ref(ApprovalRequest), "result": _ref(ApprovalReply)}},
+        "requests": {
+            name: {"params": _ref(params), "result": _ref(result)} for name, (params, result) in REQUESTS.items()
+        },
         "refusals": list(RefusalCode.__args__),
         "$defs": definitions,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -28,6 +28,8 @@ class EffectiveSettings:
     problems: list[Notice]
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """The file or variable behind a key that is not a default."""
+    ignored: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """By workspace file, the keys in it that would count if the user trusted its folder (S-3)."""
 
     def describe(self) -> dict[str, Any]:
         """`{"settings": {key: {"value", "origin", "source"?}}}`, keys and passwords masked (S-5)."""
@@ -46,13 +48,14 @@ def load_settings(
     environ: Mapping[str, str],
     user_file: Path | None = None,
     workspace_files: Sequence[Path] = (),
+    trusted_files: Collection[Path] = (),
     client: Mapping[str, Any] | None = None,
     cli: Mapping[str, Any] | None = None,
 ) -> EffectiveSettings:
     """Read every layer; the later wins, and nothing raises: what is wrong becomes a notice and the value below stays.
 
     `client` and `cli` are nested like the table, without a prefix. Of several workspace files the first one that sets
-    a key wins. Touches the disk.
+    a key wins; those that are also in `trusted_files` count in full, the others only tighten (S-3). Touches the disk.
     """
     merged: dict[KeyPath, Any] = {}
     won: dict[KeyPath, Layer] = {}
@@ -69,8 +72,14 @@ def load_settings(
     if user_file is not None:
         lay(sources.from_file("user", user_file))
     denied: list[str] = []
+    ignored: dict[str, list[str]] = {}
     for file in reversed(workspace_files):
-        layer = restrict(sources.from_file("workspace", file), _with_defaults(merged))
+        layer = sources.from_file("workspace", file)
+        if file not in trusted_files:
+            whole, layer = layer, restrict(layer, _with_defaults(merged))
+            refused = [dotted(path) for path in whole.values if path not in layer.values]
+            if refused:
+                ignored[str(file)] = refused
         denied += layer.values.pop(DENY, [])
         lay(layer)
     for layer in sources.from_environment(environ):
@@ -87,7 +96,9 @@ def load_settings(
     value = Settings.model_validate(_nested(merged))
     origins = {dotted(path): "default" for path, _ in _leaves(value)}
     origins |= {dotted(path): layer.name for path, layer in won.items()}
-    return EffectiveSettings(value, origins, problems, {dotted(path): layer.source for path, layer in won.items()})
+    return EffectiveSettings(
+        value, origins, problems, {dotted(path): layer.source for path, layer in won.items()}, ignored
+    )
 
 
 def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> None:

@@ -158,12 +158,19 @@ class PermissionsGroup(Group):
 
 class BashGroup(Group):
     sandbox: Literal["auto", "require", "off"] = "auto"
+    network: bool = False
+    """Whether commands in the sandbox reach the network; without a sandbox they always do (S-4)."""
     timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = 120
 
 
 class ToolsGroup(Group):
     bash: BashGroup = Field(default_factory=BashGroup)
     web_search: bool = False
+
+
+class EditorGroup(Group):
+    review: bool = False
+    """The user confirms each part of an edit of an open document, where the editor can show that (E-1)."""
 
 
 class StoreGroup(Group):
@@ -191,6 +198,7 @@ class Settings(Group):
     retrieval: RetrievalGroup = Field(default_factory=RetrievalGroup)
     permissions: PermissionsGroup = Field(default_factory=PermissionsGroup)
     tools: ToolsGroup = Field(default_factory=ToolsGroup)
+    editor: EditorGroup = Field(default_factory=EditorGroup)
     store: StoreGroup = Field(default_factory=StoreGroup)
     mcp: McpGroup = Field(default_factory=McpGroup)
     skills: SkillsGroup = Field(default_factory=SkillsGroup)

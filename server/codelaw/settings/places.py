@@ -24,6 +24,17 @@ def user_file(environ: Mapping[str, str]) -> Path:
     return folder / "config.toml"
 
 
+def own_folders(environ: Mapping[str, str]) -> list[Path]:
+    """Where codelaw's data, settings and logs may lie, moved or not; commands in the sandbox see none of it (S-4)."""
+    usual = [
+        platformdirs.user_data_path(APP, appauthor=False),
+        platformdirs.user_config_path(APP, appauthor=False),
+        platformdirs.user_state_path(APP, appauthor=False),
+        platformdirs.user_cache_path(APP, appauthor=False),
+    ]
+    return list(dict.fromkeys([home(environ), user_file(environ).parent, *usual]))
+
+
 def process_environment() -> Mapping[str, str]:
     """The environment of this process; the one place that reads it."""
     import os  # noqa: PLC0415 - importing a module reads no environment

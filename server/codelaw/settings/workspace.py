@@ -39,7 +39,9 @@ LOWER: frozenset[KeyPath] = frozenset(
 )
 ONLY: dict[KeyPath, Any] = {
     ("tools", "bash", "sandbox"): "require",
+    ("tools", "bash", "network"): False,
     ("tools", "webSearch"): False,
+    ("editor", "review"): True,
     ("memory", "enabled"): False,
 }
 DENY: KeyPath = ("permissions", "deny")
@@ -52,6 +54,7 @@ REASONS: dict[str, str] = {
     "skills": "a workspace must not name folders to read",
     "store": "where chats are kept is the user's own choice",
     "tools": "a workspace may only tighten it",
+    "editor": "a workspace may only tighten it",
     "memory": "a workspace may only tighten it",
     "turn": "a workspace may only lower it",
     "context": "a workspace may only lower it",

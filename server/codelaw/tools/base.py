@@ -77,6 +77,14 @@ class Tool(ABC, Generic[A]):
         """What permission rules match: the path as written, or the command (S-1)."""
         return None
 
+    async def subjects(self, args: A, env: ToolEnvironment) -> tuple[str, ...]:  # noqa: ARG002
+        """Further paths, as shown, that the call would change and that are judged like `subject`.
+
+        Raises:
+            ToolFailure: the call cannot succeed, so there is nothing to judge.
+        """
+        return ()
+
     async def preview(self, args: A, env: ToolEnvironment) -> Preview:  # noqa: ARG002
         """What would happen; changes nothing.
 
@@ -84,6 +92,10 @@ class Tool(ABC, Generic[A]):
             ToolFailure: the call cannot succeed, so there is nothing to approve.
         """
         return Preview()
+
+    async def reviewed(self, args: A, env: ToolEnvironment) -> bool:  # noqa: ARG002
+        """Whether the user will confirm each part of it in the editor, so that nothing need be asked before (E-1)."""
+        return False
 
     @abstractmethod
     async def run(self, args: A, env: ToolEnvironment) -> ToolResult:

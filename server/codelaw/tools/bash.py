@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from pydantic import Field
@@ -10,8 +11,12 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
+from codelaw.tools.images import imaged, keep
+from codelaw.tools.sandboxing import hint
 
 MAX_TIMEOUT_MS = 600_000
+MAX_FILES = 20
+"""Named in a result."""
 MAX_TITLE = 100
 """Characters: the model's own words must not push the command out of sight."""
 
@@ -23,16 +28,17 @@ class BashArguments(Arguments):
 
 
 class Bash(Tool[BashArguments]):
-    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, description?, changed?`.
+    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, description?, unsaved?, changed?`.
 
-    Of long output stdout keeps head and tail, stderr mostly its tail; `changed` are the files the chat has read that
-    are different after the command.
+    Of long output stdout keeps head and tail, stderr mostly its tail; `unsaved` are the files of which the command saw
+    an older text than the editor has (F-6), `changed` those the chat has read that are different after the command.
     """
 
     name = "Bash"
     description = (
-        "Run a shell command in the workspace folder, without a terminal. Default limit 120 s; long output loses its "
-        "middle. Prefer LS, Glob, Grep, Read and Edit for files."
+        "Run a shell command in the workspace folder, without a terminal; where there is a sandbox, in it: it writes "
+        "the workspace and /tmp only, and reaches no network unless allowed. Nothing outlives the call. Default limit "
+        "120 s; long output loses its middle. Prefer LS, Glob, Grep, Read and Edit for files."
     )
     arguments = BashArguments
     effect = "execute"
@@ -58,13 +64,21 @@ class Bash(Tool[BashArguments]):
             raise ToolFailure("INVALID_PARAM", "No folder is open, so there is nowhere to run a command.")
         seconds = self._timeout if args.timeout_ms is None else args.timeout_ms / 1000
         seconds = min(seconds, MAX_TIMEOUT_MS / 1000)
-        ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds)
+        unsaved = await env.workspace.save_edited()
+        images = await imaged(args.command, env)
+        try:
+            ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds)
+        finally:
+            # Also of a command that was stopped it is kept what it did.
+            await asyncio.shield(keep(images, env))
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
+        if unsaved:
+            data["unsaved"] = list(unsaved[:MAX_FILES])
         # What the command itself changed is no edit of the user's: say so here, once (F-5).
         changed = await env.ledger.external_changes(env.workspace)
         if changed:
-            data["changed"] = changed[:20]
-        return _result(data, ended, seconds)
+            data["changed"] = changed[:MAX_FILES]
+        return _result(data, ended, seconds, hint(ended, sandboxed=env.processes.sandboxed))
 
 
 def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:
@@ -84,14 +98,23 @@ def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict
     return data
 
 
-def _result(data: dict[str, Any], ended: ProcessResult, seconds: float) -> ToolResult:
+def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str | None) -> ToolResult:
     stats = {"seconds": round(ended.seconds, 3)}
     if ended.timed_out:
         error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.")
         return ToolResult("error", data, "", error, stats=stats)
     if ended.exit_code != 0:
-        error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.")
+        more = _unsaved(data) + (f" {why}" if why else "")
+        error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.{more}")
         return ToolResult("error", data, "", error, stats=stats)
     partial = "truncated" in data
     text = "Exit code 0." + (" The middle of the output is left out." if partial else "")
+    text += _unsaved(data)
     return ToolResult("partial" if partial else "success", data, text, stats=stats)
+
+
+def _unsaved(data: dict[str, Any]) -> str:
+    names = data.get("unsaved")
+    if not names:
+        return ""
+    return f" The editor has unsaved changes in {', '.join(names[:5])}: the command saw the older text on the disk."

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
-from codelaw.tools.editing import made, preview, replacing
+from codelaw.tools.editing import made, preview, replacing, reviewed
 from codelaw.tools.matching import Replacement
 
 
@@ -38,9 +38,14 @@ class Edit(Tool[EditArguments]):
     async def preview(self, args: EditArguments, env: ToolEnvironment) -> Preview:
         return preview(await replacing(args.path, [_replacement(args)], env))
 
+    async def reviewed(self, args: EditArguments, env: ToolEnvironment) -> bool:
+        return await reviewed(args.path, env)
+
     async def run(self, args: EditArguments, env: ToolEnvironment) -> ToolResult:
         change = await replacing(args.path, [_replacement(args)], env)
-        return await made(change, env, lambda done: {"replacements": done.count}, dry_run=args.dry_run)
+        return await made(
+            change, env, lambda done: {"replacements": done.count}, dry_run=args.dry_run, label=self.title(args)
+        )
 
 
 def _replacement(args: EditArguments) -> Replacement:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.tools.base import Preview, ToolEnvironment
+from codelaw.tools.diagnosing import after_edit
 from codelaw.tools.diffs import Diff, difference
-from codelaw.tools.matching import Replacement, replaced
-from codelaw.tools.paths import in_git_folder, located
+from codelaw.tools.matching import Replacement, replaced, same_lines
+from codelaw.tools.paths import located, refuse_protected
+from codelaw.transcript.chat_file import named_chat_file
 
 DIFF_LINES = 200
 NEW_LINES = 50
 MAX_CHANGED = 10_000_000
 """Characters of a file that is changed; a change needs several copies of it in memory (S-6)."""
 DIFF_CHARACTERS = 12_000
+_SHORTENED = re.compile(r"… \[\d+ characters, shortened(?:: result:\w+)?\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, Fil
     env.ledger.require_read(place, current)
     if len(current.text) > MAX_CHANGED:
         raise ToolFailure("INVALID_PARAM", f"{place.shown} is over {MAX_CHANGED} characters: change it with Bash.")
-    if current.unsaved:
+    if current.unsaved and not env.workspace.in_editor(place):
         raise ToolFailure(
             "CONFLICT",
             f"{place.shown} has unsaved changes in the editor, which an edit on disk would bypass: "
@@ -62,10 +67,12 @@ async def writable(path: str, env: ToolEnvironment) -> Located:
         ToolFailure: ACCESS_DENIED outside the workspace, in `.git` and for documents without a file.
     """
     place = await located(env.workspace, path)
-    if not place.path.is_absolute():
+    if not place.path.is_absolute() and not env.workspace.in_editor(place):
         raise ToolFailure("ACCESS_DENIED", f"{place.shown} is not a file yet: ask the user to save it.")
-    if in_git_folder(place):
-        raise ToolFailure("ACCESS_DENIED", f"{place.shown}: `.git` is not written by file tools.")
+    if place.path.is_absolute():
+        refuse_protected(place)
+    if named_chat_file(place.shown):
+        raise ToolFailure("ACCESS_DENIED", f"{place.shown} is a chat file: the person writes there, and your answers.")
     return place
 
 
@@ -77,27 +84,89 @@ async def replacing(path: str, replacements: list[Replacement], env: ToolEnviron
 
 
 async def made(
-    change: Change, env: ToolEnvironment, data: Callable[[Change], dict[str, Any]], *, dry_run: bool
+    change: Change, env: ToolEnvironment, data: Callable[[Change], dict[str, Any]], *, dry_run: bool, label: str = ""
 ) -> ToolResult:
-    """Write the change, or with `dry_run` only tell of it."""
-    body = {"path": change.place.shown, "applied": not dry_run, **data(change), **_shown_diff(change)}
+    """Write the change, or with `dry_run` only tell of it.
+
+    Raises:
+        ToolFailure: what writing raises; INVALID_PARAM for a text that the history has shortened.
+    """
+    _refuse_shortened(change)
+    body = {"path": change.place.shown, "applied": not dry_run, **data(change)}
     context = {"path_resolved": str(change.place.path)}
-    counts = f"+{change.diff.added} -{change.diff.removed} lines in {change.place.shown}"
     if dry_run:
-        return ToolResult("partial", {**body, "dry_run": True}, f"Dry run, nothing written: {counts}.", context=context)
-    writing = asyncio.create_task(_write(change, env))
+        body |= {**_shown_diff(change), "dry_run": True}
+        return ToolResult("partial", body, f"Dry run, nothing written: {_counts(change)}.", context=context)
+    writing = asyncio.create_task(_write(change, env, label))
     try:
-        await asyncio.shield(writing)
+        written = await asyncio.shield(writing)
     except asyncio.CancelledError:
-        # A thread cannot be stopped: what it writes must be known as our own before the turn ends.
+        # It is withdrawn if that can still be done, else known as our own before the turn ends.
+        writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
         raise
-    return ToolResult("success", body, f"Written: {counts}.", context=context, changes=(_file_change(change),))
+    done, refused = await asyncio.to_thread(_came_of, change, written)
+    body |= _shown_diff(done)
+    text = f"Written: {_counts(done)}."
+    if written.unsaved:
+        body["unsaved"] = True
+        text = f"Changed in the editor, not saved yet: {_counts(done)}."
+    if refused is not None:
+        body["refused"] = refused.head(DIFF_LINES, DIFF_CHARACTERS)[0]
+        text += " The user looked at it and refused the part under `refused`: leave it so, unless they ask for it."
+    found = await after_edit(change.place, env)
+    if found is not None:
+        body["diagnostics"] = found
+    status = "success" if refused is None else "partial"
+    return ToolResult(status, body, text, context=context, changes=(_file_change(done),))
 
 
-async def _write(change: Change, env: ToolEnvironment) -> None:
-    written = await env.workspace.write(change.place, change.text, over=change.before)
+async def reviewed(path: str, env: ToolEnvironment) -> bool:
+    """Whether the user will confirm each part of a change of that file in the editor (E-1)."""
+    try:
+        return env.workspace.reviews(await located(env.workspace, path))
+    except ToolFailure:
+        return False
+
+
+async def _write(change: Change, env: ToolEnvironment, label: str) -> FileText:
+    journal = env.journal
+    number = await journal.plan(change.place, change.before, change.text) if journal is not None else 0
+    try:
+        written = await env.workspace.write(change.place, change.text, over=change.before, label=label)
+    except (ToolFailure, asyncio.CancelledError) as failed:
+        # Whether an uncertain one was made is found out when it is to be undone.
+        if journal is not None and not (isinstance(failed, ToolFailure) and failed.uncertain):
+            await journal.withdraw(number)
+        raise
     env.ledger.note_own_write(change.place, written)
+    if journal is not None:
+        await journal.settle(number, written.text)
+    return written
+
+
+def _came_of(change: Change, written: FileText) -> tuple[Change, Diff | None]:
+    """The change as it was made, and what the user refused of it."""
+    if same_lines(written.text, change.text):
+        return change, None
+    before = change.before.text if change.before is not None else ""
+    done = replace(change, text=written.text, diff=difference(before, written.text, change.place.shown))
+    return done, difference(written.text, change.text, change.place.shown)
+
+
+def _refuse_shortened(change: Change) -> None:
+    """A model that copies from its own history may copy the mark that stands there for the rest of a text (C-6)."""
+    before = change.before.text if change.before is not None else ""
+    new = Counter(_SHORTENED.findall(change.text)) - Counter(_SHORTENED.findall(before))
+    if new:
+        raise ToolFailure(
+            "INVALID_PARAM",
+            f"The text holds {min(new)!r}, which marks what was shortened in the history: write the text itself.",
+        )
+
+
+def _counts(change: Change) -> str:
+    return f"+{change.diff.added} -{change.diff.removed} lines in {change.place.shown}"
 
 
 def preview(change: Change) -> Preview:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located, Stamp
 from codelaw.ports.workspace import Workspace
+from codelaw.transcript.chat_file import named_chat_file
 
 GONE = "gone"
 """The digest of a file that is not there any more."""
@@ -48,7 +49,7 @@ class Ledger:
     def changed_since_read(self, located: Located, current: FileText) -> bool:
         """Whether a file read before has other content now; touching it is no change."""
         entry = self._entries.get(_key(located))
-        return entry is not None and entry.digest != current.digest
+        return entry is not None and entry.digest not in (current.digest, *current.formed_from)
 
     def require_read(self, located: Located, current: FileText) -> None:
         """Refuse to change what the model has not seen as it is now (F-3).
@@ -68,13 +69,19 @@ class Ledger:
 
         Only files whose stamp moved are read. The entry keeps what the model knows, so an edit still conflicts.
         """
-        entries = self.entries()
+        # What is written into a chat file is the chat itself.
+        entries = [entry for entry in self.entries() if not named_chat_file(entry.located.shown)]
         changed: list[str] = []
         for entry, stamp in zip(entries, await workspace.stamps([entry.located for entry in entries]), strict=True):
             if stamp == entry.stamp:
                 continue
-            digest = await _digest(workspace, entry.located)
+            current = await _current(workspace, entry.located)
+            digest = current.digest if current is not None else GONE
             entry.stamp = stamp
+            if current is not None and entry.told in current.formed_from:
+                # The editor's formatter, when it saved: no edit of the user's, nor news for an edit to conflict with.
+                entry.digest = digest if entry.digest in current.formed_from else entry.digest
+                entry.told = digest
             if digest != entry.told:
                 entry.told = digest
                 if digest != entry.digest:
@@ -82,11 +89,11 @@ class Ledger:
         return changed
 
 
-async def _digest(workspace: Workspace, located: Located) -> str:
+async def _current(workspace: Workspace, located: Located) -> FileText | None:
     try:
-        return (await workspace.read(located)).digest
+        return await workspace.read(located)
     except ToolFailure:
-        return GONE
+        return None
 
 
 def _key(located: Located) -> str:

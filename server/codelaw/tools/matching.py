@@ -77,6 +77,11 @@ def line_break(text: str) -> str:
     return "\r\n" if windows * 2 > text.count("\n") else "\n"
 
 
+def same_lines(one: str, other: str) -> bool:
+    """Whether two texts differ at most in the style of their line breaks."""
+    return one == other or one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
+
+
 def in_style(text: str, newline: str) -> str:
     """The text with all its line breaks in one style."""
     plain = text.replace("\r\n", "\n")

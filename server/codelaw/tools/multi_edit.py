@@ -6,7 +6,7 @@ from pydantic import Field
 
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
-from codelaw.tools.editing import made, preview, replacing
+from codelaw.tools.editing import made, preview, replacing, reviewed
 from codelaw.tools.matching import Replacement
 
 
@@ -39,10 +39,13 @@ class MultiEdit(Tool[MultiEditArguments]):
     async def preview(self, args: MultiEditArguments, env: ToolEnvironment) -> Preview:
         return preview(await replacing(args.path, _replacements(args), env))
 
+    async def reviewed(self, args: MultiEditArguments, env: ToolEnvironment) -> bool:
+        return await reviewed(args.path, env)
+
     async def run(self, args: MultiEditArguments, env: ToolEnvironment) -> ToolResult:
         change = await replacing(args.path, _replacements(args), env)
         counts = {"edits": len(args.edits), "replacements": change.count}
-        return await made(change, env, lambda _: counts, dry_run=args.dry_run)
+        return await made(change, env, lambda _: counts, dry_run=args.dry_run, label=self.title(args))
 
 
 def _replacements(args: MultiEditArguments) -> list[Replacement]:

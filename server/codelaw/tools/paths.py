@@ -8,6 +8,8 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder, Located
 from codelaw.ports.workspace import Workspace
 
+_PROTECTED = frozenset({".git", ".codelaw"})
+
 
 async def located(workspace: Workspace, path: str) -> Located:
     """Where `path` lies; looks at symlinks, so off the event loop.
@@ -43,5 +45,25 @@ def whole(folder: Folder) -> Located:
 
 
 def in_git_folder(place: Located) -> bool:
-    """Whether a place is a repository's `.git`, or inside one; file tools never write there (T-2)."""
-    return any(part.casefold() == ".git" for part in place.path.relative_to(place.folder.root).parts)
+    """Whether a place is a repository's `.git` or codelaw's own `.codelaw`, or inside one.
+
+    File tools never write there: git obeys the one, and the other holds the rules the agent itself works under, which
+    it must not loosen where the user trusts the folder (T-2, S-3).
+    """
+    return protected_folder(place) is not None
+
+
+def protected_folder(place: Located) -> str | None:
+    """The folder that keeps file tools from writing at `place`: `.git` or `.codelaw`, in any case; else None."""
+    names = (part.casefold().rstrip(". ") for part in place.path.relative_to(place.folder.root).parts)
+    return next((name for name in names if name in _PROTECTED), None)
+
+
+def refuse_protected(place: Located) -> None:
+    """Nothing, for a place that file tools may write.
+
+    Raises:
+        ToolFailure: ACCESS_DENIED in a folder that they never write.
+    """
+    if (folder := protected_folder(place)) is not None:
+        raise ToolFailure("ACCESS_DENIED", f"{place.shown}: `{folder}` is not written by file tools.")

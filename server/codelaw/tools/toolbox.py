@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,15 +12,27 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.tools.base import AnyTool, Arguments
 from codelaw.tools.bash import Bash
+from codelaw.tools.diagnosing import Diagnostics
 from codelaw.tools.edit import Edit
 from codelaw.tools.glob import Glob
 from codelaw.tools.grep import Grep
 from codelaw.tools.ls import LS
 from codelaw.tools.manual import argument_schema, signature
 from codelaw.tools.multi_edit import MultiEdit
+from codelaw.tools.navigating import Definition, References
 from codelaw.tools.read import Read
+from codelaw.tools.renaming import QuickFix, Rename
 from codelaw.tools.todo_write import TodoWrite
 from codelaw.tools.write import Write
+
+SERVED: dict[str, Callable[[], AnyTool]] = {
+    "diagnostics": Diagnostics,
+    "definition": Definition,
+    "references": References,
+    "rename": Rename,
+    "quickFix": QuickFix,
+}
+"""Tools by the service of the editor that they need, in the order of the manual."""
 
 
 class Toolbox:
@@ -78,9 +90,13 @@ class Toolbox:
         )
 
 
-def default_toolbox(*, bash_timeout: float = 120.0) -> Toolbox:
-    """The nine built-in tools; `bash_timeout` is Bash's default limit in seconds."""
-    return Toolbox((LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite()))
+def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = ()) -> Toolbox:
+    """The nine built-in tools, and behind them those of the editor's `services` (E-6).
+
+    `bash_timeout` is Bash's default limit in seconds.
+    """
+    nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
+    return Toolbox((*nine, *(tool() for service, tool in SERVED.items() if service in services)))
 
 
 def _problem(location: tuple[int | str, ...], value: object, kind: str, message: str) -> str:

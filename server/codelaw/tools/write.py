@@ -11,7 +11,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 from codelaw.tools.diffs import difference
-from codelaw.tools.editing import Change, made, preview, read_for_change, writable
+from codelaw.tools.editing import Change, made, preview, read_for_change, reviewed, writable
 from codelaw.tools.matching import in_style, line_break
 
 MAX_CONTENT = 2_000_000
@@ -43,8 +43,11 @@ class Write(Tool[WriteArguments]):
     async def preview(self, args: WriteArguments, env: ToolEnvironment) -> Preview:
         return preview(await _change(args, env))
 
+    async def reviewed(self, args: WriteArguments, env: ToolEnvironment) -> bool:
+        return await reviewed(args.path, env)
+
     async def run(self, args: WriteArguments, env: ToolEnvironment) -> ToolResult:
-        return await made(await _change(args, env), env, _facts, dry_run=args.dry_run)
+        return await made(await _change(args, env), env, _facts, dry_run=args.dry_run, label=self.title(args))
 
 
 async def _change(args: WriteArguments, env: ToolEnvironment) -> Change:

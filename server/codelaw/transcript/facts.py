@@ -21,6 +21,8 @@ _MOST_RUNS = 4
 _SPACE = re.compile(r"\s+")
 _TARGETS = ("path", "command", "pattern", "query", "name", "url")
 _WRITERS = frozenset({"Edit", "MultiEdit", "Write"})
+_SPREAD = frozenset({"Rename", "QuickFix"})
+"""Tools whose calls change several files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,14 @@ def _note_files(outcome: Outcome, files: dict[str, ChangedFile]) -> Iterator[tup
     applied = data.get("applied")
     done = outcome.status == "success" and applied is not False
     if not (applied is True or (tool in _WRITERS and done)) or outcome.status == "error" or data.get("dry_run") is True:
+        return
+    if tool in _SPREAD:
+        # The editor worked it out: what was changed stands in the result alone.
+        every = [as_text(as_object(file).get("path")) for file in as_list(data.get("files"))]
+        named = " ".join(as_text(outcome.call.arguments.get(name)) for name in ("symbol", "new_name"))
+        for path in [*every, *map(as_text, as_list(data.get("also")))]:
+            if noted := _note(files, path, edits=1):
+                yield noted, named
         return
     path = as_text(data.get("path")) or outcome.text("path")
     operation = data.get("operation")

@@ -22,6 +22,8 @@ class Transcript:
     """Those made for economy; the others belong to their checkpoint."""
     started: Mapping[str, float] = field(default_factory=dict[str, float])
     """When each turn began, in seconds since the epoch."""
+    withdrawn: frozenset[str] = frozenset()
+    """The turns that were taken out of the view (E-2)."""
 
     def ended(self, messages: Sequence[Message], turn_id: str, started: float) -> Transcript:
         """With one more finished round."""
@@ -36,6 +38,10 @@ class Transcript:
         """Without that checkpoint (the newest) and those made after it; None when there is no such checkpoint."""
         places = [place for place, cut in enumerate(self.checkpoints) if checkpoint_id in {None, cut.id}]
         return replace(self, checkpoints=self.checkpoints[: places[-1]]) if places else None
+
+    def without(self, turn_id: str) -> Transcript:
+        """With that turn left out of the view."""
+        return replace(self, withdrawn=self.withdrawn | {turn_id})
 
     @property
     def cut(self) -> int:
@@ -58,9 +64,15 @@ class Transcript:
         return self.demotions.union(*(cut.demotions for cut in self.checkpoints))
 
     @property
+    def shown(self) -> tuple[Message, ...]:
+        """The messages that are neither archived nor withdrawn."""
+        kept = self.messages[self.cut :]
+        return tuple(one for one in kept if one.turn_id not in self.withdrawn) if self.withdrawn else kept
+
+    @property
     def kept(self) -> tuple[Round, ...]:
-        """The rounds that are not archived."""
-        return rounds(self.messages[self.cut :])
+        """The rounds that are neither archived nor withdrawn."""
+        return rounds(self.shown)
 
     @property
     def newest_turn(self) -> str:

@@ -104,6 +104,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     demotions = session.execute(
         "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
     )
+    withdrawn = session.execute("SELECT turn_id FROM withdrawn WHERE chat_id = ?", (chat_id,))
     reading = Reading()
     return StoredChat(
         chat=_chat(session, is_alive, reading, row),
@@ -113,6 +114,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
+        withdrawn=frozenset(reading.all(reading.text, withdrawn)),
         settled=reading.text(row[10:11]),
         damaged=reading.damaged,
     )

@@ -51,6 +51,14 @@ def restore(session: Session, chat_id: str, generation: int, checkpoint_ids: Seq
     return risen
 
 
+def withdraw_turn(session: Session, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
+    risen = _raise_generation(session, chat_id, generation, settled)
+    added = session.execute("INSERT OR IGNORE INTO withdrawn (chat_id, turn_id) VALUES (?, ?)", (chat_id, turn_id))
+    if not added.rowcount:
+        raise Refusal("nothing_to_undo", "The messages of this turn were taken out of the view before.", "")
+    return risen
+
+
 def _raise_generation(session: Session, chat_id: str, generation: int, settled: str) -> int:
     require(session, chat_id)
     row = session.execute(

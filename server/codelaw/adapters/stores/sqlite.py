@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from codelaw.adapters.stores import chat_rows, checkpoint_rows, event_rows
+from codelaw.adapters.stores import change_rows, chat_rows, checkpoint_rows, event_rows
 from codelaw.adapters.stores.connection import Database, Session
 from codelaw.adapters.stores.owners import Owners
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
@@ -67,7 +68,11 @@ class SqliteStore:
         await self._write(lambda session: chat_rows.delete(session, chat_id))
 
     async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
-        return await self._write(lambda session: chat_rows.begin_turn(session, self._owners.is_alive, turn, user))
+        def work(session: Session) -> int:
+            change_rows.refuse_reverting(session, self._owners.is_alive, turn.chat_id)
+            return chat_rows.begin_turn(session, self._owners.is_alive, turn, user)
+
+        return await self._write(work)
 
     async def append(
         self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
@@ -100,6 +105,33 @@ class SqliteStore:
         return await self._write(
             lambda session: checkpoint_rows.restore(session, chat_id, generation, checkpoint_ids, settled)
         )
+
+    async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
+        return await self._write(
+            lambda session: checkpoint_rows.withdraw_turn(session, chat_id, generation, turn_id, settled)
+        )
+
+    async def plan_change(self, chat_id: str, change: KeptChange) -> int:
+        return await self._write(lambda session: change_rows.plan(session, chat_id, change))
+
+    async def settle_change(self, chat_id: str, number: int, after: str | None) -> None:
+        await self._write(lambda session: change_rows.settle(session, chat_id, number, after))
+
+    async def withdraw_change(self, chat_id: str, number: int) -> None:
+        await self._write(lambda session: change_rows.withdraw(session, chat_id, number))
+
+    async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
+        return await self._read(lambda session: change_rows.of_turn(session, chat_id, turn_id))
+
+    async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None:
+        await self._write(lambda session: change_rows.mark_undone(session, chat_id, numbers))
+
+    async def begin_revert(self, chat_id: str) -> None:
+        alive = self._owners.is_alive
+        await self._write(lambda session: change_rows.begin_revert(session, alive, chat_id, self.owner))
+
+    async def end_revert(self, chat_id: str) -> None:
+        await self._write(lambda session: change_rows.end_revert(session, chat_id, self.owner))
 
     async def is_alive(self, owner: str) -> bool:
         return await self._database.run(lambda _: self._owners.is_alive(owner))

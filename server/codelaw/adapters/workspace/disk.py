@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.globs import path_matcher
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.overlay import text_of
+from codelaw.adapters.workspace.overlay import edit_of, text_of
 from codelaw.adapters.workspace.replacing import replace_file
+from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
-from codelaw.adapters.workspace.texts import same_but_for_breaks
 from codelaw.adapters.workspace.walk import Budget, files_below
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Buffer, Entry, FileText, Folder, Found, FoundFile, Hits, Located, Stamp
+from codelaw.domain.files import Buffer, Entry, FileImage, FileText, Folder, Found, FoundFile, Hits, Located, Stamp
 from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import OpenDocuments
+from codelaw.tools.matching import same_lines
 
 
 class DiskWorkspace:
@@ -37,6 +39,10 @@ class DiskWorkspace:
         self._documents = documents
         self._rg = rg
         self._editor = editor
+        self.review = False
+        """The user wants to confirm each part of an edit, where the editor can do that (E-1)."""
+        self._edited: set[str] = set()
+        """Documents that we changed in the editor and that were clean before."""
         self._writing = asyncio.Lock()
         self._outdated: dict[Path, int] = {}
         """Versions of clean buffers whose file we wrote: until the editor reloads them, the disk is the truth."""
@@ -57,15 +63,83 @@ class DiskWorkspace:
         return places.locate(path, self._folders, self._documents.all)
 
     async def read(self, located: Located) -> FileText:
-        return await asyncio.to_thread(text_of, located, self._buffer(located))
+        return await asyncio.to_thread(text_of, located, self._buffer(located), self._documents.formed(located.path))
 
-    async def write(self, located: Located, text: str, *, over: FileText | None) -> FileText:
+    def in_editor(self, located: Located) -> bool:
+        return self._editor is not None and self._editor.edits and self._buffer(located) is not None
+
+    def reviews(self, located: Located) -> bool:
+        return self.review and self.in_editor(located) and self._editor is not None and self._editor.reviews
+
+    async def save_edited(self) -> Sequence[str]:
+        dirty = await self._unsaved()
+        own = [buffer.uri for buffer in dirty if buffer.uri in self._edited]
+        if own and self._editor is not None and self._editor.saves:
+            await self._editor.save(own)
+            dirty = await self._unsaved()
+        self._edited &= {buffer.uri for buffer in dirty}
+        return [self._shown(str(buffer.path)) for buffer in dirty]
+
+    async def write(self, located: Located, text: str, *, over: FileText | None, label: str = "") -> FileText:
+        if self.in_editor(located):
+            return await self._edit(located, text, over, label)
+        writing = asyncio.create_task(self._write(located, text, over))
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # A thread cannot be stopped: what it has done must be known.
+            return await writing
+
+    async def _write(self, located: Located, text: str, over: FileText | None) -> FileText:
         async with self._writing:
             buffer = self._buffer(located)
             written = await asyncio.to_thread(_write, located, text, over, buffer)
             if buffer is not None:
                 self._outdated[located.path] = buffer.version
             return written
+
+    async def _edit(self, located: Located, text: str, over: FileText | None, label: str) -> FileText:
+        buffer, editor = self._buffer(located), self._editor
+        assert buffer is not None  # noqa: S101 - narrowing; `in_editor` has looked
+        assert editor is not None  # noqa: S101
+        review = self.reviews(located)
+        edit = await asyncio.to_thread(edit_of, located, text, over, buffer, label, review=review)
+        after = await editor.apply(edit) if edit.splices else buffer.text
+        if over is not None and not over.unsaved:
+            self._edited.add(buffer.uri)
+        now = self._buffer(located)
+        # Of a text that has moved on already the version must not be taken for this one's.
+        version = now.version if now is not None and now.text == after else -1
+        changed = replace(buffer, text=after, version=version)
+        return await asyncio.to_thread(text_of, located, changed)
+
+    async def _unsaved(self) -> list[Buffer]:
+        """The open documents of the workspace whose file differs, or is not there."""
+        return await asyncio.to_thread(lambda: [buffer for buffer in self._open() if self._differs(buffer)])
+
+    def _differs(self, buffer: Buffer) -> bool:
+        if buffer.path is None:
+            return False
+        try:
+            return text_of(places.place_of(buffer.path, self._folders), buffer).unsaved
+        except ToolFailure:
+            return False  # outside the workspace
+
+    async def image(self, located: Located, *, most: int | None = None) -> FileImage | None:
+        return await asyncio.to_thread(image_of, located, most)
+
+    async def images(
+        self, located: Sequence[Located], *, most: int, total: int
+    ) -> list[FileImage | ToolFailure | None]:
+        return await asyncio.to_thread(images_of, located, most, total)
+
+    async def put_back(self, located: Located, content: bytes, *, over: bytes | None, mode: int | None = None) -> None:
+        async with self._writing:
+            await asyncio.to_thread(put_back, located, content, over, mode, self._buffer(located))
+
+    async def remove(self, located: Located, *, over: bytes, shown: str | None = None) -> None:
+        async with self._writing:
+            await asyncio.to_thread(remove, located, over, shown, self._buffer(located))
 
     async def entries(self, located: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
         return await asyncio.to_thread(_entries, located, self._open(), hidden=hidden, ignored=ignored)
@@ -154,7 +228,7 @@ class DiskWorkspace:
 
 
 def _write(located: Located, text: str, over: FileText | None, buffer: Buffer | None) -> FileText:
-    if buffer is not None and (over is None or not same_but_for_breaks(buffer.text, over.text)):
+    if buffer is not None and (over is None or not same_lines(buffer.text, over.text)):
         raise ToolFailure(
             "CONFLICT",
             f"{located.shown} is open in the editor with other content than the disk: ask the user to save it.",
@@ -166,18 +240,25 @@ def _entries(located: Located, buffers: Sequence[Buffer], *, hidden: bool, ignor
     level = IgnoreTree(located.folder.root).level(str(located.path))
     entries: dict[str, Entry] = {}
     try:
-        for entry in os.scandir(located.path):
-            kind = "link" if entry.is_symlink() else "folder" if entry.is_dir() else "file"
-            if level.skips(entry.path, entry.name, folder=kind == "folder", hidden=hidden, ignored=ignored):
-                continue
-            facts = entry.stat(follow_symlinks=False)
-            entries[entry.name] = Entry(entry.name, kind, facts.st_size, facts.st_mtime)
+        with os.scandir(located.path) as found:
+            present = list(found)
     except FileNotFoundError:
         raise ToolFailure("NOT_FOUND", f"There is no folder {located.shown}.") from None
     except NotADirectoryError:
         raise ToolFailure("INVALID_PARAM", f"{located.shown} is a file: use Read.") from None
     except OSError as error:
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
+    for entry in present:
+        try:
+            kind = "link" if entry.is_symlink() else "folder" if entry.is_dir() else "file"
+            if level.skips(entry.path, entry.name, folder=kind == "folder", hidden=hidden, ignored=ignored):
+                continue
+            facts = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # gone since the folder was read
+        except OSError as error:
+            raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be listed: {error.strerror}.") from error
+        entries[entry.name] = Entry(entry.name, kind, facts.st_size, facts.st_mtime)
     for buffer in buffers:
         # New files that the editor has not saved yet.
         path = buffer.path

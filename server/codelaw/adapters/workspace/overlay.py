@@ -2,17 +2,70 @@
 
 from __future__ import annotations
 
-from codelaw.adapters.workspace.texts import decoded, digest, read_raw, same_but_for_breaks
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codelaw.adapters.workspace.splicing import splices
+from codelaw.adapters.workspace.texts import decoded, digest, read_raw
+from codelaw.domain.edits import DocumentEdit
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, FileText, Located
+from codelaw.tools.matching import in_style, line_break, same_lines
+from codelaw.tools.paths import refuse_protected
 
 
-def text_of(located: Located, buffer: Buffer | None) -> FileText:
+def text_of(located: Located, buffer: Buffer | None, formed: Sequence[tuple[str, str]] = ()) -> FileText:
     """The text of a file: the buffer's if it is open, else the disk's. Reads the disk in both cases.
+
+    `formed` is what saving has made of it, see `OpenDocuments.formed`.
 
     Raises:
         ToolFailure: what reading the disk raises, unless a buffer stands in for it.
     """
+    found = _text_of(located, buffer)
+    return replace(found, formed_from=_formed_from(found.text, formed)) if formed else found
+
+
+def edit_of(
+    located: Located, text: str, over: FileText | None, buffer: Buffer, label: str, *, review: bool
+) -> DocumentEdit:
+    """The change of an open document from what `over` was read as to `text`.
+
+    Raises:
+        ToolFailure: CONFLICT when the document is not `over` any more; ACCESS_DENIED; INVALID_PARAM.
+    """
+    if located.path.is_absolute():
+        refuse_protected(located)
+    if over is None:
+        raise ToolFailure("CONFLICT", f"{located.shown} is open in the editor by now: read it first.")
+    if not same_lines(buffer.text, over.text):
+        raise ToolFailure("CONFLICT", f"{located.shown} has changed meanwhile: read it again, then change it.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolFailure("INVALID_PARAM", "The text holds half a surrogate pair, which no file can.") from error
+    if buffer.text != over.text:
+        text = in_style(text, line_break(buffer.text))
+    parts = splices(buffer.text, text)
+    return DocumentEdit(buffer.uri, buffer.version, buffer.text, parts, label or f"Edit {located.shown}", review)
+
+
+def spelled(text: str, like: str) -> str:
+    """A text of the editor with the line breaks of the file, which some editors do not tell."""
+    return in_style(text, "\r\n") if "\r" not in text and line_break(like) == "\r\n" else text
+
+
+def _formed_from(text: str, formed: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    found: list[str] = []
+    now = text
+    for before, after in reversed(formed):
+        if same_lines(after, now):
+            now = before
+            found += [digest(before), digest(spelled(before, text))]
+    return tuple(dict.fromkeys(found))
+
+
+def _text_of(located: Located, buffer: Buffer | None) -> FileText:
     if buffer is None:
         return decoded(read_raw(located), located)
     try:
@@ -20,9 +73,9 @@ def text_of(located: Located, buffer: Buffer | None) -> FileText:
     except ToolFailure:
         # The buffer is the truth whatever stands on the disk: nothing yet, or something unreadable.
         disk = None
-    clean = disk is not None and not disk.replaced and same_but_for_breaks(disk.text, buffer.text)
+    clean = disk is not None and not disk.replaced and same_lines(disk.text, buffer.text)
     # A clean buffer differs at most in how the editor spells line breaks: the file's own spelling counts.
-    text = disk.text if clean and disk is not None else buffer.text
+    text = buffer.text if disk is None else disk.text if clean else spelled(buffer.text, disk.text)
     return FileText(
         text,
         "buffer",

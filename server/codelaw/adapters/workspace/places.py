@@ -26,7 +26,10 @@ def locate(path: str, folders: Sequence[Folder], buffers: Callable[[], Sequence[
         if any(buffer.uri == path for buffer in buffers()):
             return Located(Path(path), path, path, folders[0])
         raise ToolFailure("NOT_FOUND", f"No document {path} is open.")
-    real = Path(os.path.realpath(_absolute(path, folders)))
+    try:
+        real = Path(os.path.realpath(_absolute(path, folders)))
+    except OSError as error:  # a link that was there is gone, or is none any more
+        raise ToolFailure("ACCESS_DENIED", f"{path} has moved while it was looked for.") from error
     return place_of(real, folders, path)
 
 

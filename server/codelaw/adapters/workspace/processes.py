@@ -1,4 +1,4 @@
-"""Commands in their own process group, with a scrubbed environment and bounded output (T-6, S-5, S-6)."""
+"""Commands in their own process group, with a scrubbed environment and bounded output (T-6, S-4, S-5, S-6)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import os
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from codelaw.adapters.workspace.sandbox import Confined, Means, Sandbox
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 
@@ -41,43 +43,73 @@ _SECRET = re.compile(
 
 
 class LocalProcesses:
-    """Runs commands on this machine, not sandboxed."""
+    """Runs commands on this machine: in a sandbox when one is given that works, else without (S-4)."""
 
-    sandboxed = False
-
-    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        *,
+        sandbox: Sandbox | None = None,
+        means: Means | None = None,
+        network: bool = False,
+    ) -> None:
+        """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it."""
         self._environment = environment
+        self._sandbox = sandbox
+        self._means = means or Means(None, "it is switched off")
+        self._network = network
+
+    @property
+    def sandboxed(self) -> bool:
+        """Whether commands are locked in."""
+        return self._sandbox is not None and self._means.kind is not None
+
+    @property
+    def describe(self) -> str:
+        """How commands run, as a sentence for the user."""
+        return self._means.describe(network=self._network)
 
     async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
         """See `Processes.run`.
 
         Raises:
-            ToolFailure: EXECUTION_ERROR when the shell cannot be started.
+            ToolFailure: EXECUTION_ERROR when the shell cannot be started, or not in its sandbox.
         """
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
         mark = os.urandom(12).hex()
         environment |= {"PWD": str(cwd), _MARK: mark}
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
-        try:
-            transport, running = await _start(shell, "-c", command, cwd=cwd, env=environment)
-        except (OSError, ValueError) as error:
-            raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         timed_out = False
         try:
-            async with asyncio.timeout(timeout):
-                await running.exited.wait()
-        except TimeoutError:
-            timed_out = True
-        finally:
-            # Also after a normal end: nothing that the command left behind outlives its call.
-            await asyncio.shield(_end(transport, running))
-            await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
+            async with self._confined([shell, "-c", command], cwd, environment) as confined:
+                transport, running = await _start(*confined.argv, cwd=cwd, env=confined.environment)
+                try:
+                    async with asyncio.timeout(timeout):
+                        await running.exited.wait()
+                except TimeoutError:
+                    timed_out = True
+                finally:
+                    # Also after a normal end: nothing that the command left behind outlives its call.
+                    await asyncio.shield(_end(transport, running))
+                    await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
+        except (OSError, ValueError) as error:
+            raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         code = None if timed_out else transport.get_returncode()
         out, err = running.stdout, running.stderr
-        return ProcessResult(
-            code, out.text(), err.text(), out.omitted, err.omitted, timed_out, time.monotonic() - started
-        )
+        said = "\n".join(filter(None, (err.text(), *confined.told)))
+        return ProcessResult(code, out.text(), said, out.omitted, err.omitted, timed_out, time.monotonic() - started)
+
+    @asynccontextmanager
+    async def _confined(
+        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]
+    ) -> AsyncGenerator[Confined]:
+        if self._sandbox is None or self._means.kind is None:
+            yield Confined([*argv], dict(environment))
+            return
+        around = self._sandbox.around(self._means, argv, cwd=cwd, environment=environment, network=self._network)
+        async with around as confined:
+            yield confined
 
 
 class Running(asyncio.SubprocessProtocol):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import tempfile
-from pathlib import Path
+from collections.abc import Callable
 
+from codelaw.adapters.workspace.descent import folder_of
 from codelaw.adapters.workspace.texts import Raw, decoded, encoded, read_raw
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
-from codelaw.tools.paths import in_git_folder
+from codelaw.tools.paths import refuse_protected
 
 
 def replace_file(located: Located, text: str, over: FileText | None) -> FileText:
@@ -22,18 +22,32 @@ def replace_file(located: Located, text: str, over: FileText | None) -> FileText
     """
     if not located.path.is_absolute():
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} is not a file yet: ask the user to save it.")
-    if in_git_folder(located):
-        raise ToolFailure("ACCESS_DENIED", f"{located.shown}: `.git` is not written by file tools.")
+    refuse_protected(located)
     raw = _unchanged(located, over)
     if raw is not None and not os.access(located.path, os.W_OK):
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} is read-only.")
     content = encoded(text, over, raw, located)
+    put(located, content, raw, still=lambda: _unchanged(located, over))
+    return decoded(read_raw(located), located)
+
+
+def put(
+    located: Located, content: bytes, raw: Raw | None, *, still: Callable[[], object], mode: int | None = None
+) -> None:
+    """Put `content` in the place of `raw`, the file as it is (None: there is none), in one step.
+
+    `still` raises at the last moment when it is not so any more. `mode` are the permission bits, without it those of
+    `raw`, or what the user's new files get.
+
+    Raises:
+        ToolFailure: ACCESS_DENIED, EXECUTION_ERROR; CONFLICT when somebody has made the file meanwhile; what `still`
+            raises.
+    """
     try:
-        _put(located, content, over, raw)
+        _put(located, content, raw, still, mode)
     except OSError as error:
         code = "ACCESS_DENIED" if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS} else "EXECUTION_ERROR"
         raise ToolFailure(code, f"{located.shown} cannot be written: {error.strerror}.") from error
-    return decoded(read_raw(located), located)
 
 
 def _unchanged(located: Located, over: FileText | None) -> Raw | None:
@@ -55,48 +69,40 @@ def _unchanged(located: Located, over: FileText | None) -> Raw | None:
     return raw
 
 
-def _put(located: Located, content: bytes, over: FileText | None, raw: Raw | None) -> None:
-    folder = located.path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    if Path(os.path.realpath(folder)) != folder:
-        raise ToolFailure("ACCESS_DENIED", f"{located.shown} has moved while it was written.")
-    descriptor, name = tempfile.mkstemp(prefix=".codelaw-", dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            if raw is not None:
-                with contextlib.suppress(PermissionError):
-                    os.fchown(descriptor, raw.uid, raw.gid)
-            os.fchmod(descriptor, _new_file_mode(folder) if raw is None else raw.mode)
-            file.flush()
-            os.fsync(descriptor)
-        _unchanged(located, over)
-        if over is None:
-            _link(name, located)
-        else:
-            Path(name).replace(located.path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            Path(name).unlink()
+def _put(located: Located, content: bytes, raw: Raw | None, still: Callable[[], object], mode: int | None) -> None:
+    with folder_of(located, make=raw is None) as (folder, name):
+        other = f".codelaw-{os.urandom(6).hex()}"
+        # What the user's umask gives a new file, is asked of the system by making one.
+        descriptor = os.open(other, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                usual = os.fstat(descriptor).st_mode & 0o7777
+                os.fchmod(descriptor, 0o600)
+                file.write(content)
+                if raw is not None:
+                    with contextlib.suppress(PermissionError):
+                        os.fchown(descriptor, raw.uid, raw.gid)
+                if mode is None:
+                    mode = usual if raw is None else raw.mode
+                os.fchmod(descriptor, mode)
+                file.flush()
+                os.fsync(descriptor)
+            still()
+            if raw is None:
+                _link(other, name, folder, located)
+            else:
+                os.replace(other, name, src_dir_fd=folder, dst_dir_fd=folder)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(other, dir_fd=folder)
 
 
-def _link(name: str, located: Located) -> None:
+def _link(other: str, name: str, folder: int, located: Located) -> None:
     """Give a new file its name, unless somebody else has taken it."""
     try:
-        os.link(name, located.path)
+        os.link(other, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileExistsError:
         raise ToolFailure("CONFLICT", f"{located.shown} exists by now: read it first.") from None
     except OSError:
         # File systems without hard links: the check a moment ago must do.
-        Path(name).replace(located.path)
-
-
-def _new_file_mode(folder: Path) -> int:
-    """What the user's umask gives a new file; asked of the system by making one, which no other thread sees."""
-    probe = folder / f".codelaw-{os.urandom(6).hex()}"
-    descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
-    try:
-        return os.fstat(descriptor).st_mode & 0o7777
-    finally:
-        os.close(descriptor)
-        probe.unlink()
+        os.replace(other, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -9,6 +9,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from codelaw.adapters.workspace.descent import folder_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 
@@ -40,7 +41,9 @@ def read_raw(located: Located) -> Raw:
     try:
         # The path is resolved: a symlink that stands there now was put there since, so it is not followed. Without
         # O_NONBLOCK a pipe would wait for its writer.
-        descriptor = os.open(located.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with folder_of(located) as (folder, name):
+            descriptor = os.open(name, flags, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
         raise ToolFailure("NOT_FOUND", f"There is no file {shown}.") from None
     except OSError as error:
@@ -48,8 +51,6 @@ def read_raw(located: Located) -> Raw:
     try:
         facts = os.fstat(descriptor)
         _check(facts, shown)
-        if Path(os.path.realpath(located.path)) != located.path:
-            raise ToolFailure("ACCESS_DENIED", f"{shown} has moved while it was opened.")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
@@ -127,11 +128,6 @@ def encoded(text: str, over: FileText | None, raw: Raw | None, located: Located)
 def digest(text: str) -> str:
     """SHA-256 of a text, hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def same_but_for_breaks(one: str, other: str) -> bool:
-    """Whether two texts differ at most in the style of their line breaks."""
-    return one == other or one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
 
 
 def _visible(text: str) -> str:

@@ -1,0 +1,81 @@
+"""A fence as mounts in namespaces of its own, by `bwrap` (S-4)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codelaw.adapters.workspace.fence import TEMPORARY, Fence
+from codelaw.adapters.workspace.scratch import Scratch
+
+KEPT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
+"""Of root, which without them could not write a workspace that belongs to somebody else."""
+_KERNEL = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "tty")
+"""Below `/proc`: there root sets what the kernel does for everybody, such as the program that is fed with cores."""
+_KERNEL_SECRETS = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list")
+
+
+def find_bwrap(environment: Mapping[str, str], folders: Sequence[Path]) -> str | None:
+    """The program on PATH; one inside a workspace is not trusted to lock anybody in."""
+    path = os.pathsep.join(
+        entry
+        for entry in environment.get("PATH", os.defpath).split(os.pathsep)
+        if Path(entry).is_absolute()
+        and not any(Path(os.path.realpath(entry)).is_relative_to(folder) for folder in folders)
+    )
+    found = shutil.which("bwrap", path=path)
+    return found if found and not _within(found, folders) else None
+
+
+def _within(path: str, folders: Sequence[Path]) -> bool:
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(folder) for folder in folders)
+
+
+def command(program: str, fence: Fence, scratch: Scratch, argv: Sequence[str], *, users: bool) -> list[str]:
+    """What to start instead of `argv`; touches the disk. `users`: in a user namespace too, as all but root must."""
+    out = [program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if users:
+        out.append("--unshare-user")
+    if not fence.network:
+        out.append("--unshare-net")
+    out += ["--cap-drop", "ALL"]
+    if not users and os.geteuid() == 0:
+        out += [part for name in KEPT_CAPABILITIES for part in ("--cap-add", name)]
+    out += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    for name in _KERNEL:
+        out += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    for name in _KERNEL_SECRETS:
+        if Path("/proc", name).exists():
+            out += ["--ro-bind", str(scratch.empty_file()), f"/proc/{name}"]
+    hidden_folders: list[str] = []
+    for place in fence.places:
+        path = str(place.path)
+        if place.access == "write":
+            out += ["--bind", path, path]
+        elif place.access == "read":
+            out += ["--ro-bind", path, path]
+        elif place.access == "private":
+            out += ["--bind", str(scratch.in_stead_of(place.path)), path]
+        elif place.path.is_dir():
+            out += ["--tmpfs", path]
+            hidden_folders.append(path)
+        else:
+            out += ["--ro-bind", str(scratch.empty_file()), path]
+    for path in fence.absent:
+        out += ["--ro-bind", str(scratch.empty_folder()), str(path)]
+    for git in fence.common:
+        out += ["--ro-bind", str(git / "commondir"), str(git / "commondir")]
+    for path in hidden_folders:
+        # Not before everything that lies in them has its place.
+        out += ["--remount-ro", path]
+    # A new session is what the process is started in already; a second one would keep signals to the group away.
+    return [*out, "--chdir", str(fence.cwd), "--", *argv]
+
+
+def environment_inside(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a command: temporary files go where it can write."""
+    kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
+    return {**kept, "TMPDIR": TEMPORARY[0]}

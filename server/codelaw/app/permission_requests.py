@@ -1,0 +1,36 @@
+"""Requests about the standing permissions the user gave (S-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.app.core import Core
+from codelaw.domain.errors import Refusal
+
+if TYPE_CHECKING:
+    from codelaw.domain.permissions import Grant
+
+
+class PermissionRequests(Core):
+    """Grants: listed, revoked."""
+
+    async def grants(self) -> list[Grant]:
+        """Those for always, whichever server they were given to, then those of the chats of this session."""
+        self._always[:] = await (await self._chats.store()).grants()
+        return [*self._always, *(grant for agent in self._chats for grant in agent.gate.grants)]
+
+    async def revoke(self, grant_id: str) -> None:
+        """Take a grant back; the next call of a turn that runs is asked about again.
+
+        Raises:
+            Refusal: `grant_not_found`.
+        """
+        for agent in self._chats:
+            for grant in agent.gate.grants:
+                if grant.id == grant_id:
+                    agent.gate.grants.remove(grant)
+                    return
+        if not await (await self._chats.store()).revoke_grant(grant_id):
+            message = f"There is no standing permission {grant_id}."
+            raise Refusal("grant_not_found", message, "List them with codelaw/permission/list.")
+        self._always[:] = [grant for grant in self._always if grant.id != grant_id]

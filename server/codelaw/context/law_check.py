@@ -1,0 +1,251 @@
+"""What can be said of a law's text: its rules, and what is wrong with them (E-5).
+
+Places are offsets in code points. Pure: whether a named file is there is for the caller to find out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from codelaw.context.law import LARGE_SHARE, LawText
+from codelaw.context.mentions import Named, named
+from codelaw.context.tokens import estimate
+
+Code = Literal["law_unreadable", "law_long", "law_file_missing", "law_duplicate", "law_shadowed"]
+Kind = Literal["item", "paragraph", "heading", "code"]
+
+MAX_FINDINGS = 200
+"""Of one document (S-6)."""
+MAX_CHECKED = 1_000_000
+"""Characters; of a longer law only its length is worth a word."""
+LEAST = 6
+"""Characters of a rule from which on an equal one is worth a word."""
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_RULER = re.compile(r"[ \t]*(?:[-*_=][ \t]*){3,}$")
+_CODE_SPAN = re.compile(r"(?<!`)(`{1,8})(?!`)([^\r\n]{1,1000}?)(?<!`)\1(?!`)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
+_EDGES = ".,;:!?…\"'“”‘’«»()[]{}*_~—–"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of the law: a list item or paragraph, which is a rule, or a heading or fenced code, which is none."""
+
+    kind: Kind
+    start: int
+    end: int
+    """Without the last line break."""
+    text: str
+
+    @property
+    def rule(self) -> bool:
+        return self.kind in ("item", "paragraph")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with a law, and where."""
+
+    code: Code
+    message: str
+    start: int = 0
+    end: int = 0
+    related: tuple[int, int] | None = None
+    """The rule that says the same, for `law_duplicate`."""
+    grave: bool = True
+    """Whether it is a warning and not a remark."""
+
+
+def blocks(text: str) -> list[Block]:
+    """The document's parts in order; blank lines belong to none."""
+    found: list[Block] = []
+    kind: Kind | None = None
+    start = end = 0
+    fence = ""
+
+    def close() -> None:
+        nonlocal kind
+        if kind is not None:
+            found.append(Block(kind, start, end, text[start:end]))
+            kind = None
+
+    for match in _LINE.finditer(text):
+        line = match[0].rstrip("\r\n")
+        ends = match.start() + len(line)
+        fenced = _FENCE.match(line)
+        if fence:
+            end = ends
+            if fenced and fenced[1].startswith(fence) and not line[fenced.end() :].strip():
+                close()
+                fence = ""
+            continue
+        if fenced:
+            close()
+            kind, start, end, fence = "code", match.start(), ends, fenced[1]
+        elif not line.strip() or _RULER.match(line):
+            close()
+        elif _HEADING.match(line):
+            close()
+            kind, start, end = "heading", match.start(), ends
+            close()
+        elif _ITEM.match(line) or kind is None:
+            close()
+            kind, start = "item" if _ITEM.match(line) else "paragraph", match.start() + _indent(line)
+            end = ends
+        else:
+            end = ends
+    close()
+    return found
+
+
+def rule_at(text: str, offset: int) -> Block | None:
+    """The rule or other part that an offset lies in."""
+    return next((block for block in blocks(text) if block.start <= offset <= block.end), None)
+
+
+def paths(text: str) -> list[Named]:
+    """The `@paths` that the law means, code left out: in it, an at sign begins a decorator or a package.
+
+    A bare word is a person or a decorator, so it counts only with a slash, a dot in its name, or in quotes.
+    """
+    fences = [(block.start, block.end) for block in blocks(text) if block.kind == "code"]
+    code = [fences, [(match.start(), match.end()) for match in _CODE_SPAN.finditer(text)]]
+    found: list[Named] = []
+    for mention in named(text):
+        last = mention.path.rpartition("/")[2]
+        if not (mention.quoted or "/" in mention.path or "." in last.lstrip(".")):
+            continue
+        if not any(_within(mention.start, spans) for spans in code):
+            found.append(mention)
+    return found
+
+
+def check(text: str, missing: Collection[str]) -> list[Problem]:
+    """What is wrong inside a law; `missing` are the paths of `paths(text)` that lead nowhere."""
+    if len(text) > MAX_CHECKED:
+        return []
+    problems = [
+        Problem("law_file_missing", f"There is no {mention.path} in the workspace.", mention.start, mention.end)
+        for mention in paths(text)
+        if mention.path in missing
+    ]
+    problems += _duplicates(text)
+    nul = text.find("\0")
+    if nul >= 0:
+        problems.append(Problem("law_unreadable", "There is a NUL character, as in no text.", nul, nul + 1))
+    problems.sort(key=lambda problem: (problem.start, problem.code))
+    return problems[:MAX_FINDINGS]
+
+
+def too_long(own: int, tokens: int, window: int) -> Problem | None:
+    """Whether all laws together, of which this one has `own` tokens, take more than their share of the window."""
+    if tokens <= LARGE_SHARE * window:
+        return None
+    share = f"{100 * tokens / max(window, 1):.0f} %"
+    others = "" if own >= tokens or own * 1.02 + 20 >= tokens else f"; this one has about {own} of them"
+    return Problem(
+        "law_long",
+        f"CODE_LAW.md takes about {tokens} tokens, {share} of the window of {window} and over its share of a "
+        f"tenth{others}.",
+    )
+
+
+def unreadable(why: str) -> Problem:
+    """A law that the model is not shown, or not whole."""
+    return Problem("law_unreadable", why)
+
+
+def shadowed(winner: str) -> Problem:
+    """A file whose name is another spelling, while `winner` is the law."""
+    return Problem("law_shadowed", f"{winner} is the law of this folder; this file does not count.", grave=False)
+
+
+def same_rule(text: str) -> str:
+    """A rule's words without case, white space, markup and the punctuation around them; code is kept as it is."""
+    body = _LINK.sub(r"\1", _ITEM.sub("", text, count=1))
+    pieces: list[str] = []
+    at = 0
+    for match in _CODE_SPAN.finditer(body):
+        pieces += [*_words(body[at : match.start()]), f"`{' '.join(match[2].split())}`"]
+        at = match.end()
+    pieces += _words(body[at:])
+    return " ".join(pieces)
+
+
+def change_told(before: Sequence[LawText], after: Sequence[LawText]) -> str:
+    """How the law has changed, in one sentence for people; empty when it has not."""
+    old = {entry.folder: entry.text for entry in before if entry.text.strip()}
+    new = {entry.folder: entry.text for entry in after if entry.text.strip()}
+    several = len(old.keys() | new.keys()) > 1
+    told: list[str] = []
+    for folder in [*new, *(folder for folder in old if folder not in new)]:
+        was, now = old.get(folder, ""), new.get(folder, "")
+        if was != now:
+            name = f"The law of {folder}" if several else "CODE_LAW.md"
+            told.append(f"{name} {_difference(was, now)}")
+    if not told:
+        return ""
+    return f"{'; '.join(told)}. It applies from this step on."
+
+
+def _difference(was: str, now: str) -> str:
+    if not now:
+        return "is gone"
+    tokens = f"about {estimate(now)} tokens"
+    if not was:
+        return f"is new, {tokens}"
+    added, removed = _counted(_rules(was), _rules(now))
+    what = "rules"
+    if not added and not removed:
+        added, removed = _counted(Counter(was.splitlines()), Counter(now.splitlines()))
+        what = "lines"
+    return f"has changed, +{added} -{removed} {what}, now {tokens}"
+
+
+def _rules(text: str) -> Counter[str]:
+    return Counter(" ".join(block.text.split()) for block in blocks(text) if block.rule)
+
+
+def _counted(was: Counter[str], now: Counter[str]) -> tuple[int, int]:
+    return (now - was).total(), (was - now).total()
+
+
+def _duplicates(text: str) -> list[Problem]:
+    first: dict[str, Block] = {}
+    found: list[Problem] = []
+    for block in blocks(text):
+        if block.kind != "item" or block.text.rstrip().endswith(":"):
+            continue  # what ends in a colon begins a list of its own
+        said = same_rule(block.text)
+        if len(said) < LEAST and said.isascii():
+            continue
+        known = first.setdefault(said, block)
+        if known is not block:
+            line = text.count("\n", 0, known.start) + 1
+            message = f"The rule in line {line} says the same."
+            found.append(Problem("law_duplicate", message, block.start, block.end, (known.start, known.end)))
+    return found
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a place lies in one of the spans, which are in order and apart."""
+    number = bisect_right(spans, place, key=lambda span: span[0]) - 1
+    return number >= 0 and place < spans[number][1]
+
+
+def _words(text: str) -> list[str]:
+    stripped = (word.strip(_EDGES) for word in text.casefold().split())
+    return [word for word in stripped if word and word != "-"]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

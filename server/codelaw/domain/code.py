@@ -1,0 +1,90 @@
+"""What the editor's language servers say of code: places, findings, and changes they propose (E-6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "information", "hint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place as the editor counts: lines from zero, characters in the encoding agreed with it."""
+
+    line: int
+    character: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `start` up to, but not including, `end`."""
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """A part of a document."""
+
+    uri: str
+    path: str
+    """What a tool takes as a path: absolute for a file, else the uri."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic."""
+
+    span: Span
+    severity: Severity
+    message: str
+    code: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFindings:
+    """The diagnostics of one document."""
+
+    uri: str
+    path: str
+    version: int | None
+    """Of the text that they are about; None where the editor does not say."""
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedEdits:
+    """Changes of one document, all of them about the same text."""
+
+    uri: str
+    path: str
+    version: int | None
+    """Of that text; None where the document is not open, or the editor does not say."""
+    edits: tuple[TextEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedChange:
+    """What a rename or a quick fix would change, in order."""
+
+    documents: tuple[ProposedEdits, ...] = ()
+    operations: tuple[str, ...] = ()
+    """What it would do besides editing texts, in words: files made, moved or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One quick fix on offer."""
+
+    title: str
+    change: ProposedChange

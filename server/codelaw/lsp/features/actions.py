@@ -1,0 +1,117 @@
+"""`textDocument/codeAction` and `textDocument/codeLens` (E-3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from codelaw.lsp.features.offers import offers
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+FIX = "quickfix"
+"""Exactly that: some editors compare kinds letter by letter."""
+ABOUT = "refactor.codelaw"
+"""The kind of everything that is no quick fix: a root of LSP's own, so that every editor lists it."""
+CHAT = f"{ABOUT}.chat"
+KINDS = (FIX, f"{ABOUT}.ask", f"{ABOUT}.explain", f"{ABOUT}.test", CHAT)
+TITLE_CHARACTERS = 100
+MOST_DIAGNOSTICS = 20
+
+
+async def code_actions(connection: Connection, params: types.CodeActionParams) -> list[Any]:
+    """What can be asked about a selection, or done in a chat file."""
+    uri = params.text_document.uri
+    file = connection.features.chat_files.file(uri)
+    if file is not None:
+        return [
+            _action(connection, offer.title, CHAT, offer.command, offer.argument)
+            for offer in await offers(connection, uri, file)
+            if _wanted(params.context, CHAT)
+            and offer.first <= params.range.end.line
+            and params.range.start.line <= offer.last
+        ]
+    buffer = connection.documents.get(uri)
+    base: dict[str, Any] = {"uri": uri, "range": _range(params.range)}
+    if buffer is not None:
+        base["version"] = buffer.version
+    found: list[Any] = []
+    if _wanted(params.context, FIX):
+        for diagnostic in params.context.diagnostics[:MOST_DIAGNOSTICS]:
+            if diagnostic.message.strip():
+                title = f"codelaw: fix this diagnostic: {_short(diagnostic.message)}"
+                argument = base | {"diagnostic": _diagnostic(diagnostic)}
+                found.append(_action(connection, title, FIX, "codelaw.editor.fix", argument, diagnostic=diagnostic))
+    # A client that asks by itself shows a bulb wherever the cursor stands, unless something is selected.
+    by_itself = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+    if by_itself and params.range.start == params.range.end:
+        return found
+    for verb, title in (
+        ("ask", "codelaw: ask about this…"),
+        ("explain", "codelaw: explain"),
+        ("test", "codelaw: write a test for this"),
+    ):
+        if _wanted(params.context, f"{ABOUT}.{verb}"):
+            found.append(_action(connection, title, f"{ABOUT}.{verb}", f"codelaw.editor.{verb}", base))
+    return found
+
+
+async def code_lenses(connection: Connection, params: types.CodeLensParams) -> list[types.CodeLens]:
+    """What can be done in a chat file, above the lines it belongs to."""
+    uri = params.text_document.uri
+    file = connection.features.chat_files.file(uri)
+    if file is None:
+        return []
+    found: list[types.CodeLens] = []
+    for offer in await offers(connection, uri, file):
+        place = types.Position(offer.first, 0)
+        command = types.Command(offer.title, offer.command, arguments=[offer.argument])
+        found.append(types.CodeLens(types.Range(place, place), command))
+    return found
+
+
+def _wanted(context: types.CodeActionContext, kind: str) -> bool:
+    """Whether the client asks for that kind, by its name or that of a kind above it."""
+    if context.only is None:
+        return True
+    names = [str(getattr(name, "value", name)) for name in context.only]
+    return any(name in {"", kind} or kind.startswith(f"{name}.") for name in names)
+
+
+def _action(
+    connection: Connection,
+    title: str,
+    kind: str,
+    command: str,
+    argument: dict[str, Any],
+    *,
+    diagnostic: types.Diagnostic | None = None,
+) -> Any:
+    run = types.Command(title, command, arguments=[argument])
+    if not connection.client.actions:
+        return run
+    return types.CodeAction(title, kind=kind, command=run, diagnostics=[diagnostic] if diagnostic is not None else None)
+
+
+def _range(value: types.Range) -> dict[str, Any]:
+    return {
+        "start": {"line": value.start.line, "character": value.start.character},
+        "end": {"line": value.end.line, "character": value.end.character},
+    }
+
+
+def _diagnostic(value: types.Diagnostic) -> dict[str, Any]:
+    """What the command needs of a diagnostic."""
+    argument: dict[str, Any] = {"message": value.message[:20_000], "range": _range(value.range)}
+    if value.code is not None and str(value.code):
+        argument["code"] = str(value.code)[:1000]
+    if value.source:
+        argument["source"] = value.source[:1000]
+    return argument
+
+
+def _short(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

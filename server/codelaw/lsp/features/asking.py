@@ -1,0 +1,172 @@
+"""What the code actions do: a turn about a part of a document, in a chat that can be gone on with (E-3)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from codelaw.context.observations import one_name
+from codelaw.domain.errors import Refusal
+from codelaw.domain.requests import Attachment, EditorState
+from codelaw.lsp import convert
+from codelaw.lsp.documents import path_of
+from codelaw.lsp.features.showing import show
+from codelaw.lsp.features.texts import normal
+from codelaw.protocol import chats as wire
+from codelaw.protocol import editor as params
+from codelaw.templates.render import render
+from codelaw.transcript.chat_file import SUFFIX, YOU, block, harmless, header
+from codelaw.transcript.fences import fenced
+from codelaw.transcript.story import Story, stories
+from codelaw.transcript.telling import told
+
+if TYPE_CHECKING:
+    from codelaw.domain.chats import TurnResult
+    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.sessions import RunningTurn
+
+AROUND_LINES = 3
+"""Lines before and after a diagnostic that go with it."""
+QUOTED_LINES = 200
+"""Of a selection that is quoted in a new chat file."""
+
+
+async def ask(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+    """Ask about a selection: at once where the question is known, else in a new chat file."""
+    if asked.text is not None:
+        return await _begin(connection, asked, asked.text, asked.range)
+    text = _question_file(connection, asked)
+    name = PurePosixPath(shown_path(connection, asked.uri)).stem or "chat"
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    file = connection.home / "chats" / f"{stamp}-{_plain(name)}{SUFFIX}"
+    message = "codelaw: write your question at the end of this file, and send it from there."
+    line = text.count("\n") - 1
+    return params.Asked(uri=await show(connection, file, text, message=message, focus=True, line=line))
+
+
+async def explain(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+    """Explain a selection."""
+    return await _begin(connection, asked, _rendered(connection, "explain_selection", asked), asked.range)
+
+
+async def test(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+    """Write a test for a selection."""
+    return await _begin(connection, asked, _rendered(connection, "test_selection", asked), asked.range)
+
+
+async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked:
+    """Fix a diagnostic.
+
+    Raises:
+        Refusal: none was named.
+    """
+    found = asked.diagnostic
+    if found is None:
+        raise Refusal("invalid_text", "There is no diagnostic to fix", "Send it as `diagnostic`")
+    text = render(
+        "fix_diagnostic",
+        path=shown_path(connection, asked.uri),
+        line=found.range.start.line + 1,
+        message=found.message,
+        source=found.source or "",
+        code=found.code or "",
+    )
+    around = wire.Range(
+        start=wire.Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
+        end=wire.Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
+    )
+    return await _begin(connection, asked, text, around)
+
+
+def shown_path(connection: Connection, uri: str) -> str:
+    """A document's path as a person knows it: inside its workspace folder, or its name."""
+    path = path_of(uri)
+    if path is None:
+        return one_name(uri)
+    for folder in map(path_of, connection.folders.uris):
+        if folder is not None and path.is_relative_to(folder):
+            return one_name(path.relative_to(folder).as_posix())
+    return one_name(path.name)
+
+
+async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: wire.Range) -> params.Asked:
+    """Begin a turn in the document's chat; while that is busy, in a new one."""
+    chats = connection.features.chats
+    attachments: list[Attachment] = [
+        convert.attachment(wire.AttachmentParams(uri=asked.uri, range=span), connection.documents)
+    ]
+    editor = EditorState(asked.uri, asked.range.start.line)
+    try:
+        turn = await connection.session.send(chats.get(asked.uri), text, attachments=attachments, editor=editor)
+    except Refusal as refused:
+        if refused.code not in {"chat_not_found", "chat_busy"} or asked.uri not in chats:
+            raise
+        turn = await connection.session.send(None, text, attachments=attachments, editor=editor)
+    chats[asked.uri] = turn.chat_id
+    if not connection.client.events:
+        connection.later(_show_end(connection, turn, text))
+    return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
+
+
+async def _show_end(connection: Connection, turn: RunningTurn, text: str) -> None:
+    """The answer as a chat file, in which the person can go on."""
+    result = await turn.result()
+    story = await _story(connection, result)
+    story.question = text
+    body = told(story)
+    parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
+    file = connection.home / "chats" / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
+    await connection.features.chat_files.owners.shown(turn.chat_id, file.as_uri())
+    await show(connection, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
+
+
+async def _story(connection: Connection, result: TurnResult) -> Story:
+    try:
+        record = await connection.session.read(result.chat_id, since_seq=None, limit=0, before=None)
+    except Refusal:  # deleted in that moment: what the turn itself says is enough
+        return Story(result.turn_id, result=result)
+    story = stories(event for event in record.events if event.turn_id == result.turn_id).get(result.turn_id)
+    story = story if story is not None else Story(result.turn_id)
+    story.result = story.result or result
+    return story
+
+
+def _rendered(connection: Connection, template: str, asked: params.AskInEditor) -> str:
+    first, last = _lines(asked.range)
+    return render(template, path=shown_path(connection, asked.uri), first=first, last=last)
+
+
+def _lines(span: wire.Range) -> tuple[int, int]:
+    """First and last line of a selection, from 1; one that ends before a line's first character ends above it."""
+    last = span.end.line - 1 if span.end.character == 0 and span.end.line > span.start.line else span.end.line
+    return span.start.line + 1, last + 1
+
+
+def _question_file(connection: Connection, asked: params.AskInEditor) -> str:
+    buffer = connection.documents.get(asked.uri)
+    first, last = _lines(asked.range)
+    path = shown_path(connection, asked.uri)
+    lines = normal(buffer.text).split("\n")[first - 1 : last] if buffer is not None else []
+    kept = lines[:QUOTED_LINES]
+    whole = fenced("\n".join(kept))
+    quote = render(
+        "ask_selection",
+        mention=_mention(path),
+        first=first,
+        last=last,
+        fence=whole[: len(whole) - len(whole.lstrip("`"))],
+        language=Path(path).suffix.lstrip("."),
+        text="\n".join(kept),
+        cut=len(lines) > len(kept),
+    )
+    return f"{YOU}\n\n{harmless(quote)}\n\n\n"
+
+
+def _mention(path: str) -> str:
+    plain = all(character.isascii() and (character.isalnum() or character in "._-/") for character in path)
+    return f"@{path}" if plain else f'@"{path}"'
+
+
+def _plain(name: str) -> str:
+    return "".join(character if character.isalnum() or character in "_-" else "-" for character in name)[:60]

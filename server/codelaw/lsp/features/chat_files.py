@@ -1,0 +1,244 @@
+"""Chat files: sent from, written into, found again (E-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.domain.errors import Refusal
+from codelaw.lsp.documents import DocumentMoment, path_of
+from codelaw.lsp.features.owners import Owner, Owners
+from codelaw.lsp.features.teller import Teller
+from codelaw.lsp.features.texts import normal
+from codelaw.lsp.showing import show_answer, show_message
+from codelaw.transcript.chat_file import ChatFile, named_chat_file, parse
+from codelaw.transcript.story import Noted, Story, stories
+
+if TYPE_CHECKING:
+    from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.sessions import RunningTurn
+
+log = logging.getLogger(__name__)
+
+EARLY_EVENTS = 1000
+"""Kept of turns that are just being begun."""
+COPY_BYTES = 4 << 20
+"""Of another file that is read to see whether it holds the same chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The chat that a file goes on with, or why it begins a new one."""
+
+    chat_id: str | None
+    why_new: str = ""
+
+
+class ChatFiles:
+    """The chat files of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._owners = Owners(connection.home / "chat-files")
+        self._tellers: dict[str, Teller] = {}
+        """By turn."""
+        self._chats: dict[str, str] = {}
+        """By uri: the chat that a file began, also where its comment could not be written."""
+        self._sending: set[str] = set()
+        self._early: list[ChatEvent] = []
+
+    @property
+    def owners(self) -> Owners:
+        return self._owners
+
+    def file(self, uri: str) -> ChatFile | None:
+        """An open chat file, taken apart; None when it is none, or not open."""
+        buffer = self._connection.documents.get(uri)
+        return parse(normal(buffer.text)) if buffer is not None and named_chat_file(uri) else None
+
+    def running(self, uri: str) -> Teller | None:
+        """The teller of the turn that runs in a file."""
+        return next((teller for teller in self._tellers.values() if teller.uri == uri and teller.running), None)
+
+    def chat_of(self, uri: str, file: ChatFile) -> str | None:
+        """The chat that a file belongs to, as far as it is known without asking."""
+        return file.chat_id or self._chats.get(uri)
+
+    # ------------------------------------------------------------------------------------------------------- sending
+
+    async def send(self, uri: str) -> RunningTurn:
+        """Send the question that is written at the end of a file.
+
+        Raises:
+            Refusal: there is none, the file is not open, or a turn runs already.
+        """
+        file = self.file(uri)
+        if file is None:
+            raise Refusal(
+                "invalid_text", f"{uri} is not an open chat file", "Open a file whose name ends with .chat.md"
+            )
+        if uri in self._sending or self.running(uri) is not None:
+            raise Refusal("chat_busy", "codelaw is still answering in this file", "Wait for the end, or stop it")
+        if file.question is None:
+            raise Refusal("invalid_text", "There is no question to send", "Write it below the last `## You`")
+        self._sending.add(uri)
+        try:
+            known = await self._known(uri, file)
+            try:
+                turn = await self._connection.session.send(known.chat_id, file.question.text)
+            except Refusal as refused:
+                if refused.code != "chat_not_found" or known.chat_id is None:
+                    raise
+                why = f"The chat {known.chat_id} is not known here: this is a new one."
+                known = _Known(None, f"{why} It has not seen what stands above.")
+                turn = await self._connection.session.send(None, file.question.text)
+            self._chats[uri] = turn.chat_id
+            self._begin(uri, turn, known, file.question.text)
+            await self._owners.begun(turn.chat_id, uri, turn.turn_id)
+        finally:
+            self._sending.discard(uri)
+            if not self._sending:
+                self._early.clear()
+        return turn
+
+    async def stop(self, uri: str) -> bool:
+        """Stop what runs in a file; False when nothing does.
+
+        Raises:
+            Refusal: the chat is not known.
+        """
+        teller = self.running(uri)
+        file = self.file(uri)
+        chat_id = teller.chat_id if teller is not None else self.chat_of(uri, file) if file is not None else None
+        return await self._connection.session.cancel(chat_id) if chat_id is not None else False
+
+    def _begin(self, uri: str, turn: RunningTurn, known: _Known, asked: str) -> None:
+        story = Story(turn.turn_id, doing="Thinking")
+        if known.why_new:
+            story.parts.append(Noted("warning", "new_chat", known.why_new))
+        teller = Teller(self._connection, uri, turn.chat_id, story, asked=asked)
+        self._follow(teller)
+        for event in self._early:
+            if event.turn_id == turn.turn_id:
+                teller.take(event)
+        if self._connection.client.applies:
+            self._connection.later(self._told(teller))
+        else:
+            self._connection.later(self._show(turn))
+
+    def _follow(self, teller: Teller) -> None:
+        self._tellers[teller.story.turn_id] = teller
+        teller.on_end = self._connection.features.refresh_lenses
+        self._connection.features.refresh_lenses()
+
+    async def _told(self, teller: Teller) -> None:
+        if not await teller.run():
+            result = teller.story.result
+            if result is not None:
+                show_message(self._connection.rpc, "warning", "codelaw: the chat file does not take the answer")
+                await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
+        self._connection.features.refresh_lenses()
+
+    async def _show(self, turn: RunningTurn) -> None:
+        """The answer to a client that takes no edits."""
+        try:
+            result = await turn.result()
+            await show_answer(self._connection.rpc, self._connection.client, self._connection.home, result)
+        finally:
+            self._tellers.pop(turn.turn_id, None)
+
+    # ---------------------------------------------------------------------------------------------- which chat it is
+
+    async def _known(self, uri: str, file: ChatFile) -> _Known:
+        chat_id = self.chat_of(uri, file)
+        if chat_id is None or self._chats.get(uri) == chat_id:
+            return _Known(chat_id)
+        owner = await self._owners.read(chat_id)
+        if owner.uris and uri not in owner.uris and await self._held_elsewhere(uri, chat_id, owner):
+            why = "This file is a copy: the chat goes on in the other one, and here begins a new one."
+            return _Known(None, f"{why} It has not seen what stands above.")
+        return _Known(chat_id)
+
+    async def _held_elsewhere(self, uri: str, chat_id: str, owner: Owner) -> bool:
+        """Whether another file holds the same chat: then this one is a copy, else it was moved."""
+        for other in owner.uris:
+            file = self.file(other)
+            if file is not None and file.chat_id == chat_id:
+                return True
+        paths = [path for path in map(path_of, owner.uris) if path is not None]
+        return await asyncio.to_thread(_one_holds, paths, path_of(uri), chat_id)
+
+    # ------------------------------------------------------------------------------------------------- what happens
+
+    def on_event(self, event: ChatEvent) -> None:
+        """An event of any chat."""
+        teller = self._tellers.get(event.turn_id)
+        if teller is not None:
+            teller.take(event)
+        elif self._sending and len(self._early) < EARLY_EVENTS:
+            self._early.append(event)
+
+    def on_document(self, uri: str, what: DocumentMoment) -> None:
+        """Something happened to an open document."""
+        if not named_chat_file(uri):
+            return
+        for turn_id, teller in list(self._tellers.items()):
+            if teller.uri != uri or what == "changed":
+                continue
+            if teller.told:
+                # From here on the file, or what is known of it on disk, says what it lacks.
+                del self._tellers[turn_id]
+                if what == "saved":
+                    self._connection.later(self._owners.saved(teller.chat_id, turn_id))
+            elif what == "opened":
+                teller.reopened()
+        if what == "opened":
+            self._connection.later(self._catch_up(uri))
+
+    async def _catch_up(self, uri: str) -> None:
+        """Put in what a file lacks of the turns that were begun from it."""
+        file = self.file(uri)
+        if file is None or file.chat_id is None or not self._connection.client.applies:
+            return
+        owner = await self._owners.read(file.chat_id)
+        lacking = [block.id for block in file.blocks if block.kind == "turn" and block.running]
+        if uri in owner.uris[-1:]:
+            lacking += [turn_id for turn_id in owner.pending if turn_id not in lacking]
+        lacking = [turn_id for turn_id in lacking if self._lacks(file, turn_id)]
+        if not lacking:
+            return
+        try:
+            record = await self._connection.session.read(file.chat_id, since_seq=None, limit=0, before=None)
+        except Refusal as refused:
+            log.info("A chat file is not brought up to date: %s", refused.message)
+            return
+        told = stories(record.events)
+        for turn_id in lacking:
+            story = told.get(turn_id)
+            if story is not None and self._lacks(file, turn_id):
+                teller = Teller(self._connection, uri, file.chat_id, story, asked=None)
+                self._follow(teller)
+                self._connection.later(self._told(teller))
+
+    def _lacks(self, file: ChatFile, turn_id: str) -> bool:
+        """Whether a turn is not whole in a file, and nobody is about to tell it."""
+        block = file.block(turn_id)
+        return turn_id not in self._tellers and (block is None or block.running)
+
+
+def _one_holds(paths: Sequence[Path], this: Path | None, chat_id: str) -> bool:
+    """Whether one of the files, and not this one, belongs to that chat. Touches the disk."""
+    for path in paths:
+        try:
+            if (this is not None and this.exists() and path.samefile(this)) or path.stat().st_size > COPY_BYTES:
+                continue
+            if parse(normal(path.read_text("utf-8", "replace"))).chat_id == chat_id:
+                return True
+        except OSError:
+            continue
+    return False

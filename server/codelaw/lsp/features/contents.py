@@ -1,0 +1,184 @@
+"""Transcripts, contexts and before-images as documents of the scheme `codelaw-chat` (E-4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote, unquote, urlsplit
+
+from lsprotocol import types
+
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import TurnEnded
+from codelaw.lsp.errors import ClientError, Disconnected
+from codelaw.lsp.features.showing import put, show
+from codelaw.transcript import markdown
+
+if TYPE_CHECKING:
+    from codelaw.domain.events import ChatEvent
+    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.documents import DocumentMoment
+
+log = logging.getLogger(__name__)
+
+SCHEME = "codelaw-chat"
+REFRESH_SECONDS = 0.5
+"""Between two refreshes of one document."""
+MOST_WATCHED = 50
+"""Documents that are refreshed; the oldest is forgotten."""
+
+What = Literal["transcript", "context", "before"]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a document shows; `turn_id` and `path` are those of a before-image."""
+
+    chat_id: str
+    what: What = "transcript"
+    turn_id: str = ""
+    path: str = ""
+
+    @property
+    def uri(self) -> str:
+        """`codelaw-chat:/<chat>`, `…/context`, `…/before/<turn>/<path>`."""
+        start = f"{SCHEME}:/{quote(self.chat_id, safe='')}"
+        match self.what:
+            case "transcript":
+                return start
+            case "context":
+                return f"{start}/context"
+            case "before":
+                return f"{start}/before/{quote(self.turn_id, safe='')}/{quote(self.path)}"
+
+
+def address(uri: str) -> Address:
+    """Read the uri of such a document, also as editors spell it.
+
+    Raises:
+        Refusal: it names none.
+    """
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        parts = urlsplit("")
+    names = [unquote(name) for name in parts.path.lstrip("/").split("/")]
+    if parts.scheme == SCHEME and names[0] and not parts.netloc:
+        if len(names) == 1:
+            return Address(names[0])
+        if names[1:] == ["context"]:
+            return Address(names[0], "context")
+        if len(names) > 3 and names[1] == "before" and all(names[2:]):
+            return Address(names[0], "before", names[2], "/".join(names[3:]))
+    raise Refusal("chat_not_found", f"{uri[:200]} is no document of a chat", f"Open {SCHEME}:/ and the chat's id")
+
+
+class Contents:
+    """The documents that one client has asked for, refreshed while their chat goes on."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._asked: dict[str, Address] = {}
+        """By uri, as the client spelt it."""
+        self._files: dict[Address, Path] = {}
+        """Files that were shown to a client which has no such documents."""
+        self._due: set[str] = set()
+        self._refreshing = False
+
+    async def text(self, uri: str) -> str:
+        """The document, which is refreshed from now on.
+
+        Raises:
+            Refusal: there is no such chat, turn or file.
+        """
+        wanted = address(uri)
+        text = await self._text(wanted)
+        self._asked.pop(uri, None)
+        self._asked[uri] = wanted
+        while len(self._asked) > MOST_WATCHED:
+            del self._asked[next(iter(self._asked))]
+        return text
+
+    async def show(self, wanted: Address) -> str:
+        """Show a document; as a file, where the client has no such documents. Gives its uri.
+
+        Raises:
+            Refusal: there is no such chat, turn or file.
+        """
+        text = await self._text(wanted)
+        if self._connection.client.contents:
+            with suppress(ClientError, Disconnected):
+                await self._connection.rpc.request(types.WINDOW_SHOW_DOCUMENT, {"uri": wanted.uri, "takeFocus": False})
+            return wanted.uri
+        name = "-".join(filter(None, (wanted.chat_id, wanted.what, wanted.turn_id, wanted.path.rsplit("/", 1)[-1])))
+        file = self._connection.home / "shown" / re.sub(r"[^A-Za-z0-9._-]", "-", name)
+        if wanted.what != "before":
+            file = file.with_name(f"{file.name}.md")
+        uri = await show(self._connection, file, text, prune=True)
+        if wanted.what != "before":
+            self._files[wanted] = file
+            while len(self._files) > MOST_WATCHED:
+                del self._files[next(iter(self._files))]
+        return uri
+
+    def on_event(self, event: ChatEvent) -> None:
+        """An event of any chat: what shows it is out of date."""
+        due = {
+            uri for uri, wanted in self._asked.items() if wanted.chat_id == event.chat_id and wanted.what != "before"
+        }
+        if due:
+            self._due |= due
+            if not self._refreshing:
+                self._refreshing = True
+                self._connection.later(self._refresh())
+        if isinstance(event.event, TurnEnded):
+            for wanted in list(self._files):
+                if wanted.chat_id == event.chat_id:
+                    self._connection.later(self._rewrite(wanted))
+
+    def on_document(self, uri: str, what: DocumentMoment) -> None:
+        """A document that was closed is not refreshed any more."""
+        if what == "closed":
+            self._asked.pop(uri, None)
+
+    async def _text(self, wanted: Address) -> str:
+        session = self._connection.session
+        match wanted.what:
+            case "transcript":
+                record = await session.read(wanted.chat_id, since_seq=None, limit=None, before=None)
+                return await asyncio.to_thread(markdown.transcript, record.chat, record.messages, record.events)
+            case "context":
+                return markdown.context(await session.inspect(wanted.chat_id, None))
+            case "before":
+                return await session.before(wanted.chat_id, wanted.turn_id, wanted.path) or ""
+
+    async def _refresh(self) -> None:
+        try:
+            while self._due:
+                await asyncio.sleep(REFRESH_SECONDS)
+                due, self._due = self._due & self._asked.keys(), set()
+                for uri in due:
+                    await self._refresh_one(uri)
+        except Disconnected:
+            log.debug("The client is gone; nothing is refreshed any more")
+        finally:
+            self._refreshing = False
+
+    async def _refresh_one(self, uri: str) -> None:
+        try:
+            await self._connection.rpc.request(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH, {"uri": uri})
+        except ClientError as error:
+            log.info("%s is not refreshed: %s", uri, error)
+            self._asked.pop(uri, None)
+
+    async def _rewrite(self, wanted: Address) -> None:
+        try:
+            await put(self._files[wanted], await self._text(wanted), prune=True)
+        except Refusal as refused:
+            log.info("A document is not refreshed any more: %s", refused.message)
+            self._files.pop(wanted, None)

@@ -1,0 +1,81 @@
+"""`workspace/textDocumentContent`, `textDocument/documentSymbol` and `textDocument/foldingRange` (E-4)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from codelaw.lsp.features.contents import SCHEME
+from codelaw.lsp.features.texts import normal
+from codelaw.lsp.positions import units
+from codelaw.transcript.chat_file import named_chat_file
+from codelaw.transcript.outline import Entry, folds, outline
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+KINDS = {
+    "title": types.SymbolKind.File,
+    "round": types.SymbolKind.Event,
+    "block": types.SymbolKind.Module,
+    "heading": types.SymbolKind.String,
+}
+
+
+async def content(connection: Connection, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+    """A document of ours."""
+    return types.TextDocumentContentResult(await connection.features.contents.text(params.uri))
+
+
+async def symbols(connection: Connection, params: types.DocumentSymbolParams) -> list[Any]:
+    """Rounds, steps and calls of a chat file or transcript; nothing of other documents."""
+    uri = params.text_document.uri
+    text = await _text(connection, uri)
+    if text is None:
+        return []
+    lines = text.split("\n")
+    encoding = connection.documents.encoding
+
+    def span(entry: Entry) -> types.Range:
+        end = types.Position(entry.last, units(lines[entry.last], encoding))
+        return types.Range(types.Position(entry.first, 0), end)
+
+    def symbol(entry: Entry) -> types.DocumentSymbol:
+        line = types.Range(
+            types.Position(entry.first, 0), types.Position(entry.first, units(lines[entry.first], encoding))
+        )
+        inside = [symbol(part) for part in entry.inside]
+        return types.DocumentSymbol(entry.title, KINDS[entry.kind], span(entry), line, children=inside)
+
+    found = await asyncio.to_thread(outline, text)
+    if connection.client.outlines:
+        return [symbol(entry) for entry in found]
+    flat: list[types.SymbolInformation] = []
+    waiting = [(entry, None) for entry in reversed(found)]
+    while waiting:
+        entry, above = waiting.pop()
+        flat.append(
+            types.SymbolInformation(
+                types.Location(uri, span(entry)), entry.title, KINDS[entry.kind], container_name=above
+            )
+        )
+        waiting += [(part, entry.title) for part in reversed(entry.inside)]
+    return flat
+
+
+async def foldings(connection: Connection, params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+    """What can be folded in a chat file or transcript."""
+    text = await _text(connection, params.text_document.uri)
+    if text is None:
+        return []
+    return [types.FoldingRange(fold.first, fold.last) for fold in await asyncio.to_thread(folds, text)]
+
+
+async def _text(connection: Connection, uri: str) -> str | None:
+    buffer = connection.documents.get(uri)
+    if uri.startswith(f"{SCHEME}:"):
+        return normal(buffer.text) if buffer is not None else await connection.features.contents.text(uri)
+    shown = f"{(connection.home / 'shown').as_uri()}/"
+    return normal(buffer.text) if buffer is not None and (named_chat_file(uri) or uri.startswith(shown)) else None

@@ -1,0 +1,167 @@
+"""The law's diagnostics, kept in step with documents, files and settings (E-5)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from codelaw.context import law as laws
+from codelaw.context.law_check import Problem, check, paths, shadowed, too_long, unreadable
+from codelaw.domain.files import Buffer
+from codelaw.domain.laws import LawFile, LawState
+from codelaw.lsp.documents import DocumentMoment, path_of
+from codelaw.lsp.positions import Encoding, line_starts, position_of
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+QUIET_SECONDS = 0.2
+"""Without a change, before the law is checked again."""
+SOURCE = "codelaw"
+"""Of every diagnostic."""
+
+
+def is_law(uri: str) -> bool:
+    """Whether a document may be a law by its name."""
+    path = path_of(uri)
+    return path is not None and laws.choose([path.name]) is not None
+
+
+class LawDiagnostics:
+    """Publishes what is wrong with each folder's law, be it open or on the disk."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._published: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._busy = False
+        self._again = False
+        self._closed = False
+
+    def document(self, uri: str, what: DocumentMoment) -> None:
+        """A document was opened, changed, saved or closed: the law itself, or one that it may name."""
+        if what != "changed" or is_law(uri):
+            self.soon()
+
+    def soon(self) -> None:
+        """Check again, when it has been quiet for a moment."""
+        if self._closed:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._begin)
+
+    def close(self) -> None:
+        """Check no more."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _begin(self) -> None:
+        self._timer = None
+        if self._busy:
+            self._again = True
+        elif not self._closed:
+            self._busy = True
+            self._connection.later(self._run())
+
+    async def _run(self) -> None:
+        try:
+            await self._check()
+        finally:
+            self._busy = False
+            if self._again:
+                self._again = False
+                self.soon()
+
+    async def _check(self) -> None:
+        connection = self._connection
+        await connection.documents.settled()
+        state = await connection.session.laws()
+        current: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+        for file in state.files:
+            buffer = connection.documents.at(Path(file.path))
+            found = await self._problems(file, state)
+            uri = file.uri if buffer is None else buffer.uri
+            if _moved_on(file, buffer):
+                # The next check is under way already: what it says is about the text that is there now.
+                current[uri] = self._published.get(uri, (None, []))
+                continue
+            told = await asyncio.to_thread(
+                _told, file.text or "", found, uri, connection.documents.encoding, related=connection.client.related
+            )
+            current[uri] = file.version, told
+            for other in file.shadowed:
+                path = path_of(other)
+                buffer = connection.documents.at(path) if path is not None else None
+                uri = other if buffer is None else buffer.uri
+                current[uri] = None, _told("", [shadowed(Path(file.path).name)], uri, "utf-16")
+        for uri in [*current, *(uri for uri in self._published if uri not in current)]:
+            self._publish(uri, *current.get(uri, (None, [])))
+
+    async def _problems(self, file: LawFile, state: LawState) -> list[Problem]:
+        found = [unreadable(file.problem)] if file.problem else []
+        if file.text is None:
+            return found
+        text = file.text
+        long = too_long(file.tokens, state.tokens, state.window)
+        if long is not None:
+            found.append(long)
+        mentioned = await asyncio.to_thread(paths, text)
+        named = await self._connection.session.named_paths(list(dict.fromkeys(mention.path for mention in mentioned)))
+        missing = {entry.path for entry in named if entry.kind == "missing"}
+        return found + await asyncio.to_thread(check, text, missing)
+
+    def _publish(self, uri: str, version: int | None, diagnostics: list[dict[str, Any]]) -> None:
+        known = self._published.get(uri)
+        if known == (version, diagnostics) or (not diagnostics and (known is None or not known[1])):
+            return
+        self._published[uri] = version, diagnostics
+        if not diagnostics:
+            del self._published[uri]
+        params: dict[str, Any] = {"uri": uri, "diagnostics": diagnostics}
+        if version is not None:
+            params["version"] = version
+        self._connection.rpc.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, params)
+
+
+def _moved_on(file: LawFile, buffer: Buffer | None) -> bool:
+    """Whether the open document is another by now than the one that was checked."""
+    return buffer is not None and file.version is not None and buffer.version != file.version
+
+
+def _told(
+    text: str,
+    problems: list[Problem],
+    uri: str,
+    encoding: Encoding,
+    *,
+    related: bool = False,
+) -> list[dict[str, Any]]:
+    starts = line_starts(text)
+
+    def place(start: int, end: int) -> dict[str, Any]:
+        first, last = position_of(text, starts, start, encoding), position_of(text, starts, end, encoding)
+        return {
+            "start": {"line": first[0], "character": first[1]},
+            "end": {"line": last[0], "character": last[1]},
+        }
+
+    told: list[dict[str, Any]] = []
+    for problem in problems:
+        severity = types.DiagnosticSeverity.Warning if problem.grave else types.DiagnosticSeverity.Information
+        one: dict[str, Any] = {
+            "range": place(problem.start, problem.end),
+            "severity": int(severity),
+            "code": problem.code,
+            "source": SOURCE,
+            "message": problem.message,
+        }
+        if related and problem.related is not None:
+            where = {"uri": uri, "range": place(*problem.related)}
+            one["relatedInformation"] = [{"location": where, "message": "The first of them."}]
+        told.append(one)
+    return told

@@ -1,0 +1,81 @@
+"""What the commands of code actions, lenses and chat files take and give (E-3, E-4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.chats import Cancelled, Id, Range, Started
+from codelaw.protocol.methods import Method
+
+Uri = Annotated[str, Field(min_length=1, max_length=8192)]
+
+
+class AskedDiagnostic(Params):
+    """A diagnostic that the user wants to see fixed."""
+
+    message: Annotated[str, Field(min_length=1, max_length=20_000)]
+    range: Range
+    code: Annotated[str, Field(max_length=1000)] | None = None
+    source: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class AskInEditor(Params):
+    """A part of a document that is asked about; `version` is that of the document when it was chosen."""
+
+    uri: Uri
+    range: Range
+    version: int | None = None
+    diagnostic: AskedDiagnostic | None = None
+    text: Annotated[str, Field(min_length=1)] | None = None
+    """The question, where the client has asked for it; without one a chat file is opened to write it in."""
+
+
+class ChatFileRef(Params):
+    uri: Uri
+
+
+class UndoInChatFile(Params):
+    """Without a turn, the last one of the file."""
+
+    uri: Uri
+    turn_id: Id | None = None
+
+
+class ShowChat(Params):
+    chat_id: Id
+    what: Literal["transcript", "context", "before"]
+    turn_id: Id | None = None
+    path: Annotated[str, Field(min_length=1, max_length=8192)] | None = None
+
+
+class Asked(Payload):
+    """The turn that was begun, or the chat file that was opened for the question."""
+
+    chat_id: str | None = None
+    turn_id: str | None = None
+    uri: str | None = None
+
+
+class Undone(Payload):
+    """`message` says what was undone, as the user was told."""
+
+    message: str
+
+
+class Shown(Payload):
+    uri: str
+
+
+COMMAND_TYPES: dict[str, Method] = {
+    "codelaw.editor.ask": Method(AskInEditor, Asked),
+    "codelaw.editor.explain": Method(AskInEditor, Asked),
+    "codelaw.editor.fix": Method(AskInEditor, Asked),
+    "codelaw.editor.test": Method(AskInEditor, Asked),
+    "codelaw.chatFile.send": Method(ChatFileRef, Started),
+    "codelaw.chatFile.stop": Method(ChatFileRef, Cancelled),
+    "codelaw.chatFile.undo": Method(UndoInChatFile, Undone),
+    "codelaw.chat.show": Method(ShowChat, Shown),
+}

@@ -1,0 +1,160 @@
+"""Files as they are before a command, so that what it does to them can be undone, as far as can be known (E-2)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import FileImage, Located
+from codelaw.ports.workspace import Workspace
+from codelaw.tools.base import ToolEnvironment
+from codelaw.tools.paths import in_git_folder
+
+MAX_NAMED = 1_000_000
+"""Bytes of a file that a command names."""
+MAX_READ = 10_000_000
+"""Bytes of a file that the chat has read."""
+MAX_TOTAL = 20_000_000
+"""Bytes of all files together, kept in memory while the command runs (S-6)."""
+MAX_BELOW = 200
+"""Files below a folder that a command names."""
+MAX_WORDS = 300
+MAX_FOLDERS = 4
+"""Named folders that the other words are looked for in, because the command may work there."""
+MAX_LISTED = 400
+"""Folders that are looked into below a named one."""
+
+_WORD = re.compile(r"[^\s'\"`|&;<>()=,]+")
+_PATTERN = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """Files before a command; None for a name that stands for nothing yet."""
+
+    files: tuple[tuple[Located, FileImage | None], ...] = ()
+
+
+async def imaged(command: str, env: ToolEnvironment) -> Images:
+    """The files that the chat has read and those that `command` names, as they are on the disk. Never raises."""
+    if env.journal is None:
+        return Images()
+    taking = _Taking(env)
+    await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
+    await taking.take_named(await asyncio.to_thread(_words, command))
+    return Images(tuple(taking.files))
+
+
+async def keep(images: Images, env: ToolEnvironment) -> None:
+    """Keep what has become of them in the journal.
+
+    Raises:
+        Refusal: the store cannot take it.
+    """
+    if env.journal is None:
+        return
+    places = [place for place, _ in images.files]
+    now = await env.workspace.images(places, most=MAX_READ, total=2 * MAX_TOTAL)
+    for (place, before), after in zip(images.files, now, strict=True):
+        if isinstance(after, ToolFailure):
+            continue  # no file that could be put back in one piece
+        if (None if before is None else before.content) != (None if after is None else after.content):
+            await env.journal.keep(place, before, after)
+
+
+class _Taking:
+    """Takes images of files, each once, until the room is used up."""
+
+    def __init__(self, env: ToolEnvironment) -> None:
+        self._env = env
+        self._room = MAX_TOTAL
+        self.files: list[tuple[Located, FileImage | None]] = []
+        self._looked: set[Path] = set()
+
+    async def take(self, places: Sequence[Located], most: int = MAX_NAMED) -> list[Located]:
+        """Take files; gives the folders among them."""
+        new = {place.path: place for place in places if place.path.is_absolute() and not in_git_folder(place)}
+        new = {path: place for path, place in new.items() if path not in self._looked}
+        self._looked |= set(new)
+        folders: list[Located] = []
+        images = await self._env.workspace.images([*new.values()], most=most, total=self._room)
+        for place, image in zip(new.values(), images, strict=True):
+            if not isinstance(image, ToolFailure):
+                self.files.append((place, image))
+                self._room -= 0 if image is None else len(image.content)
+            elif image.code == "IS_DIRECTORY":
+                folders.append(place)
+        return folders
+
+    async def take_named(self, words: Sequence[str]) -> None:
+        root = self._env.workspace.folders[0].root
+        folders = await self._take_words([root], words)
+        bases = [place.path for place in folders if place.path != root][:MAX_FOLDERS]
+        folders += await self._take_words(bases, words)
+        for folder in folders:
+            await self._take_below(folder)
+
+    async def _take_words(self, bases: Sequence[Path], words: Sequence[str]) -> list[Located]:
+        """Take what the words name from there; gives the folders among it."""
+        plain = [base / word for base in bases for word in words if not _PATTERN.search(word)]
+        found = await self.take(await self._located(plain))
+        for pattern in [base / word for base in bases for word in words if _PATTERN.search(word)]:
+            for folder in await self._located([pattern.parent]):
+                entries = await self._entries(folder)
+                names = [name for name, kind in entries if kind == "file" and fnmatchcase(name, pattern.name)]
+                await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
+        return found
+
+    async def _take_below(self, folder: Located) -> None:
+        todo, files = [folder], 0
+        for _ in range(MAX_LISTED):
+            if not todo or files >= MAX_BELOW:
+                return
+            place = todo.pop(0)
+            entries = await self._entries(place)
+            names = [name for name, kind in entries if kind == "file"][: MAX_BELOW - files]
+            files += len(names)
+            await self.take(await self._located([place.path / name for name in names]))
+            below = [place.path / name for name, kind in entries if kind == "folder" and name.casefold() != ".git"]
+            todo += await self._located(below)
+
+    async def _entries(self, folder: Located) -> list[tuple[str, str]]:
+        if in_git_folder(folder):
+            return []
+        try:
+            entries = await self._env.workspace.entries(folder, hidden=True, ignored=True)
+        except ToolFailure:
+            return []
+        return sorted((entry.name, entry.kind) for entry in entries)
+
+    async def _located(self, paths: Sequence[Path]) -> list[Located]:
+        """Those that lie inside the workspace."""
+        return await asyncio.to_thread(_located, self._env.workspace, paths) if paths else []
+
+
+def _located(workspace: Workspace, paths: Sequence[Path]) -> list[Located]:
+    places: list[Located] = []
+    for path in paths:
+        try:
+            places.append(workspace.locate(str(path)))
+        except ToolFailure:
+            continue
+    return places
+
+
+def _words(command: str) -> list[str]:
+    """What may be a path in a command: its words as the shell reads them, and what stands between its marks."""
+    try:
+        read = shlex.split(command, comments=True)
+    except ValueError:
+        read = []  # quotes that do not end
+    words = dict.fromkeys(
+        word for word in [*read, *_WORD.findall(command)] if word and not word.startswith(("-", "~", "$"))
+    )
+    return [word for word in words if "\0" not in word and len(word) < 1_000][:MAX_WORDS]

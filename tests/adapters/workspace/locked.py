@@ -1,0 +1,217 @@
+"""A workspace with a world around it that must stay as it is: what escapes are tried in."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from codelaw.adapters.workspace.processes import LocalProcesses
+from codelaw.adapters.workspace.sandbox import Kind, Means, Sandbox
+from codelaw.domain.files import ProcessResult
+
+SECRET = "SECRET" + "MARK"
+"""Said by everything that must not be read; put together so that no command holds it by itself."""
+SECRET_FILES = (
+    ".ssh/id_ed25519",
+    ".gnupg/private-keys-v1.d/key",
+    ".aws/credentials",
+    ".config/gcloud/credentials.db",
+    ".config/gh/hosts.yml",
+    ".kube/config",
+    ".docker/config.json",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".password-store/a.gpg",
+    ".bash_history",
+    ".mozilla/firefox/x/logins.json",
+    ".anthropic/key",
+    ".claude/settings.json",
+    ".cargo/credentials.toml",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".something-nobody-heard-of/token",
+    "private.txt",
+)
+USUAL = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "LC_ALL": "C"}
+
+
+@dataclass
+class World:
+    """`base/ws` is the workspace; `out`, `home` and `own` are around it."""
+
+    base: Path
+    ws: Path
+    out: Path
+    home: Path
+    own: Path
+    helper: subprocess.Popen[bytes]
+    """A process of somebody else's: its environment is secret, its folder is `out`."""
+    tcp: socket.socket
+    udp: socket.socket
+    unix: socket.socket
+    abstract: socket.socket
+    environment: dict[str, str]
+    before: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def words(self) -> dict[str, object]:
+        """What commands may name."""
+        return {
+            "ws": self.ws,
+            "out": self.out,
+            "home": self.home,
+            "own": self.own,
+            "pid": self.helper.pid,
+            "tcp": self.tcp.getsockname()[1],
+            "udp": self.udp.getsockname()[1],
+            "unix": self.unix.getsockname(),
+            "abstract": self.abstract.getsockname()[1:].decode(),
+            "python": sys.executable,
+            "token": self.token,
+        }
+
+    @property
+    def token(self) -> str:
+        """In the arguments of every process that a command leaves behind."""
+        return f"31{self.helper.pid}"
+
+    def processes(self, sandbox: Sandbox | None, means: Means | None, *, network: bool = False) -> LocalProcesses:
+        return LocalProcesses(self.environment, sandbox=sandbox, means=means, network=network)
+
+    def sandbox(self, kind: Kind) -> Sandbox:
+        return Sandbox(lambda: [self.ws], [self.own], self.environment, kinds=(kind,))
+
+    def seen(self) -> dict[str, tuple[int, str]]:
+        """Everything around the workspace, and what of it must not change."""
+        found: dict[str, tuple[int, str]] = {}
+        guarded = [self.ws / ".git/hooks", self.ws / ".git/config", self.ws / ".codelaw"]
+        for top in (self.out, self.home, self.own, *guarded, self.ws / ".git/commondir"):
+            for path in [top, *top.rglob("*")] if top.is_dir() else [top]:
+                if os.path.lexists(path):
+                    facts = path.lstat()
+                    content = path.read_text("utf-8", "replace") if path.is_file() else ""
+                    found[str(path)] = (facts.st_mode, content)
+        return found
+
+    def breaches(self, result: ProcessResult | None) -> list[str]:
+        """What a command has done or learnt that it must not."""
+        found: list[str] = []
+        now = self.seen()
+        changed = sorted(path for path in {*now, *self.before} if now.get(path) != self.before.get(path))
+        found += [f"changed: {path}" for path in changed]
+        said = f"{result.stdout}{result.stderr}" if result is not None else ""
+        if SECRET in said:
+            found.append("read a secret")
+        for path in self.ws.rglob("*"):
+            if path.is_file() and not path.is_symlink() and SECRET.encode() in path.read_bytes():
+                found.append(f"took a secret: {path}")
+        if self.helper.poll() is not None:
+            found.append("ended somebody else's process")
+        for name, one in (("tcp", self.tcp), ("unix", self.unix), ("abstract", self.abstract)):
+            try:
+                one.accept()[0].close()
+                found.append(f"connected: {name}")
+            except BlockingIOError:
+                pass
+        try:
+            self.udp.recv(100)
+            found.append("sent: udp")
+        except BlockingIOError:
+            pass
+        found += [f"still runs: {pid}" for pid in self.left_behind()]
+        return found
+
+    def left_behind(self) -> list[int]:
+        found: list[int] = []
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                state = (file.parent / "stat").read_text().rpartition(")")[2].split()[0]
+                if self.token in file.read_bytes().decode("utf-8", "replace").split("\0") and state != "Z":
+                    found.append(int(file.parent.name))
+            except OSError:
+                continue
+        return found
+
+    def git_outside(self) -> None:
+        """What an editor does all the time, and a user soon: whatever it runs writes into `out`."""
+        env = {**os.environ, "HOME": str(self.home), "GIT_TERMINAL_PROMPT": "0"}
+        for line in (["status"], ["diff"], ["log", "-1"], ["commit", "--allow-empty", "-qm", "x"], ["gc", "--auto"]):
+            subprocess.run(["git", *line], cwd=self.ws, env=env, capture_output=True, check=False, timeout=30)
+
+
+@cache
+def _repository() -> Path:
+    """The git folder of a repository with one commit of `a.txt`; made once."""
+    made = Path(tempfile.mkdtemp(prefix="codelaw-test-repository-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    (made / "a.txt").write_text("a\n")
+    env = {**os.environ, "HOME": str(made), "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ["-c", "user.name=A User", "-c", "user.email=a@user.example", "-c", "init.defaultBranch=main"]
+    for line in (["init", "-q"], ["add", "a.txt"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *who, *line], cwd=made, env=env, check=True)
+    return made / ".git"
+
+
+@contextmanager
+def world(base: Path, *, repository: bool = True) -> Iterator[World]:
+    base = base.resolve()
+    ws, out, home, own = (base / name for name in ("ws", "out", "home", "own"))
+    for folder in (ws, out, home, own, base / "tmp"):
+        folder.mkdir(parents=True)
+    (out / "victim").write_text("intact\n")
+    (out / "program").write_text(f"#!/bin/sh\necho pwned > {out}/pwned\n")
+    (out / "program").chmod(0o755)
+    for name in SECRET_FILES:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(f"{SECRET}\n")
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = A User\n\temail = a@user.example\n[init]\n\tdefaultBranch = main\n"
+    )
+    (home / ".cargo/bin").mkdir()
+    (home / ".cargo/bin/tool").write_text("#!/bin/sh\necho the tool runs\n")
+    (home / ".cargo/bin/tool").chmod(0o755)
+    (own / "config.toml").write_text(f'[model]\napiKey = "{SECRET}"\n')
+    (ws / ".codelaw").mkdir()
+    (ws / ".codelaw/config.toml").write_text('[permissions]\ndeny = ["Bash(rm:*)"]\n')
+    (ws / "a.txt").write_text("a\n")
+    environment = {**USUAL, "HOME": str(home)}
+    if repository:
+        shutil.copytree(_repository(), ws / ".git")
+    helper = subprocess.Popen(
+        ["/bin/sh", "-c", "exec 3<>victim; sleep 600"], cwd=out, env={**environment, "A_SECRET": SECRET}
+    )
+    sockets = [
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM),
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
+    ]
+    addresses = [("127.0.0.1", 0), ("127.0.0.1", 0), str(out / "s"), f"\0codelaw-test-{helper.pid}"]
+    for one, address in zip(sockets, addresses, strict=True):
+        one.bind(address)
+        if one.type == socket.SOCK_STREAM:
+            one.listen()
+        one.setblocking(False)
+    tcp, udp, unix, abstract = sockets
+    made = World(base, ws, out, home, own, helper, tcp, udp, unix, abstract, environment)
+    made.before = made.seen()
+    try:
+        yield made
+    finally:
+        helper.kill()
+        helper.wait()
+        subprocess.run(["kill", "-9", *map(str, made.left_behind())], check=False, capture_output=True)
+        for one in sockets:
+            one.close()

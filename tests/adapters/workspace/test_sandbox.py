@@ -1,0 +1,302 @@
+"""What works in the sandbox, and how it begins and ends (S-4, R-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.workspace import bubblewrap, landlock
+from codelaw.adapters.workspace.homes import git_settings, kept_places
+from codelaw.adapters.workspace.keepsake import Keepsake
+from codelaw.adapters.workspace.placeholders import Placeholders
+from codelaw.adapters.workspace.processes import LocalProcesses
+from codelaw.adapters.workspace.sandbox import Kind, Means, Sandbox
+from codelaw.domain.files import ProcessResult
+from tests.adapters.workspace.locked import USUAL, World, world
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
+KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path / "world") as made:
+        yield made
+
+
+class Locked:
+    """Runs commands in the sandbox of one kind."""
+
+    def __init__(self, around: World, kind: Kind, means: Means, folder: Path | None = None) -> None:
+        self.folder = folder or around.ws
+        self.sandbox = Sandbox(lambda: [self.folder], [around.own], around.environment, kinds=(kind,))
+        self.means = means
+        self.environment = around.environment
+
+    def processes(self, *, network: bool = False) -> LocalProcesses:
+        return LocalProcesses(self.environment, sandbox=self.sandbox, means=self.means, network=network)
+
+    async def __call__(self, command: str, *, timeout: float = 30, network: bool = False) -> ProcessResult:
+        return await self.processes(network=network).run(command, cwd=self.folder, timeout=timeout)
+
+
+@pytest.fixture(params=KINDS)
+async def locked(request: pytest.FixtureRequest, around: World):
+    probe = Sandbox(list, [], USUAL, kinds=(request.param,))
+    means = await probe.means()
+    await probe.close()
+    if means.kind is None:
+        pytest.skip(means.detail)
+    made = Locked(around, request.param, means)
+    yield made
+    await made.sandbox.close()
+
+
+def git(around: World, *arguments: str) -> str:
+    """What git says outside."""
+    env = {**os.environ, "HOME": str(around.home)}
+    done = subprocess.run(["git", *arguments], cwd=around.ws, env=env, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+async def test_a_commit_works(locked: Locked, around: World):
+    result = await locked("echo b > b.txt && git add b.txt && git commit -qm second && git log --format='%an %s' -1")
+    assert (result.exit_code, result.stdout) == (0, "A User second\n"), result.stderr
+    assert not (around.ws / ".git/commondir").exists()
+    assert git(around, "status", "-s") == "?? .codelaw/\n"
+
+
+async def test_a_commit_works_in_a_worktree_and_in_a_folder_below(locked: Locked, around: World):
+    tree = around.base / "tree"
+    git(around, "worktree", "add", "-q", str(tree))
+    (around.ws / "sub").mkdir()
+    commit = "echo b > b.txt && git add b.txt && git commit -qm second && git log --format=%s -1"
+    for folder in (tree, around.ws / "sub"):
+        inside = Locked(around, "bubblewrap", locked.means, folder)
+        try:
+            result = await inside(commit)
+        finally:
+            await inside.sandbox.close()
+        assert (result.exit_code, result.stdout) == (0, "second\n"), result.stderr
+    assert sorted(path.name for path in (around.ws / "sub").iterdir()) == ["b.txt"]
+
+
+async def test_what_a_git_file_names_is_not_writable_unless_it_points_back(locked: Locked, around: World):
+    """Whoever wrote the file must not choose what can be written."""
+    (around.out / "HEAD").write_text("ref: refs/heads/main\n")
+    (around.out / "objects").mkdir()
+    folder = around.base / "claims"
+    folder.mkdir()
+    (folder / ".git").write_text(f"gitdir: {around.out}\n")
+    inside = Locked(around, "bubblewrap", locked.means, folder)
+    await inside(f"echo x > {around.out}/victim; echo y > .git")
+    await inside.sandbox.close()
+    assert (around.out / "victim").read_text() == "intact\n"
+    assert (folder / ".git").read_text() == f"gitdir: {around.out}\n"
+
+
+async def test_a_submodule_keeps_its_hooks_and_settings(locked: Locked, around: World):
+    module = around.ws / ".git/modules/lib/sub"
+    (module / "hooks").mkdir(parents=True)
+    (module / "HEAD").write_text("ref: refs/heads/main\n")
+    (module / "config").write_text("[core]\n")
+    await locked(
+        "cd .git/modules/lib/sub; echo x > config; echo x > hooks/pre-commit; echo ../x > commondir; echo x > index;"
+        " cd ../..; mv lib l; mkdir -p lib/sub; echo x > lib/sub/config"
+    )
+    assert (module / "config").read_text() == "[core]\n"
+    assert list((module / "hooks").iterdir()) == []
+    assert not (module / "commondir").exists()
+    assert (around.ws / ".git/modules/lib/sub/config").read_text() == "[core]\n"
+
+
+async def test_a_folder_without_a_repository_gets_none(locked: Locked, around: World):
+    folder = around.base / "plain"
+    folder.mkdir()
+    inside = Locked(around, "bubblewrap", locked.means, folder)
+    await inside(
+        "git init -q; mkdir -p .codelaw .git; echo x > .codelaw/config.toml; echo 'gitdir: x' > .git; echo f > f"
+    )
+    await inside.sandbox.close()
+    assert (folder / "f").read_text() == "f\n"
+    assert not (folder / ".git").exists()
+    assert not (folder / ".codelaw").exists()
+
+
+async def test_the_users_tools_run_and_their_secrets_are_hidden(locked: Locked, around: World):
+    locked.environment = {**around.environment, "PATH": f"{around.home}/.cargo/bin:{USUAL['PATH']}"}
+    result = await locked("tool; git config user.email; cat ~/.cargo/credentials.toml; echo $?")
+    assert result.stdout.splitlines()[:2] == ["the tool runs", "a@user.example"]
+    assert "MARK" not in result.stdout
+
+
+async def test_temporary_files_and_the_home_stay_for_the_next_command_and_go_with_the_session(
+    locked: Locked, around: World
+):
+    await locked("echo one > $TMPDIR/f; echo two > ~/g; mktemp >/dev/null")
+    result = await locked("cat $TMPDIR/f ~/g")
+    assert result.stdout == "one\ntwo\n"
+    root = locked.sandbox._scratch.root()
+    assert root.exists()
+    await locked.sandbox.close()
+    assert not root.exists()
+    assert not (around.home / "g").exists()
+
+
+async def test_exit_codes(locked: Locked):
+    for command, code in (("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("true", 0), ("none-such", 127)):
+        assert (await locked(command)).exit_code == code, command
+
+
+async def test_the_network_can_be_allowed(locked: Locked, around: World):
+    command = f"echo x > /dev/tcp/127.0.0.1/{around.tcp.getsockname()[1]}"
+    assert (await locked(command)).exit_code != 0
+    assert (await locked(command, network=True)).exit_code == 0
+    around.tcp.accept()[0].close()
+
+
+async def test_long_output_and_timeouts_are_as_ever(locked: Locked, around: World):
+    result = await locked("echo head; yes | head -c 3000000; echo tail")
+    assert result.stdout.startswith("head\n")
+    assert result.stdout.endswith("tail\n")
+    assert result.stdout_omitted > 2_000_000
+    token = around.token
+    result = await locked(f"echo begun; trap '' TERM; (trap '' TERM; sleep {token}) & sleep {token}", timeout=0.5)
+    assert (result.timed_out, result.exit_code, result.stdout) == (True, None, "begun\n")
+    assert around.left_behind() == []
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 3, 8, 20, 60])
+async def test_a_cancel_at_any_moment_leaves_nothing_behind(locked: Locked, around: World, ticks: int):
+    running = asyncio.ensure_future(locked(f"(setsid sleep {around.token} &); sleep {around.token}"))
+    for _ in range(ticks):
+        await asyncio.sleep(0.002)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert around.left_behind() == []
+    assert not (around.ws / ".git/commondir").exists()
+
+
+async def test_commands_side_by_side_share_what_holds_their_places(locked: Locked, around: World):
+    folder = around.base / "plain"
+    folder.mkdir()
+    inside = Locked(around, "bubblewrap", locked.means, folder)
+    long = asyncio.ensure_future(inside("until [ -e end ]; do sleep 0.02; done; mkdir .codelaw/x; ls -A"))
+    await asyncio.sleep(0.2)
+    await inside("touch end")
+    result = await long
+    await inside.sandbox.close()
+    assert "x" not in result.stdout.split()
+    assert not (folder / ".git").exists()
+
+
+async def test_without_any_the_reason_is_told(tmp_path: Path):
+    sandbox = Sandbox(list, [], {"PATH": str(tmp_path)}, kinds=("bubblewrap",))
+    means = await sandbox.means()
+    assert means.kind is None
+    assert means.describe(network=False) == "Commands run without a sandbox: bubblewrap (bwrap) is not installed."
+    processes = LocalProcesses(USUAL, sandbox=sandbox, means=means)
+    assert not processes.sandboxed
+    assert (await processes.run("echo runs", cwd=tmp_path, timeout=5)).stdout == "runs\n"
+    await sandbox.close()
+
+
+async def test_a_program_that_only_claims_to_lock_in_is_found_out(tmp_path: Path):
+    (tmp_path / "bwrap").write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    (tmp_path / "bwrap").chmod(0o755)
+    sandbox = Sandbox(list, [], {"PATH": f"{tmp_path}:{USUAL['PATH']}"}, kinds=("bubblewrap",))
+    means = await sandbox.means()
+    await sandbox.close()
+    assert means.kind is None
+    assert "does not work here" in means.detail
+
+
+def test_a_bwrap_of_the_workspace_is_not_used(tmp_path: Path):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    assert bubblewrap.find_bwrap({"PATH": f"{tmp_path}"}, [tmp_path]) is None
+    assert bubblewrap.find_bwrap({"PATH": f"{tmp_path}"}, []) == str(tmp_path / "bwrap")
+
+
+def test_landlock_says_its_version_or_none():
+    assert landlock.abi() >= 0
+
+
+def test_git_settings_lose_what_tells_secrets():
+    text = (
+        '[user]\n\tname = A\n[url "https://me:pw@host/"]\n\tinsteadOf = x\n[credential]\n\thelper = store\n'
+        "[core]\n\teditor = vi\n[http]\n\textraHeader = Authorization: x\n\tproxy = http://u:p@host\n"
+    )
+    assert git_settings(text) == "[user]\n\tname = A\n[core]\n\teditor = vi\n[http]\n"
+
+
+def test_what_path_names_in_the_home_folder_is_kept_but_no_secret(tmp_path: Path):
+    path = (
+        f"{tmp_path}/tools/x/bin:{tmp_path}/scripts:{tmp_path}/.aws/bin:{tmp_path}/.config/bin:{tmp_path}/bin:/usr/bin"
+    )
+    kept = kept_places(tmp_path, {"PATH": path, "JAVA_HOME": f"{tmp_path}/jdk", "GOPATH": str(tmp_path)})
+    assert {tmp_path / name for name in ("tools/x", "scripts", "jdk", ".config/bin", "bin")} <= set(kept)
+    assert not {tmp_path, tmp_path / ".aws", tmp_path / ".config"} & set(kept)
+
+
+def test_a_keepsake_puts_everything_back(tmp_path: Path):
+    for name, text in (("hooks/a", "a"), ("hooks/sub/b", "b"), ("config", "c")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "hooks/link").symlink_to("a")
+    (tmp_path / "hooks/a").chmod(0o755)
+    keepsake = Keepsake.of([tmp_path / "hooks", tmp_path / "config"], [tmp_path / "commondir"])
+    assert keepsake.put_back() == []
+    (tmp_path / "hooks").rename(tmp_path / "moved")
+    (tmp_path / "hooks").write_text("a file now")
+    (tmp_path / "config").unlink()
+    (tmp_path / "config").mkdir()
+    (tmp_path / "commondir").write_text("x")
+    assert set(keepsake.put_back()) == {tmp_path / "hooks", tmp_path / "config", tmp_path / "commondir"}
+    assert (tmp_path / "hooks/a").read_text() == "a"
+    assert os.access(tmp_path / "hooks/a", os.X_OK)
+    assert (tmp_path / "hooks/sub/b").read_text() == "b"
+    assert (tmp_path / "hooks/link").readlink() == Path("a")
+    assert (tmp_path / "config").read_text() == "c"
+    assert not (tmp_path / "commondir").exists()
+    assert keepsake.put_back() == []
+
+
+def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_path: Path):
+    placeholders = Placeholders()
+    first = placeholders.take([tmp_path / ".git"], [tmp_path])
+    second = placeholders.take([tmp_path / ".git"], [])
+    placeholders.release(first)
+    assert (tmp_path / ".git").is_dir()
+    assert not (tmp_path / "commondir").exists()
+    (tmp_path / ".git/HEAD").write_text("the user's own\n")
+    placeholders.release(second)
+    assert (tmp_path / ".git/HEAD").exists()
+
+
+async def test_what_a_killed_server_left_behind_is_no_way_in(locked: Locked, around: World):
+    """An empty folder, and a file that names the git folder itself."""
+    (around.ws / ".git/commondir").write_text(".\n")
+    plain = around.base / "plain"
+    (plain / ".git").mkdir(parents=True)
+    inside = Locked(around, "bubblewrap", locked.means, plain)
+    await inside("echo x > .git/HEAD; git init -q; ls -A")
+    await locked("echo ../evil > .git/commondir; rm -f .git/commondir; mkdir .git/commondir")
+    await inside.sandbox.close()
+    assert not (plain / ".git/HEAD").exists()
+    assert not (around.ws / ".git/commondir").exists()
+
+
+async def test_a_folder_that_cannot_be_written_is_no_obstacle(locked: Locked, around: World):
+    folder = around.base / "readonly"
+    folder.mkdir(mode=0o500)
+    inside = Locked(around, "bubblewrap", locked.means, folder)
+    assert (await inside("pwd")).stdout == f"{folder}\n"
+    await inside.sandbox.close()

@@ -1,0 +1,34 @@
+;;; recipe.el --- drives the recipe of editor-client in Emacs  -*- lexical-binding: t -*-
+
+;;; Code:
+
+(require 'package)
+(package-initialize)
+(setq eglot-sync-connect 30 make-backup-files nil create-lockfiles nil)
+(load (getenv "DRIVE_RECIPE") nil t)
+(setcdr (car eglot-server-programs)
+        (append (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)
+                (list :initializationOptions (json-parse-string (getenv "DRIVE_SETTINGS") :object-type 'plist))))
+
+(defun drive-until (check)
+  "Wait for CHECK, as an Emacs does that is idle now and then."
+  (let ((patience 600))
+    (while (and (not (funcall check)) (> (setq patience (1- patience)) 0))
+      (accept-process-output nil 0.05)
+      (when (and (eglot-managed-p) (zerop (mod patience 6)))
+        (eglot--signal-textDocument/didChange)))))
+
+(find-file (expand-file-name "talk.chat.md" (getenv "DRIVE_WORKSPACE")))
+(insert "## You\n\nHello?\n")
+(save-buffer)
+(apply #'eglot (eglot--guess-contact))
+(drive-until #'eglot-managed-p)
+(codelaw-send)
+(drive-until (lambda () (string-match-p "<!-- /turn [a-z0-9]+ -->" (buffer-string))))
+(let ((coding-system-for-write 'utf-8))
+  (save-buffer))
+(princ (format "%s\n" major-mode))
+(eglot-shutdown (eglot-current-server))
+(kill-emacs 0)
+
+;;; recipe.el ends here

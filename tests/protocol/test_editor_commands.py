@@ -1,0 +1,42 @@
+"""The commands of code actions, lenses and chat files: one table, told on the page (E-3, E-4)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pydantic import ValidationError
+
+from codelaw.lsp import handlers
+from codelaw.lsp.abilities import STANDARD, abilities
+from codelaw.lsp.client import Client
+from codelaw.lsp.standard import ANSWERS
+from codelaw.protocol.editor import COMMAND_TYPES
+from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
+
+PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
+
+
+def test_the_names_the_types_the_handlers_and_the_page_agree() -> None:
+    assert EDITOR_COMMANDS == tuple(COMMAND_TYPES) == tuple(handlers.COMMAND_HANDLERS)
+    assert not set(EDITOR_COMMANDS) & set(COMMANDS)
+    rows = re.findall(r"^\| `(codelaw(?:\.[A-Za-z]+)+)` \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert set(rows) == set(EDITOR_COMMANDS)
+
+
+def test_the_server_announces_what_it_answers() -> None:
+    assert set(STANDARD) == set(ANSWERS)
+    given = abilities(Client(actions=True, contents=True), "utf-16")
+    assert given.execute_command_provider is not None
+    assert set(given.execute_command_provider.commands) == {*COMMANDS, *EDITOR_COMMANDS}
+    assert isinstance(given.code_action_provider, types.CodeActionOptions)
+    assert given.workspace.text_document_content.schemes == ["codelaw-chat"]
+    assert abilities(Client(), "utf-16").workspace.text_document_content is None
+
+
+@pytest.mark.parametrize("name", sorted(COMMAND_TYPES))
+def test_a_command_takes_no_unknown_field(name: str) -> None:
+    with pytest.raises(ValidationError, match=r"extra_forbidden|missing"):
+        COMMAND_TYPES[name].params.model_validate({"unknownField": 1})

@@ -1,0 +1,320 @@
+"""Questions to the user over the real server, whatever the client makes of them; grants, and trust (S-1 to S-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient, RpcError
+from tests.scenarios.conftest import Start, act, finish
+
+APPROVAL = "codelaw/approval/request"
+WRITE = VendorReply(text=act("Write", '{"path": "new.txt", "content": "hi"}'))
+
+
+def bash(command: str) -> VendorReply:
+    return VendorReply(text=act("Bash", json.dumps({"command": command})))
+
+
+def option(kind: str) -> Any:
+    return lambda params: {"optionId": next(one["id"] for one in params["options"] if one["kind"] == kind)}
+
+
+def decisions(client: RawClient, chat_id: str) -> list[dict[str, Any]]:
+    found = [event["event"] for event in client.events(chat_id) if event["event"]["kind"] == "tool_call"]
+    return [event["decision"] for event in found if event["status"] in ("completed", "rejected", "failed")]
+
+
+NONSENSE: dict[str, Any] = {
+    "an option that was not offered": {"optionId": "everything"},
+    "no option": {},
+    "null": None,
+    "a list": [1, 2],
+    "a number": 7,
+    "text": "once",
+    "an option of a wrong type": {"optionId": 1},
+    "cancelled and an option": {"optionId": "once", "cancelled": True},
+    "cancelled": {"cancelled": True},
+    "a comment without end": {"optionId": "once", "comment": "x" * 20_000},
+    "an error": RpcError({"code": -32603, "message": "no"}),
+}
+
+
+async def test_an_answer_that_makes_no_sense_refuses(start: Start, vendor: LoopbackVendor, root: Path):
+    async with start() as client:
+        for name, answer in NONSENSE.items():
+            vendor.reset([WRITE, VendorReply(text=finish("ok"))])
+            client.answers[APPROVAL] = answer
+            result = await client.request("codelaw/chat/send", {"text": "go"})
+            assert result["stopReason"] == "finished", name
+            made = decisions(client, result["chatId"])
+            assert made == [{"action": "deny", "source": "user", "rule": "dismissed"}], name
+    assert not (root / "new.txt").exists()
+
+
+async def test_a_stock_client_that_answers_nonsense_refuses(start: Start, vendor: LoopbackVendor, root: Path):
+    answers = [
+        None,
+        {"title": "Allow everything"},
+        {"title": 1},
+        [],
+        "Allow once",
+        RpcError({"code": 1, "message": ""}),
+    ]
+    async with start({"experimental": {"codelaw": {"events": {}}}}) as client:
+        for answer in answers:
+            vendor.reset([WRITE, VendorReply(text=finish("ok"))])
+            client.answers["window/showMessageRequest"] = answer
+            result = await client.request("codelaw/chat/send", {"text": "go"})
+            assert decisions(client, result["chatId"])[0]["rule"] == "dismissed", answer
+    assert not (root / "new.txt").exists()
+
+
+async def test_a_client_that_answers_twice_is_heard_once(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [WRITE, bash("echo x > second.txt"), VendorReply(text=finish("ok"))]
+    async with start() as client:
+        client.answers[APPROVAL] = NO_ANSWER
+        _, future = await client.start("codelaw/chat/send", {"text": "go"})
+
+        async def asked(number: int) -> dict[str, Any]:
+            found: list[dict[str, Any]] = []
+            while len(found) < number:
+                await client.until(lambda message: message.get("method") == APPROVAL, len(client.messages) - 1)
+                found = [message for message in client.messages if message.get("method") == APPROVAL]
+            return found[number - 1]
+
+        first = await asked(1)
+        reject = {"jsonrpc": "2.0", "id": first["id"], "result": option("reject")(first["params"])}
+        allow = {"jsonrpc": "2.0", "id": first["id"], "result": option("allow_once")(first["params"])}
+        await client.send(reject)
+        await client.send(allow)
+        second = await asked(2)
+        await client.send(allow)  # long after it was settled
+        await client.send({"jsonrpc": "2.0", "id": second["id"], "result": option("reject")(second["params"])})
+        result = (await client.wait_for(future))["result"]
+        assert [one["action"] for one in decisions(client, result["chatId"])] == ["deny", "deny"]
+    assert not (root / "new.txt").exists()
+    assert not (root / "second.txt").exists()
+
+
+async def test_a_client_that_never_answers_can_still_stop(start: Start, vendor: LoopbackVendor, root: Path):
+    async with start() as client:
+        client.answers[APPROVAL] = NO_ANSWER
+        for how in ("request", "chat"):
+            vendor.reset([WRITE, VendorReply(text=finish("ok"), times=0)])
+            mark = len(client.messages)
+            request_id, future = await client.start("codelaw/chat/send", {"text": "go"})
+            waiting = await client.event("tool_call", mark, status="awaiting_approval")
+            question = await client.until(lambda message: message.get("method") == APPROVAL, mark)
+            listed = await client.request("codelaw/chat/list", {})  # nothing else waits for the user
+            assert waiting["chatId"] in [chat["id"] for chat in listed["chats"]]
+            if how == "request":
+                await client.cancel(request_id)
+            else:
+                await client.request("codelaw/chat/cancel", {"chatId": waiting["chatId"]})
+            assert (await client.wait_for(future))["result"]["stopReason"] == "cancelled"
+            assert client.params("$/cancelRequest")[-1]["id"] == question["id"]
+            # An answer to a question that was withdrawn opens nothing.
+            late = {"jsonrpc": "2.0", "id": question["id"], "result": option("allow_always")(question["params"])}
+            await client.send(late)
+            assert (await client.request("codelaw/permission/list", {}))["grants"] == []
+            again = await client.request("codelaw/chat/send", {"chatId": waiting["chatId"], "text": "on"})
+            assert again["stopReason"] == "finished"
+    assert not (root / "new.txt").exists()
+
+
+async def test_a_client_that_is_gone_while_it_is_asked_has_refused(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [WRITE]
+    async with start() as client:
+        client.answers[APPROVAL] = NO_ANSWER
+        await client.start("codelaw/chat/send", {"text": "go"})
+        waiting = await client.event("tool_call", status="awaiting_approval")
+        client.writer.close()
+        assert client.process is not None
+        await client.process.wait(20)
+    vendor.reset([VendorReply(text=finish("back"))])
+    async with start() as client:
+        record = await client.request("codelaw/chat/read", {"chatId": waiting["chatId"]})
+        assert record["running"] is None
+        sent = await client.request("codelaw/chat/send", {"chatId": waiting["chatId"], "text": "again"})
+        assert sent["answer"] == "back"
+    assert not (root / "new.txt").exists()
+
+
+async def test_grants_are_listed_used_and_revoked(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [
+        VendorReply(text=act("Write", '{"path": "src/a.txt", "content": "a"}')),
+        bash("git diff --stat"),
+        VendorReply(text=finish("one")),
+        VendorReply(text=act("Write", '{"path": "src/b.txt", "content": "b"}')),
+        bash("git diff --name-only"),
+        VendorReply(text=finish("two")),
+    ]
+    async with start() as client:
+        client.answers[APPROVAL] = lambda params: option("allow_always" if params["tool"] == "Write" else "allow_chat")(
+            params
+        )
+        first = await client.request("codelaw/chat/send", {"text": "go"})
+        grants = (await client.request("codelaw/permission/list", {}))["grants"]
+        assert [(one["rule"], one["scope"]) for one in grants] == [
+            ("Edit(src/**)", "always"),
+            ("Bash(git diff:*)", "chat"),
+        ]
+        await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "more"})
+        assert [one["source"] for one in decisions(client, first["chatId"])] == ["user", "user", "grant", "grant"]
+        assert decisions(client, first["chatId"])[2]["rule"] == "Edit(src/**)"
+
+        for one in grants:
+            assert await client.request("codelaw/permission/revoke", {"id": one["id"]}) == {"revoked": True}
+            with pytest.raises(RpcError) as refused:
+                await client.request("codelaw/permission/revoke", {"id": one["id"]})
+            assert (refused.value.code, refused.value.data["code"]) == (-32803, "grant_not_found")
+        assert (await client.command("codelaw.permission.list", {}))["grants"] == []
+        vendor.reset(
+            [
+                VendorReply(text=act("Write", '{"path": "src/c.txt", "content": "c"}')),
+                VendorReply(text=finish("three")),
+            ]
+        )
+        client.answers[APPROVAL] = option("reject")
+        await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "once more"})
+    assert not (root / "src/c.txt").exists()
+
+
+async def test_grants_for_always_outlive_the_server_and_reach_others(start: Start, vendor: LoopbackVendor, root: Path):
+    write = [VendorReply(text=act("Write", '{"path": "src/a.txt", "content": "a"}')), VendorReply(text=finish("x"))]
+    vendor.script = write
+    async with start() as other:
+        vendor_of_other = await other.request("codelaw/permission/list", {})
+        assert vendor_of_other["grants"] == []
+        async with start() as client:
+            client.answers[APPROVAL] = option("allow_always")
+            await client.request("codelaw/chat/send", {"text": "go"})
+        (root / "src/a.txt").unlink()
+        vendor.reset([*write, *write])
+        other.answers[APPROVAL] = option("reject")
+        sent = await other.request("codelaw/chat/send", {"text": "there too"})
+        assert [one["source"] for one in decisions(other, sent["chatId"])] == ["grant"]
+        (root / "src/a.txt").unlink()
+        async with start() as client:
+            grant = (await client.request("codelaw/permission/list", {}))["grants"][0]
+            await client.request("codelaw/permission/revoke", {"id": grant["id"]})
+        sent = await other.request("codelaw/chat/send", {"text": "and now?"})
+        assert [one["source"] for one in decisions(other, sent["chatId"])] == ["user"]
+    assert not (root / "src/a.txt").exists()
+
+
+# ---------------------------------------------------------------------------------------------------------- trust
+
+RULES = '[permissions]\nallow = ["Edit(/new.txt)"]\ndeny = ["Bash(curl:*)"]\n[model]\nbaseUrl = "http://127.0.0.1:9"\n'
+QUIET = {**EVERYTHING, "workspace": {**EVERYTHING["workspace"], "configuration": False}}
+
+
+def rules(root: Path, text: str = RULES) -> None:
+    (root / ".codelaw").mkdir(exist_ok=True)
+    (root / ".codelaw/config.toml").write_text(text)
+
+
+async def allowed(client: RawClient) -> tuple[Any, Any]:
+    found = (await client.request("codelaw/settings/read", {}))["settings"]
+    return found["permissions.allow"]["value"], found["permissions.deny"]["value"]
+
+
+async def test_trust_is_asked_for_once_given_kept_and_taken(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path
+):
+    rules(root, RULES.partition("[model]")[0])
+    vendor.script = [WRITE, VendorReply(text=finish("ok"))]
+    async with start(QUIET) as client:
+        client.answers["window/showMessageRequest"] = {"title": "Not now"}
+        question = await client.method("window/showMessageRequest")
+        assert "permissions.allow" in question["message"]
+        assert str(root) in question["message"]
+        assert await allowed(client) == ([], ["Bash(curl:*)"])
+        assert await client.request("codelaw/workspace/trust", {"folder": str(root), "trusted": True}) == {
+            "trusted": True
+        }
+        assert await allowed(client) == (["Edit(/new.txt)"], ["Bash(curl:*)"])
+        client.answers[APPROVAL] = option("reject")
+        sent = await client.request("codelaw/chat/send", {"text": "go"})
+        assert decisions(client, sent["chatId"]) == [{"action": "allow", "source": "allow", "rule": "Edit(/new.txt)"}]
+        assert len(client.params("window/showMessageRequest")) == 1
+    assert (root / "new.txt").read_text() == "hi"
+    assert not list(root.rglob("trusted*"))
+    assert str(root) in (home / "trusted.json").read_text()
+    async with start(QUIET) as client:
+        assert await allowed(client) == (["Edit(/new.txt)"], ["Bash(curl:*)"])
+        await client.request("codelaw/workspace/trust", {"folder": root.as_uri(), "trusted": False})
+        assert await allowed(client) == ([], ["Bash(curl:*)"])
+
+
+async def test_trust_by_the_button(start: Start, root: Path):
+    rules(root)
+    async with start(QUIET) as client:
+        asked = asyncio.Event()
+
+        def trust(params: dict[str, Any]) -> dict[str, str]:
+            asked.set()
+            return params["actions"][0]
+
+        client.answers["window/showMessageRequest"] = trust
+        async with asyncio.timeout(30):
+            await asked.wait()
+        for _ in range(200):
+            if (await allowed(client))[0]:
+                break
+            await asyncio.sleep(0.02)
+        assert (await allowed(client))[0] == ["Edit(/new.txt)"]
+
+
+async def test_a_client_that_shows_no_questions_is_told_how_to_trust(start: Start, root: Path):
+    rules(root)
+    async with start(QUIET) as client:
+        said = await client.method("window/showMessage")
+        assert "model.baseUrl" in said["message"]
+        assert "codelaw.workspace.trust" in said["message"]
+
+
+async def test_only_a_folder_of_the_workspace_can_be_trusted(start: Start, root: Path, home: Path):
+    (root / "sub").mkdir()
+    async with start(QUIET) as client:
+        for folder in ("/", "..", "nowhere", "file:///etc", "untitled:x", "https://x.example/y", f"{root}/sub"):
+            with pytest.raises(RpcError) as refused:
+                await client.request("codelaw/workspace/trust", {"folder": folder, "trusted": True})
+            assert (refused.value.code, refused.value.data["code"]) == (-32803, "folder_not_found"), folder
+            assert str(root) in refused.value.data["hint"]
+    assert not (home / "trusted.json").exists()
+
+
+# -------------------------------------------------------------------------------------------------------- sandbox
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_change_of_the_sandbox_counts_from_the_next_turn(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path, tmp_path: Path
+):
+    (tmp_path / "outside").mkdir()
+    outside = tmp_path / "outside/x"
+    command = f"until [ -e go ]; do sleep 0.02; done; echo x > {outside}; echo done"
+    vendor.script = [bash(command), VendorReply(text=finish("ok"))] * 2
+    options = {"permissions": {"default": "allow"}}
+    async with start(QUIET, options) as client:
+        client.answers[APPROVAL] = option("allow_once")
+        _, future = await client.start("codelaw/chat/send", {"text": "go"})
+        running = await client.event("tool_call", status="running")
+        assert running["event"]["decision"]["source"] == "default"
+        settings = {"codelaw": {"tools": {"bash": {"sandbox": "off"}}}}
+        await client.notify("workspace/didChangeConfiguration", {"settings": settings})
+        (root / "go").touch()
+        first = (await client.wait_for(future))["result"]
+        assert not outside.exists()
+        asked = len(client.params(APPROVAL))
+        await client.request("codelaw/chat/send", {"chatId": first["chatId"], "text": "again"})
+        assert outside.read_text() == "x\n"
+        assert len(client.params(APPROVAL)) == asked + 1, "without a sandbox, a blanket permission does not count"

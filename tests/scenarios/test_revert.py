@@ -1,0 +1,246 @@
+"""Undoing a turn with the real server: in the editor where a document is open, after a restart, after kill -9 (E-2)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.lsp.desk_editor import DeskEditor, editing
+from tests.lsp.raw import NO_ANSWER
+from tests.scenarios.conftest import Start, act, finish
+from tests.scenarios.test_edits import desk, edit, read, turn, write
+
+REVERT = "codelaw/chat/revert"
+LINES = "".join(f"line {number} 😀\n" for number in range(30))
+
+
+async def revert(editor: DeskEditor, result: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return await editor.client.request(REVERT, {"chatId": result["chatId"], "turnId": result["turnId"], **more})
+
+
+async def test_an_open_document_is_undone_in_the_editor_over_what_was_typed(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "a.py").write_text(LINES)
+    async with desk(start) as editor:
+        document = await editor.open(root / "a.py")
+        replies = (edit("line 5 😀", "LINE 5 🎉"), edit("line 20 😀\\n", ""), edit("LINE 5", "Line five"))
+        result = await turn(editor, vendor, read(), *(VendorReply(text=one.text) for one in replies))
+        await editor.type(document, 0, 0, "typed 🧪\n")
+        await editor.type(document, len(document.text), len(document.text), "at the end")
+        answer = await revert(editor, result)
+        assert answer == {"reverted": [document.uri], "conflicts": []}
+        assert document.text == "typed 🧪\n" + LINES + "at the end"
+        assert (root / "a.py").read_text() == LINES, "the disk is the user's to save"
+        assert editor.applied[-1]["label"] == "codelaw: Undo in a.py"
+        [notice] = [event for event in editor.client.events() if event["event"].get("code") == "reverted"]
+        assert notice["turnId"] == result["turnId"]
+        assert notice["event"]["message"] == "Undone in a.py."
+        refused = await editor.client.error(REVERT, {"chatId": result["chatId"], "turnId": result["turnId"]})
+        assert (refused.code, refused.data["code"]) == (-32803, "nothing_to_undo")
+
+
+async def test_what_the_formatter_made_of_it_is_nobodys_typing(start: Start, vendor: LoopbackVendor, root: Path):
+    (root / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
+    async with desk(start) as editor:
+        editor.formatter = lambda text: text.replace("=5", " = 5").replace("y = 2", "y =  2")
+        document = await editor.open(root / "a.py")
+        result = await turn(editor, vendor, read(), edit("x = 1", "x=5"))
+        await editor.save(document)
+        assert document.text == "x = 5\ny =  2\nz = 3\n"
+        assert (await revert(editor, result))["conflicts"] == []
+        assert document.text == "x = 1\ny = 2\nz = 3\n"
+        result = await turn(editor, vendor, read(), edit("x = 1", "x=5"), chat=result["chatId"])
+        await editor.save(document)
+        await editor.type(document, 0, 0, "typed ")
+        assert [conflict["uri"] for conflict in (await revert(editor, result))["conflicts"]] == [document.uri]
+        assert document.text == "typed x = 5\ny =  2\nz = 3\n"
+        result = await turn(editor, vendor, write("n=5\n", "new.py"), chat=result["chatId"])
+        await editor.save(await editor.open(root / "new.py"))
+        assert (root / "new.py").read_text() == "n = 5\n"
+        assert (await revert(editor, result))["conflicts"] == []
+        assert not (root / "new.py").exists()
+
+
+@pytest.mark.parametrize("manner", ["refuses", "fails", "null", "nonsense"])
+async def test_an_editor_that_will_not_is_a_conflict_and_later_it_goes_on(
+    start: Start, vendor: LoopbackVendor, root: Path, manner: Any
+):
+    (root / "a.py").write_text(LINES)
+    (root / "b.py").write_text(LINES)
+    async with desk(start) as editor:
+        document = await editor.open(root / "a.py")
+        other = [read("b.py"), edit("line 1 ", "LINE 1 ", "b.py")]
+        result = await turn(editor, vendor, read(), edit("line 3 ", "LINE 3 "), *other)
+        changed = document.text
+        editor.manner = manner
+        answer = await revert(editor, result)
+        assert [conflict["uri"] for conflict in answer["conflicts"]] == [document.uri]
+        assert answer["reverted"] == [(root / "b.py").as_uri()]
+        assert (document.text, (root / "b.py").read_text()) == (changed, LINES)
+        editor.manner = "well"
+        assert (await revert(editor, result))["reverted"] == [document.uri]
+        assert document.text == LINES
+
+
+async def test_what_is_open_and_was_created_goes_only_when_nobody_typed_in_it(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    async with desk(start) as editor:
+        result = await turn(editor, vendor, write("one\n", "a.py"), write("two\n", "b.py"), write("three\n", "c.py"))
+        documents = {name: await editor.open(root / name) for name in ("a.py", "b.py")}
+        await editor.type(documents["b.py"], 0, 0, "mine ")
+        answer = await revert(editor, result)
+        assert set(answer["reverted"]) == {(root / "a.py").as_uri(), (root / "c.py").as_uri()}
+        [conflict] = answer["conflicts"]
+        assert conflict == {"uri": documents["b.py"].uri, "reason": "b.py was changed since the turn created it."}
+        assert sorted(path.name for path in root.iterdir()) == ["b.py"]
+
+
+async def test_without_edits_in_the_editor_a_clean_document_is_undone_on_the_disk_and_a_dirty_one_left_alone(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    for name in ("clean.py", "dirty.py"):
+        (root / name).write_text(LINES)
+    async with start({"experimental": {"codelaw": {"events": {}, "approvals": {}}}}) as client:
+        editor = DeskEditor(client)
+        calls = [reply for name in ("clean.py", "dirty.py") for reply in (read(name), edit("line 3 ", "LINE 3 ", name))]
+        result = await turn(editor, vendor, *calls)
+        clean, dirty = [await editor.open(root / name) for name in ("clean.py", "dirty.py")]
+        await editor.type(dirty, 0, 0, "mine\n")
+        answer = await revert(editor, result)
+        assert answer["reverted"] == [clean.uri]
+        [conflict] = answer["conflicts"]
+        assert conflict["uri"] == dirty.uri
+        assert (root / "clean.py").read_text() == LINES
+        assert "LINE 3 " in (root / "dirty.py").read_text()
+
+
+@pytest.mark.parametrize("made", [False, True])
+async def test_a_kill_between_plan_and_change_is_judged_when_it_is_undone(
+    start: Start, vendor: LoopbackVendor, root: Path, made: bool
+):
+    """The server dies while the editor has its edit, which nobody ever answers."""
+    (root / "a.py").write_text(LINES)
+    async with start(editing()) as client:
+        editor = DeskEditor(client)
+        document = await editor.open(root / "a.py")
+        asked = asyncio.Event()
+
+        async def hold(params: dict[str, Any]) -> Any:
+            if made:
+                await editor._make(document, params["edit"]["documentChanges"][0]["edits"])
+                await editor.save(document)
+            asked.set()
+            return NO_ANSWER
+
+        client.answers["workspace/applyEdit"] = hold
+        vendor.play(read(), edit("line 3 ", "LINE 3 "), VendorReply(text=finish("done")))
+        await client.start("codelaw/chat/send", {"text": "go"})
+        await asyncio.wait_for(asked.wait(), 20)
+        started = await client.event("turn_started")
+        assert client.process is not None
+        await client.process.kill()
+    assert ("LINE 3 " in (root / "a.py").read_text()) == made
+    (root / "a.py").write_text("typed\n" + (root / "a.py").read_text())
+    async with desk(start) as editor:
+        answer = await revert(editor, started)
+        assert answer == {"reverted": [(root / "a.py").as_uri()] if made else [], "conflicts": []}
+        assert (root / "a.py").read_text() == "typed\n" + LINES
+
+
+@pytest.mark.parametrize("milliseconds", [0, 20, 60, 150, 400])
+async def test_a_kill_at_any_moment_of_the_turn_or_of_the_revert(
+    start: Start, vendor: LoopbackVendor, root: Path, milliseconds: int
+):
+    names = [f"{number}.py" for number in range(6)]
+    for name in names[:3]:
+        (root / name).write_text(LINES)
+    before = {path.name: path.read_text() for path in root.iterdir()}
+    calls = [reply for name in names[:3] for reply in (read(name), edit("line 7 ", "LINE 7 ", name))]
+    calls += [write(name, name) for name in names[3:]]
+    async with start({"experimental": {"codelaw": {"events": {}, "approvals": {}}}}) as client:
+        DeskEditor(client)  # answers questions
+        vendor.play(*calls, VendorReply(text=finish("done")))
+        await client.start("codelaw/chat/send", {"text": "go"})
+        started = await client.event("turn_started")
+        await asyncio.sleep(milliseconds / 1000)
+        assert client.process is not None
+        await client.process.kill()
+    asked = {"chatId": started["chatId"], "turnId": started["turnId"]}
+    for wait in (milliseconds / 4000, None):
+        async with start(editing()) as client:
+            if wait is None:
+                response = await client.response(REVERT, asked)
+                assert response.get("result", {"conflicts": []})["conflicts"] == []
+                assert "result" in response or response["error"]["data"]["code"] == "nothing_to_undo"
+                continue
+            await client.start(REVERT, asked)
+            await asyncio.sleep(wait)
+            assert client.process is not None
+            await client.process.kill()
+    # A temporary file is left where a write was cut in two; it is nobody's text.
+    assert {path.name: path.read_text() for path in root.iterdir() if not path.name.startswith(".codelaw-")} == before
+
+
+async def test_the_turn_of_another_server_is_undone_and_it_may_not_work_meanwhile(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    async with desk(start) as editor, desk(start) as other:
+        result = await turn(editor, vendor, write("one\n"))
+        vendor.play(VendorReply(text=act("Bash", json.dumps({"command": "true"}))), VendorReply(text=finish("done")))
+        editor.client.answers["codelaw/approval/request"] = lambda _: NO_ANSWER
+        seen = len(editor.client.messages)
+        await editor.client.start("codelaw/chat/send", {"text": "more", "chatId": result["chatId"]})
+        await editor.client.event("tool_call", seen, status="awaiting_approval")
+        for one in (editor, other):
+            refused = await one.client.error(REVERT, {"chatId": result["chatId"], "turnId": result["turnId"]})
+            assert refused.data["code"] == "chat_busy"
+        await editor.client.request("codelaw/chat/cancel", {"chatId": result["chatId"]})
+        assert (await revert(other, result))["reverted"] == [(root / "a.py").as_uri()]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_random_typing_after_the_turn(start: Start, vendor: LoopbackVendor, root: Path, seed: int):
+    """Every line is the person's or the original's, or the document is as the person left it."""
+    chance = random.Random(seed)
+    names = [f"{number}.py" for number in range(5)]
+    original = {
+        name: "".join(f"O{n}.{chance.choice('é😀x')}\n" for n in range(chance.randint(4, 30))) for name in names
+    }
+    async with desk(start, encoding=chance.choice(["utf-8", "utf-16", "utf-32"])) as editor:
+        documents: dict[str, Any] = {}
+        calls: list[VendorReply] = []
+        for name in names:
+            (root / name).write_text(original[name])
+            documents[name] = await editor.open(root / name)
+            lines = original[name].splitlines()
+            calls.append(read(name))
+            for number, line in enumerate(chance.sample(lines, chance.randint(1, 3))):
+                calls.append(edit(f"{line}\n", f"A{number}\n" * chance.randint(0, 2), name))
+        result = await turn(editor, vendor, *calls)
+        left: dict[str, str] = {}
+        for name, document in documents.items():
+            for number in range(chance.randint(0, 3)):
+                starts = [0, *(place + 1 for place, char in enumerate(document.text) if char == "\n")]
+                place = chance.choice(starts)
+                await editor.type(document, place, place, f"P{number} 🧪\n")
+            left[name] = document.text
+        answer = await revert(editor, result)
+        conflicts = {Path(conflict["uri"]).name for conflict in answer["conflicts"]}
+        assert {Path(uri).name for uri in answer["reverted"]} == set(names) - conflicts
+        for name, document in documents.items():
+            if name in conflicts:
+                assert document.text == left[name]
+                continue
+            lines = document.text.splitlines(keepends=True)
+            assert "".join(line for line in lines if not line.startswith("P")) == original[name]
+            typed = [line for line in left[name].splitlines(keepends=True) if line.startswith("P")]
+            assert [line for line in lines if line.startswith("P")] == typed

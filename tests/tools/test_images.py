@@ -1,0 +1,133 @@
+"""What a command does to files is kept, as far as can be known (E-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from codelaw.domain.files import FileImage, Located
+from codelaw.tools.images import MAX_BELOW, MAX_NAMED, Images, imaged, keep
+from tests.fakes.desk import Desk, folder, make_desk
+
+
+@dataclass
+class Kept:
+    """A journal that only remembers."""
+
+    changes: dict[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
+
+    async def plan(self, place: Located, before: object, after: object) -> int:
+        raise AssertionError("a command is not planned")
+
+    async def settle(self, number: int, after: str | None) -> None:
+        raise AssertionError("a command is not planned")
+
+    async def withdraw(self, number: int) -> None:
+        raise AssertionError("a command is not planned")
+
+    async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
+        sides = (before, after)
+        self.changes[place.shown] = tuple(None if one is None else one.content for one in sides)  # type: ignore[assignment]
+
+
+async def changed(desk: Desk, command: str) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """What is kept of a command that really runs."""
+    journal = Kept()
+    env = replace(desk.environment, journal=journal)
+    images = await imaged(command, env)
+    await env.processes.run(command, cwd=desk.root, timeout=20)
+    await keep(images, env)
+    return journal.changes
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("sed -i s/one/two/ a.txt", {"a.txt": (b"one\n", b"two\n")}),
+        ("rm a.txt 'with space.txt'", {"a.txt": (b"one\n", None), "with space.txt": (b"x", None)}),
+        ("echo more>>a.txt;echo new >sub/new.txt", {"a.txt": (b"one\n", b"one\nmore\n"), "sub/new.txt": (None, b"new\n")}),
+        ("mv a.txt b.txt", {"a.txt": (b"one\n", None), "b.txt": (None, b"one\n")}),
+        ("rm -r sub", {"sub/deep/d.bin": (b"\0\xff", None), "sub/c.txt": (b"c\r\n", None), "sub/.env": (b"s", None)}),
+        ("cd sub && rm c.txt", {"sub/c.txt": (b"c\r\n", None)}),
+        ("rm *.txt", {"a.txt": (b"one\n", None), "with space.txt": (b"x", None)}),
+        ("rm sub/c*", {"sub/c.txt": (b"c\r\n", None)}),
+        ("cat a.txt; ls", {}),
+        ("touch a.txt", {}),
+        ("cp --target-directory=sub a.txt", {"sub/a.txt": (None, b"one\n")}),
+        ("tee sub/made.txt < a.txt", {"sub/made.txt": (None, b"one\n")}),
+        ("python3 -c \"open('a.txt','w').write('py')\"", {"a.txt": (b"one\n", b"py")}),
+        ("cat > a.txt <<'E'\nhere\nE", {"a.txt": (b"one\n", b"here\n")}),
+        ("echo 'unended > a.txt", {}),
+        ("rm link", {}),
+        ("echo x > link", {"a.txt": (b"one\n", b"x\n")}),
+        ("echo x > .git/config; echo y > ../out.txt", {}),
+    ],
+)  # fmt: skip
+async def test_what_a_command_changed_of_what_it_names(desk: Desk, command: str, kept: dict):
+    for name, content in {
+        "a.txt": b"one\n", "with space.txt": b"x", "sub/c.txt": b"c\r\n", "sub/deep/d.bin": b"\0\xff",
+        "sub/.env": b"s", ".git/config": b"[core]", "other.md": b"o",
+    }.items():  # fmt: skip
+        desk.put(name, content)
+    (desk.root / "link").symlink_to("a.txt")
+    assert await changed(desk, command) == kept
+
+
+async def test_a_file_that_was_read_need_not_be_named(desk: Desk):
+    desk.put("read.txt", "before\n")
+    desk.put("unread.txt", "before\n")
+    desk.put("go.sh", "echo after > read.txt; echo after > unread.txt\n")
+    await desk("Read", path="read.txt")
+    assert await changed(desk, "sh go.sh") == {"read.txt": (b"before\n", b"after\n")}
+
+
+async def test_the_disk_counts_and_not_what_the_editor_shows(desk: Desk):
+    place = desk.put("a.txt", "disk\n")
+    desk.documents.open(place, "typed\n")
+    assert await changed(desk, "echo x >> a.txt") == {"a.txt": (b"disk\n", b"disk\nx\n")}
+
+
+async def test_images_are_bounded(desk: Desk):
+    desk.put("large.bin", b"x" * (MAX_NAMED + 1))
+    desk.put("most.bin", b"x" * MAX_NAMED)
+    for number in range(MAX_BELOW + 50):
+        desk.put(f"many/{number}", "x")
+    journal = Kept()
+    env = replace(desk.environment, journal=journal)
+    images = await imaged("cat large.bin most.bin many .", env)
+    names = [place.shown for place, image in images.files if image is not None]
+    assert "large.bin" not in names
+    assert len([name for name in names if name.startswith("many/")]) == MAX_BELOW
+    words = " ".join(f"none{number}" for number in range(5_000))
+    assert len((await imaged(words, env)).files) <= 300
+
+
+async def test_all_images_together_are_bounded(desk: Desk):
+    for number in range(30):
+        desk.put(f"{number}.bin", b"x" * MAX_NAMED)
+    env = replace(desk.environment, journal=Kept())
+    images = await imaged("cat *.bin", env)
+    assert sum(len(image.content) for _, image in images.files if image is not None) == 20_000_000
+
+
+async def test_outside_a_turn_nothing_is_kept(desk: Desk):
+    desk.put("a.txt", "x")
+    assert await imaged("rm a.txt", desk.environment) == Images()
+    await keep(Images(), desk.environment)
+
+
+async def test_with_several_folders_the_command_works_in_the_first(tmp_path: Path):
+    desk = make_desk(folder(tmp_path / "one"), folder(tmp_path / "two"))
+    desk.put("a.txt", "x")
+    (tmp_path / "two" / "b.txt").write_text("y")
+    kept = await changed(desk, f"rm a.txt ../two/b.txt; echo z > {tmp_path}/two/c.txt")
+    assert kept == {"one/a.txt": (b"x", None), "two/b.txt": (b"y", None), "two/c.txt": (None, b"z\n")}
+
+
+@pytest.mark.parametrize(
+    "command", ["", "   ", "\\", "'", "a" * 70_000, "\udc80 x", "*" * 300, "[", "a\0b", "/" * 5_000]
+)
+async def test_odd_commands_are_no_harm(desk: Desk, command: str):
+    await keep(await imaged(command, replace(desk.environment, journal=Kept())), desk.environment)
