@@ -34,6 +34,10 @@ class FakeDocuments:
     def all(self) -> Sequence[Buffer]:
         return tuple(self.buffers.values())
 
+    def saves(self, path: Path) -> int:
+        del path
+        return 0
+
     def formed(self, path: Path) -> Sequence[tuple[str, str]]:
         del path
         return ()

@@ -83,11 +83,11 @@ async def test_a_client_that_answers_twice_is_heard_once(start: Start, vendor: L
         _, future = await client.start("codelaw/chat/send", {"text": "go"})
 
         async def asked(number: int) -> dict[str, Any]:
-            found: list[dict[str, Any]] = []
-            while len(found) < number:
-                await client.until(lambda message: message.get("method") == APPROVAL, len(client.messages) - 1)
-                found = [message for message in client.messages if message.get("method") == APPROVAL]
-            return found[number - 1]
+            def found() -> list[dict[str, Any]]:
+                return [message for message in client.messages if message.get("method") == APPROVAL]
+
+            await client.until(lambda _: len(found()) >= number)
+            return found()[number - 1]
 
         first = await asked(1)
         reject = {"jsonrpc": "2.0", "id": first["id"], "result": option("reject")(first["params"])}

@@ -148,10 +148,11 @@ class Executor:
         facts = CallFacts(tool.name, tool.effect, await self._subject(tool, arguments), call.arguments)
         facts, decision = await self._strictest(tool, arguments, facts)
         decisions.append(decision)
-        comment = ""
+        comment, environment = "", self.environment
         if decision.action == "ask" and tool.effect == "write" and await tool.reviewed(arguments, self.environment):
             decision = Decision("allow", "default", "You confirm each part in the editor.")
             decisions.append(decision)
+            environment = replace(environment, confirmed_in_editor=True)
         if decision.action == "ask":
             preview = await tool.preview(arguments, self.environment)
             self.tell(call, "awaiting_approval", step, diff=preview.diff, decision=decision)
@@ -165,7 +166,7 @@ class Executor:
             return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)
         self.tell(call, "running", step, decision=decision)
         journal = self.journal(call.id) if self.journal is not None else None
-        result = await run_tool(tool, arguments, replace(self.environment, journal=journal))
+        result = await run_tool(tool, arguments, replace(environment, journal=journal))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
 
     async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:

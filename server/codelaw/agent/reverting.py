@@ -161,8 +161,14 @@ class _File:
         if any(change.encoding == BINARY for change in self.changes):
             raise CannotUndo("is open in the editor and was no text: close it and try again")
         steps = await asyncio.to_thread(_steps, self.changes, binary=False)
-        text = await asyncio.to_thread(_unformed, steps, shown)
-        result = await asyncio.to_thread(undone, steps, text)
+        text = shown.text
+        try:
+            result = await asyncio.to_thread(undone, steps, text)
+        except CannotUndo:
+            text = shown.text if shown.unsaved else await asyncio.to_thread(_unformed, steps, shown)
+            if text == shown.text:
+                raise
+            result = await asyncio.to_thread(undone, steps, text)
         disk = None if image is None else _text(image.content, binary=False)
         own = {state for step in steps for state in (step.before, step.after)}
         own |= {shown.text} if text != shown.text else set()
@@ -176,7 +182,7 @@ class _File:
             # Some editors do not tell a file's line breaks.
             wanted = first if first is not None and same_lines(first, result) else result
             return await self._put(place, wanted if disk == steps[-1].after else disk, image)
-        written = await self.workspace.write(place, result, over=shown, label=f"Undo in {place.shown}")
+        written = await self.workspace.write(place, result, over=shown, label=f"Undo in {place.shown}", review=False)
         if not same_lines(written.text, result):
             raise CannotUndo("was not undone in all its parts, as you wished")
         await to_the_end(asyncio.ensure_future(self._mark()))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.chats import TurnResult
 from codelaw.lsp import convert
-from codelaw.lsp.cancelling import cancelled_by_others
+from codelaw.lsp.cancelling import begun, cancelled_by_others
 from codelaw.lsp.sessions import RunningTurn
 from codelaw.lsp.showing import show_message
 from codelaw.protocol import chats as wire
@@ -97,7 +97,7 @@ async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wi
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
     documents = connection.documents
-    beginning = asyncio.ensure_future(
+    return await begun(
         connection.session.send(
             params.chat_id,
             params.text,
@@ -108,15 +108,6 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             editor=convert.editor_state(params.editor),
         )
     )
-    try:
-        return await asyncio.shield(beginning)
-    except asyncio.CancelledError:
-        # A turn that is about to begin must not run on unwatched: let it begin, then cancel it.
-        if not cancelled_by_others():
-            raise
-        turn = await beginning
-        turn.cancel()
-        return turn
 
 
 async def _ended(turn: RunningTurn) -> TurnResult:

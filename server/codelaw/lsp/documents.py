@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,22 +20,30 @@ from pygls.uris import to_fs_path
 from codelaw.domain.files import Buffer
 from codelaw.lsp.positions import Encoding, line_starts, offset
 
+KEPT_TEXTS = 3
+KEPT_FORMATTED = 64
+"""Files whose formattings are remembered (S-6)."""
 KEPT_FORMATTINGS = 8
 """Of one file that are remembered (S-6)."""
 DocumentMoment = Literal["opened", "changed", "closed", "saved"]
 
 
 class Follow:
-    """Every text that a document has had since it is followed, also those inside one notification."""
+    """The texts that a document has had since it is followed, also those inside one notification."""
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
+    def __init__(self, wanted: str | None = None) -> None:
+        self.texts: deque[str] = deque(maxlen=KEPT_TEXTS)
+        """The newest of them."""
+        self.met = False
+        """The wanted text was among them."""
         self.closed = False
+        self._wanted = wanted
         self._news = asyncio.Event()
 
     def saw(self, text: str) -> None:
         """The document has this text now."""
         self.texts.append(text)
+        self.met = self.met or text == self._wanted
         self._news.set()
 
     def ended(self) -> None:
@@ -56,6 +65,7 @@ class EditorDocuments:
         self._follows: dict[str, list[Follow]] = {}
         self._saving: dict[str, str] = {}
         self._formed: dict[Path | str, list[tuple[str, str]]] = {}
+        self._saves: Counter[Path | str] = Counter()
         self._by_uri: dict[str, Buffer] = {}
         self._by_path: dict[Path, str] = {}
         self._resolving: set[asyncio.Task[None]] = set()
@@ -91,6 +101,9 @@ class EditorDocuments:
         if buffer is None:
             return
         text, follows = buffer.text, self._follows.get(buffer.uri, ())
+        if len(params.content_changes) == 1 and _is_typed(params.content_changes[0]):
+            # Somebody types while the editor saves: what comes of it is no formatter's work alone.
+            self._saving.pop(buffer.uri, None)
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 text = self._spliced(text, change)
@@ -104,14 +117,17 @@ class EditorDocuments:
         """A document was closed: the disk is the truth again."""
         if self._by_uri.pop(uri, None) is not None:
             self._by_path = {path: other for path, other in self._by_path.items() if other != uri}
+            for other in self._by_uri.values():
+                if other.path is not None:
+                    self._by_path.setdefault(other.path, other.uri)
             self._saving.pop(uri, None)
             for follow in self._follows.get(uri, ()):
                 follow.ended()
 
     @contextmanager
-    def following(self, uri: str) -> Generator[Follow]:
-        """Watch a document's text for a while."""
-        follow = Follow()
+    def following(self, uri: str, wanted: str | None = None) -> Generator[Follow]:
+        """Watch a document's text for a while, and for the `wanted` one."""
+        follow = Follow(wanted)
         self._follows.setdefault(uri, []).append(follow)
         try:
             yield follow
@@ -129,10 +145,18 @@ class EditorDocuments:
     def saved(self, uri: str) -> None:
         """The editor has saved."""
         before, buffer = self._saving.pop(uri, None), self._by_uri.get(uri)
+        if buffer is not None:
+            self._saves[buffer.path or uri] += 1
         if before is not None and buffer is not None and buffer.text != before:
             formed = self._formed.setdefault(buffer.path or uri, [])
             formed.append((before, buffer.text))
             del formed[:-KEPT_FORMATTINGS]
+            while len(self._formed) > KEPT_FORMATTED:
+                del self._formed[next(iter(self._formed))]
+
+    def saves(self, path: Path) -> int:
+        """How often the editor has saved the file."""
+        return self._saves[path]
 
     def formed(self, path: Path) -> Sequence[tuple[str, str]]:
         """What saving has made of a file's text: before and after, oldest first."""
@@ -156,6 +180,13 @@ class EditorDocuments:
         first = offset(text, starts, begin.line, begin.character, self.encoding)
         last = offset(text, starts, end.line, end.character, self.encoding)
         return text[:first] + change.text + text[max(first, last) :]
+
+
+def _is_typed(change: types.TextDocumentContentChangeEvent) -> bool:
+    """Whether it looks like a keystroke: an insertion of more than white space."""
+    if not isinstance(change, types.TextDocumentContentChangePartial):
+        return False
+    return change.range.start == change.range.end and bool(change.text.strip())
 
 
 def path_of(uri: str) -> Path | None:

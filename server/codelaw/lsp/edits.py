@@ -27,8 +27,10 @@ ANSWER_SECONDS = 30.0
 """For an edit that no person has to look at."""
 SETTLE_SECONDS = 4.0
 """Until a client that has made an edit has told of it: some gather changes for half a second."""
-CANCEL_SECONDS = 0.3
+CANCEL_SECONDS = 0.8
 """How long a withdrawn edit may still turn up as made."""
+REST_SECONDS = 0.6
+"""Until the rest of an edit that is told of in parts."""
 SAVE_SECONDS = 10.0
 ANNOTATION = "codelaw"
 MAX_PARTS = 200
@@ -66,7 +68,7 @@ class ClientEditor:
             ToolFailure: CONFLICT; PERMISSION_DENIED when a user who was asked took nothing of it.
         """
         shown = edit.label
-        with self._documents.following(edit.uri) as follow:
+        with self._documents.following(edit.uri, edit.after) as follow:
             self._check(edit)
             try:
                 applied, why = await self._asked(edit)
@@ -111,7 +113,7 @@ class ClientEditor:
                 "CONFLICT", f"The editor did not answer within {ANSWER_SECONDS:g} s.", uncertain=True
             ) from None
         except ClientError as error:
-            raise ToolFailure("CONFLICT", f"The editor refused the edit: {error}") from None
+            return False, str(error)
         if not isinstance(answer, dict):
             return False, "it gave no answer that makes sense"
         body = cast("dict[str, Any]", answer)
@@ -154,18 +156,29 @@ async def _seen(edit: DocumentEdit, follow: Follow, *, applied: bool, why: str) 
         ToolFailure: CONFLICT or PERMISSION_DENIED.
     """
     if not applied:
-        text = _made(edit, follow.texts)
+        text = _made(edit, follow)
         if text is not None:
             return text
         reason = f": {why}" if why else ""
         if edit.review and not follow.texts:
             raise ToolFailure("PERMISSION_DENIED", f"The user did not accept the edit in the editor{reason}.")
-        raise ToolFailure("CONFLICT", f"The editor refused the edit{reason}. Read the file again, then change it.")
+        raise ToolFailure(
+            "CONFLICT",
+            f"The editor refused the edit{reason}. Read the file again, then change it.",
+            uncertain=bool(follow.texts),
+        )
     text: str | None = None
     with suppress(TimeoutError):
         async with asyncio.timeout(SETTLE_SECONDS):
-            while (text := _made(edit, follow.texts)) is None and not follow.closed:
+            while (text := _made(edit, follow)) is None and not follow.closed:
                 await follow.more()
+    if text is not None and text != edit.after:
+        # A part of it: the rest may still be on its way.
+        with suppress(TimeoutError):
+            while text != edit.after and not follow.closed:
+                async with asyncio.timeout(REST_SECONDS):
+                    await follow.more()
+                text = _made(edit, follow) or text
     if text is not None:
         return text
     if not follow.texts and not follow.closed:
@@ -181,18 +194,17 @@ async def _late(edit: DocumentEdit, follow: Follow) -> str | None:
     """The text, when an edit that was withdrawn has been made all the same."""
     with suppress(TimeoutError):
         async with asyncio.timeout(CANCEL_SECONDS):
-            while _made(edit, follow.texts) is None and not follow.closed:
+            while _made(edit, follow) is None and not follow.closed:
                 await follow.more()
-    return _made(edit, follow.texts)
+    return _made(edit, follow)
 
 
-def _made(edit: DocumentEdit, texts: Sequence[str]) -> str | None:
-    """The first text that has the edit in it, whole; under review also a part of it, once nothing more came."""
-    after = edit.after
-    if after in texts:
-        return after
-    if edit.review and texts and accepted(edit, texts[-1]) is not None:
-        return texts[-1]
+def _made(edit: DocumentEdit, follow: Follow) -> str | None:
+    """The text with the edit in it: the whole of it, or under review a part."""
+    if follow.met:
+        return edit.after
+    if edit.review and follow.texts and accepted(edit, follow.texts[-1]) is not None:
+        return follow.texts[-1]
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import Literal
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -14,6 +15,9 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 
 def line_starts(text: str) -> list[int]:
     """Where each line begins, in code points."""
+    if "\r" not in text:
+        lines = accumulate(map(len, text.split("\n")[:-1]))
+        return [0, *(end + count for count, end in enumerate(lines, 1))]
     return [0, *(found.end() for found in _BREAK.finditer(text))]
 
 

@@ -32,6 +32,10 @@ class OpenDocuments(Protocol):
         """Every open document, `untitled:` ones included."""
         ...
 
+    def saves(self, path: Path) -> int:
+        """How often the editor has saved the file; what a person saved is not what a command did."""
+        ...
+
     def formed(self, path: Path) -> Sequence[tuple[str, str]]:
         """What saving has lately made of the text of a file, open or not: before and after, oldest first."""
         ...
@@ -82,14 +86,17 @@ class Workspace(Protocol):
         """
         ...
 
-    async def write(self, located: Located, text: str, *, over: FileText | None, label: str = "") -> FileText:
+    async def write(
+        self, located: Located, text: str, *, over: FileText | None, label: str = "", review: bool = True
+    ) -> FileText:
         """Replace the text.
 
         An open document is changed in the editor, where it can do that (F-4); a file atomically, creating folders;
         mode bits, symlinks, encoding and BOM of `over` are kept.
 
         `over` is what the new text was made from (None: the file must not exist). It is checked at the last moment.
-        `label` names the change in the editor's undo stack. Under review less than `text` may come of it (E-1).
+        `label` names the change in the editor's undo stack. Under review less than `text` may come of it (E-1);
+        without `review` it is not confirmed again, because the user asked for just this change.
 
         Cancelled, it waits until it is known what came of it: it returns when the change was made all the same.
 

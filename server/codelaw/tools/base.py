@@ -51,6 +51,8 @@ class ToolEnvironment:
     journal: Journal | None = None
     """Keeps what is changed, so that it can be undone (E-2); None outside a turn."""
     services: LanguageServices | None = None
+    confirmed_in_editor: bool = False
+    """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
 
 
 @dataclass(frozen=True, slots=True)

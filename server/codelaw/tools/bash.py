@@ -70,7 +70,12 @@ class Bash(Tool[BashArguments]):
             ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds)
         finally:
             # Also of a command that was stopped it is kept what it did.
-            await asyncio.shield(keep(images, env))
+            keeping = asyncio.ensure_future(keep(images, env))
+            try:
+                await asyncio.shield(keeping)
+            except asyncio.CancelledError:
+                await asyncio.gather(keeping, return_exceptions=True)
+                raise
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
         if unsaved:
             data["unsaved"] = list(unsaved[:MAX_FILES])

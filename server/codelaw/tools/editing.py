@@ -133,16 +133,23 @@ async def _write(change: Change, env: ToolEnvironment, label: str) -> FileText:
     journal = env.journal
     number = await journal.plan(change.place, change.before, change.text) if journal is not None else 0
     try:
+        _refuse_unconfirmed(change, env)
         written = await env.workspace.write(change.place, change.text, over=change.before, label=label)
-    except (ToolFailure, asyncio.CancelledError) as failed:
-        # Whether an uncertain one was made is found out when it is to be undone.
-        if journal is not None and not (isinstance(failed, ToolFailure) and failed.uncertain):
+    except ToolFailure as failed:
+        # Whether an uncertain one, or one that was stopped, was made is found out when it is to be undone.
+        if journal is not None and not failed.uncertain:
             await journal.withdraw(number)
         raise
     env.ledger.note_own_write(change.place, written)
     if journal is not None:
         await journal.settle(number, written.text)
     return written
+
+
+def _refuse_unconfirmed(change: Change, env: ToolEnvironment) -> None:
+    """Nothing may come between this and the write: the file may be closed at any time."""
+    if env.confirmed_in_editor and not env.workspace.reviews(change.place):
+        raise ToolFailure("CONFLICT", f"{change.place.shown} cannot be confirmed in the editor any more: try again.")
 
 
 def _came_of(change: Change, written: FileText) -> tuple[Change, Diff | None]:

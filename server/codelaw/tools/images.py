@@ -39,6 +39,8 @@ class Images:
     """Files before a command; None for a name that stands for nothing yet."""
 
     files: tuple[tuple[Located, FileImage | None], ...] = ()
+    saves: tuple[int, ...] = ()
+    """How often the editor had saved each."""
 
 
 async def imaged(command: str, env: ToolEnvironment) -> Images:
@@ -48,7 +50,8 @@ async def imaged(command: str, env: ToolEnvironment) -> Images:
     taking = _Taking(env)
     await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
-    return Images(tuple(taking.files))
+    saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
+    return Images(tuple(taking.files), saves)
 
 
 async def keep(images: Images, env: ToolEnvironment) -> None:
@@ -61,9 +64,11 @@ async def keep(images: Images, env: ToolEnvironment) -> None:
         return
     places = [place for place, _ in images.files]
     now = await env.workspace.images(places, most=MAX_READ, total=2 * MAX_TOTAL)
-    for (place, before), after in zip(images.files, now, strict=True):
+    for (place, before), after, saves in zip(images.files, now, images.saves, strict=True):
         if isinstance(after, ToolFailure):
             continue  # no file that could be put back in one piece
+        if env.workspace.buffers.saves(place.path) != saves:
+            continue  # what a person has saved meanwhile is not the command's to undo
         if (None if before is None else before.content) != (None if after is None else after.content):
             await env.journal.keep(place, before, after)
 

@@ -41,8 +41,8 @@ class DiskWorkspace:
         self._editor = editor
         self.review = False
         """The user wants to confirm each part of an edit, where the editor can do that (E-1)."""
-        self._edited: set[str] = set()
-        """Documents that we changed in the editor and that were clean before."""
+        self._edited: dict[str, int] = {}
+        """Documents that we changed in the editor and that were clean before, with the saves they had had."""
         self._writing = asyncio.Lock()
         self._outdated: dict[Path, int] = {}
         """Versions of clean buffers whose file we wrote: until the editor reloads them, the disk is the truth."""
@@ -73,16 +73,23 @@ class DiskWorkspace:
 
     async def save_edited(self) -> Sequence[str]:
         dirty = await self._unsaved()
-        own = [buffer.uri for buffer in dirty if buffer.uri in self._edited]
+        own = [buffer.uri for buffer in dirty if self._is_ours(buffer)]
         if own and self._editor is not None and self._editor.saves:
             await self._editor.save(own)
             dirty = await self._unsaved()
-        self._edited &= {buffer.uri for buffer in dirty}
+        self._edited = {buffer.uri: self._edited[buffer.uri] for buffer in dirty if self._is_ours(buffer)}
         return [self._shown(str(buffer.path)) for buffer in dirty]
 
-    async def write(self, located: Located, text: str, *, over: FileText | None, label: str = "") -> FileText:
+    def _is_ours(self, buffer: Buffer) -> bool:
+        """Whether what is unsaved in it began with an edit of ours; once the user has saved, it is theirs."""
+        saves = self._edited.get(buffer.uri)
+        return saves is not None and buffer.path is not None and self._documents.saves(buffer.path) == saves
+
+    async def write(
+        self, located: Located, text: str, *, over: FileText | None, label: str = "", review: bool = True
+    ) -> FileText:
         if self.in_editor(located):
-            return await self._edit(located, text, over, label)
+            return await self._edit(located, text, over, label, review=review and self.reviews(located))
         writing = asyncio.create_task(self._write(located, text, over))
         try:
             return await asyncio.shield(writing)
@@ -98,20 +105,24 @@ class DiskWorkspace:
                 self._outdated[located.path] = buffer.version
             return written
 
-    async def _edit(self, located: Located, text: str, over: FileText | None, label: str) -> FileText:
+    async def _edit(self, located: Located, text: str, over: FileText | None, label: str, *, review: bool) -> FileText:
         buffer, editor = self._buffer(located), self._editor
         assert buffer is not None  # noqa: S101 - narrowing; `in_editor` has looked
         assert editor is not None  # noqa: S101
-        review = self.reviews(located)
         edit = await asyncio.to_thread(edit_of, located, text, over, buffer, label, review=review)
         after = await editor.apply(edit) if edit.splices else buffer.text
-        if over is not None and not over.unsaved:
-            self._edited.add(buffer.uri)
+        if over is not None and not over.unsaved and buffer.path is not None:
+            self._edited[buffer.uri] = self._documents.saves(buffer.path)
         now = self._buffer(located)
         # Of a text that has moved on already the version must not be taken for this one's.
         version = now.version if now is not None and now.text == after else -1
         changed = replace(buffer, text=after, version=version)
-        return await asyncio.to_thread(text_of, located, changed)
+        looking = asyncio.ensure_future(asyncio.to_thread(text_of, located, changed))
+        try:
+            return await asyncio.shield(looking)
+        except asyncio.CancelledError:
+            # It is made: that must be known.
+            return await looking
 
     async def _unsaved(self) -> list[Buffer]:
         """The open documents of the workspace whose file differs, or is not there."""

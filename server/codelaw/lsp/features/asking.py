@@ -10,6 +10,7 @@ from codelaw.context.observations import one_name
 from codelaw.domain.errors import Refusal
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.lsp import convert
+from codelaw.lsp.cancelling import begun
 from codelaw.lsp.documents import path_of
 from codelaw.lsp.features.showing import show
 from codelaw.lsp.features.texts import normal
@@ -98,11 +99,11 @@ async def _begin(connection: Connection, asked: params.AskInEditor, text: str, s
     ]
     editor = EditorState(asked.uri, asked.range.start.line)
     try:
-        turn = await connection.session.send(chats.get(asked.uri), text, attachments=attachments, editor=editor)
+        turn = await begun(connection.session.send(chats.get(asked.uri), text, attachments=attachments, editor=editor))
     except Refusal as refused:
         if refused.code not in {"chat_not_found", "chat_busy"} or asked.uri not in chats:
             raise
-        turn = await connection.session.send(None, text, attachments=attachments, editor=editor)
+        turn = await begun(connection.session.send(None, text, attachments=attachments, editor=editor))
     chats[asked.uri] = turn.chat_id
     if not connection.client.events:
         connection.later(_show_end(connection, turn, text))

@@ -138,6 +138,8 @@ class ChatFiles:
 
     async def _told(self, teller: Teller) -> None:
         if not await teller.run():
+            # When the file is opened again, what is missing is put in.
+            self._tellers.pop(teller.story.turn_id, None)
             result = teller.story.result
             if result is not None:
                 show_message(self._connection.rpc, "warning", "codelaw: the chat file does not take the answer")

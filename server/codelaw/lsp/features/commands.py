@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
+from codelaw.lsp.cancelling import begun
 from codelaw.lsp.features.contents import Address
 from codelaw.lsp.showing import show_message
 from codelaw.protocol import editor as params
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 async def send(connection: Connection, asked: params.ChatFileRef) -> Started:
     """Send the question at the end of a chat file; the answer is written below it."""
-    turn = await connection.features.chat_files.send(asked.uri)
+    turn = await begun(connection.features.chat_files.send(asked.uri))
     return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
@@ -39,7 +40,8 @@ async def undo(connection: Connection, asked: params.UndoInChatFile) -> params.U
     if turn_id is None:
         raise Refusal("turn_not_found", "There is no turn in this file", "Send a question first")
     report = await connection.session.revert(chat_id, turn_id, files=True, messages=False)
-    parts = [f"{len(report.reverted)} undone" if len(report.reverted) != 1 else "1 file undone"]
+    count = len(report.reverted)
+    parts = [f"{count} files undone" if count != 1 else "1 file undone"]
     parts += [f"{conflict.uri.rsplit('/', 1)[-1]}: {conflict.reason}" for conflict in report.conflicts]
     message = "codelaw: " + "; ".join(parts)
     show_message(connection.rpc, "warning" if report.conflicts else "info", message)

@@ -57,7 +57,7 @@ async def rewrite(
         applied = isinstance(answer, dict) and cast("dict[str, Any]", answer).get("applied") is True
         try:
             async with asyncio.timeout(SETTLE_SECONDS):
-                while not any(landed(normal(text)) for text in follow.texts[-3:]):
+                while not any(landed(normal(text)) for text in follow.texts):
                     if not applied or follow.closed:
                         return False
                     await follow.more()
