@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +11,7 @@ from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalAnswer
 from tests.agent.conftest import Bench, open_session
+from tests.fakes.living import own_seconds, sleeps
 from tests.loopback.script import VendorReply, fault
 
 
@@ -45,20 +43,10 @@ async def test_cancel_while_the_model_streams_keeps_and_marks_the_partial_answer
     assert "interrupted" in texts(bench.sent())
 
 
-def command_lines() -> list[bytes]:
-    """The command lines of all processes that live."""
-    found: list[bytes] = []
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(entry.read_bytes())
-    return found
-
-
 async def test_cancel_kills_the_process_group_and_closes_the_call(bench: Bench):
     await bench.reopen(permissions={"default": "ask", "allow": ["Bash(bash:*)", "Bash(sleep 30 & sleep 31)"]})
     mark = bench.root / "pid"
-    # Seconds that nobody else sleeps: inside a sandbox a process has another id than outside.
-    seconds = f"31.{os.getpid()}{abs(hash(bench.root)) % 10_000}"
+    seconds = own_seconds()
     bench.vendor.reset([bench.act("Bash", {"command": f"echo up > {mark}; sleep {seconds} & sleep {seconds}"})])
     running = await bench.session.send(None, "go")
     await until(lambda: mark.exists() and mark.read_text().strip())
@@ -67,7 +55,7 @@ async def test_cancel_kills_the_process_group_and_closes_the_call(bench: Bench):
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
     assert "interrupted" in messages[2].content
     assert bench.kinds("tool_call")[-1].status == "interrupted"
-    assert not [line for line in command_lines() if seconds.encode() in line]
+    assert not sleeps(seconds)
 
 
 async def test_cancel_withdraws_an_open_question(bench: Bench):

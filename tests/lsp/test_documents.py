@@ -117,3 +117,44 @@ def test_units_and_code_points_agree(line: str, units: int) -> None:
 def test_a_text_has_one_line_more_than_breaks() -> None:
     assert line_starts("a\r\nb\rc\nd") == [0, 3, 5, 7]
     assert line_starts("") == [0]
+
+
+async def test_what_changes_while_the_editor_saves_is_its_formatter_unless_somebody_types(tmp_path: Path) -> None:
+    path = tmp_path.resolve() / "a.py"
+    documents = EditorDocuments()
+    documents.opened(item(path.as_uri(), "x  = 1\n"))
+    documents.saving(path.as_uri())
+    documents.changed(change(path.as_uri(), 2, ((0, 1, 0, 3), " ")))
+    documents.saved(path.as_uri())
+    assert documents.formed(path) == (("x  = 1\n", "x = 1\n"),)
+    documents.saving(path.as_uri())
+    documents.changed(change(path.as_uri(), 3, ((0, 0, 0, 0), "typed ")))
+    documents.changed(change(path.as_uri(), 4, (None, "typed x=1\n")))
+    documents.saved(path.as_uri())
+    assert len(documents.formed(path)) == 1
+    assert documents.saves(path) == 2
+
+
+async def test_a_file_that_is_open_under_two_names_stays_open_when_one_is_closed(tmp_path: Path) -> None:
+    real = tmp_path.resolve() / "real.py"
+    real.touch()
+    link = real.with_name("link.py")
+    link.symlink_to(real)
+    documents = EditorDocuments()
+    documents.opened(item(real.as_uri(), "unsaved\n"))
+    documents.opened(item(link.as_uri(), "unsaved\n"))
+    await documents.settled()
+    documents.closed(link.as_uri())
+    buffer = documents.at(real)
+    assert buffer is not None
+    assert buffer.text == "unsaved\n"
+
+
+async def test_a_wanted_text_is_noticed_however_much_follows() -> None:
+    documents = EditorDocuments()
+    documents.opened(item("untitled:1", ""))
+    with documents.following("untitled:1", "abc") as follow:
+        documents.changed(change("untitled:1", 2, *((((0, n, 0, n), letter)) for n, letter in enumerate("abcdefgh"))))
+        assert follow.met
+        assert len(follow.texts) <= 3
+    assert documents.get("untitled:1").text == "abcdefgh"  # type: ignore[union-attr]

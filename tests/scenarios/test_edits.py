@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from contextlib import asynccontextmanager
@@ -237,6 +238,42 @@ async def test_commands_tell_what_is_unsaved_where_nothing_can_be_saved(
         result = await turn(editor, vendor, read(), edit("x = 1", "x = 2"), cat)
         *_, ran = await observations(editor, result["chatId"])
         assert (ran["data"]["stdout"], ran["data"]["unsaved"]) == ("x = 1", ["a.py"])
+
+
+async def test_what_the_user_saves_while_a_command_runs_is_not_undone_with_it(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "a.py").write_text("one\n")
+    wait = VendorReply(text=act("Bash", '{"command": "touch begun; while [ ! -e go ]; do sleep 0.05; done"}'))
+    async with desk(start, {"permissions": {"default": "allow"}}, save=True) as editor:
+        document = await editor.open(root / "a.py")
+        vendor.play(read(), wait, VendorReply(text=finish("done")))
+        _, future = await editor.client.start("codelaw/chat/send", {"text": "go"})
+        while not (root / "begun").exists():
+            await asyncio.sleep(0.02)
+        await editor.type(document, 0, 0, "typed\n")
+        await editor.save(document)
+        await editor.client.request("codelaw/chat/list", {})
+        (root / "go").touch()
+        result = (await editor.client.wait_for(future))["result"]
+        params = {"chatId": result["chatId"], "turnId": result["turnId"]}
+        await editor.client.response("codelaw/chat/revert", params)
+        assert (root / "a.py").read_text() == "typed\none\n"
+
+
+async def test_a_file_that_is_closed_under_review_is_not_written_unconfirmed(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "a.py").write_text(TEN)
+    async with desk(start, REVIEW, review=True) as editor:
+        document = await editor.open(root / "a.py")
+        vendor.play(read(), edit("line 3", "line three"), VendorReply(text=finish("done")))
+        editor.manner = "closes"
+        result = await editor.client.request("codelaw/chat/send", {"text": "go"})
+        [_, refused] = await observations(editor, result["chatId"])
+        assert refused["error"]["code"] == "CONFLICT"
+        assert document.uri not in editor.documents
+        assert (root / "a.py").read_text() == TEN
 
 
 REVIEW = {"editor": {"review": True}}
