@@ -111,7 +111,7 @@ local function drive()
         last = message.content
       end
     end
-    tell(cell.file, vim.fn.json_decode(last))
+    tell(cell.file, last)
     vim.cmd("silent! %bwipeout!")
   end
   client.stop()

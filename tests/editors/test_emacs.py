@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codelaw.transcript.chat_file import parse
-from tests.conftest import REQUIRED
+from tests.editors.conftest import emacs
 from tests.editors.test_neovim import ROOT, SERVER
 from tests.editors.test_stock_neovim import LONG, REPLIES
-
-
-def emacs(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run Emacs to its end, without anybody's own settings."""
-    return subprocess.run(
-        ["emacs", "--batch", "-q", *arguments],
-        capture_output=True, text=True, check=False, timeout=150, stdin=subprocess.DEVNULL, **more,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def eglot(tmp_path: Path) -> None:
-    """Emacs before version 29 has no eglot of its own."""
-    look = "(progn (package-initialize) (require 'eglot))"
-    if emacs("--eval", "(require 'package)", "--eval", look, env=os.environ | {"HOME": str(tmp_path)}).returncode:
-        if "emacs" in REQUIRED:
-            pytest.fail("this Emacs has no eglot", pytrace=False)
-        pytest.skip("this Emacs has no eglot")
 
 
 def drive(name: str, tmp_path: Path, workspace: Path, replies: list[Any]) -> str:
