@@ -6,6 +6,7 @@ Importing this module loads the engine; `server` does it after `initialize` was 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -32,12 +33,12 @@ from codelaw.lsp.law import LawDiagnostics, is_law
 from codelaw.lsp.offering import offer
 from codelaw.lsp.progress import Progress
 from codelaw.lsp.rpc import Rpc
-from codelaw.lsp.services import ClientServices
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
 from codelaw.lsp.showing import log_message, show_answer, show_compaction, show_message
 from codelaw.lsp.standard import ANSWERS
 from codelaw.lsp.watching import Watching
 from codelaw.lsp.workspace import offer_trust
+from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
@@ -100,7 +101,7 @@ class Connection:
             emit=self.emit,
             home=self.home,
             editor=ClientEditor(self.rpc, lambda: self.client, self.documents),
-            services=ClientServices(self.rpc, self.client, self.documents),
+            services=await self._services(),
         )
         self._tell_problems()
         for buffer in self.documents.all():
@@ -130,6 +131,13 @@ class Connection:
             return (await handler(self, params)).wire()
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
+
+    async def _services(self) -> LanguageServices | None:
+        """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
+        if not self.client.services:
+            return None
+        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.services")
+        return module.ClientServices(self.rpc, self.client, self.documents)
 
     async def answer(self, method: str, params: Any) -> Any:
         """Answer a method of LSP itself.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -17,7 +16,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.lsp.client import Client
 from codelaw.lsp.documents import EditorDocuments, Follow
 from codelaw.lsp.errors import ClientError, Disconnected
-from codelaw.lsp.positions import Encoding, line_starts, units
+from codelaw.lsp.positions import Encoding, line_starts, spelt
 from codelaw.lsp.rpc import Rpc
 from codelaw.protocol.names import EDITOR_SAVE
 
@@ -126,8 +125,7 @@ def workspace_edit(edit: DocumentEdit, encoding: Encoding) -> dict[str, Any]:
     starts = line_starts(edit.before)
 
     def position(place: int) -> dict[str, int]:
-        line = bisect_right(starts, place) - 1
-        return {"line": line, "character": units(edit.before[starts[line] : place], encoding)}
+        return spelt(edit.before, starts, place, encoding)
 
     mark = {"annotationId": ANNOTATION} if edit.review else {}
     edits = [

@@ -64,6 +64,12 @@ def position_of(text: str, starts: list[int], place: int, encoding: Encoding) ->
     return line, units(text[starts[line] : place], encoding)
 
 
+def spelt(text: str, starts: list[int], place: int, encoding: Encoding) -> dict[str, int]:
+    """An offset as LSP's `Position`."""
+    line, character = position_of(text, starts, place, encoding)
+    return {"line": line, "character": character}
+
+
 def exact_offset(text: str, starts: list[int], line: int, characters: int, encoding: Encoding) -> int | None:
     """As `offset`, but None outside the text and inside a character.
 

@@ -32,7 +32,7 @@ class Diff:
 def difference(old: str, new: str, shown: str) -> Diff:
     """The diff of a file from `old` to `new`."""
     before, after = _lines(old), _lines(new)
-    codes = [code for code in _opcodes(before, after) if code[0] != "equal"]
+    codes = changes(before, after)
     ranges = tuple((j1 + 1, j2) for _, _, _, j1, j2 in codes)
     added = sum(j2 - j1 for _, _, _, j1, j2 in codes)
     removed = sum(i2 - i1 for _, i1, i2, _, _ in codes)
@@ -57,16 +57,22 @@ def _lines(text: str) -> list[str]:
     return lines
 
 
-def _opcodes(before: list[str], after: list[str]) -> list[_Code]:
-    """The changes; the equal beginning and end are taken off first, which leaves little to compare."""
+def changes(before: list[str], after: list[str]) -> list[_Code]:
+    """The changed runs of lines as (tag, old first, old end, new first, new end), equal lines between them.
+
+    The equal beginning and end are taken off first, which leaves little to compare.
+    """
     least = min(len(before), len(after))
     head = next((n for n in range(least) if before[n] != after[n]), least)
     tail = next((n for n in range(least - head) if before[-1 - n] != after[-1 - n]), least - head)
     end_before, end_after = len(before) - tail, len(after) - tail
+    if head == end_before == end_after:
+        return []
     if max(end_before, end_after) - head > MAX_MIDDLE:
         return [("replace", head, end_before, head, end_after)]
     matcher = difflib.SequenceMatcher(None, before[head:end_before], after[head:end_after], autojunk=True)
-    return [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in matcher.get_opcodes()]
+    codes = matcher.get_opcodes()
+    return [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in codes if tag != "equal"]
 
 
 def _grouped(codes: list[_Code], length: int) -> list[list[_Code]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from codelaw.domain.edits import Splice
 from codelaw.domain.files import Buffer
-from codelaw.lsp.positions import Encoding, line_starts, units
+from codelaw.lsp.positions import Encoding, line_starts, spelt
 
 _BREAK = re.compile(r"\r\n|\r")
 
@@ -24,13 +24,12 @@ def text_edits(buffer: Buffer, splices: Sequence[Splice], encoding: Encoding) ->
     starts = line_starts(text)
     ending = "\r\n" if "\r\n" in buffer.text else "\n"
 
-    def position(place: int) -> dict[str, int]:
-        line = _line(starts, place)
-        return {"line": line, "character": units(text[starts[line] : place], encoding)}
-
     return [
         {
-            "range": {"start": position(splice.start), "end": position(splice.end)},
+            "range": {
+                "start": spelt(text, starts, splice.start, encoding),
+                "end": spelt(text, starts, splice.end, encoding),
+            },
             "newText": splice.text.replace("\n", ending),
         }
         for splice in splices
@@ -40,11 +39,3 @@ def text_edits(buffer: Buffer, splices: Sequence[Splice], encoding: Encoding) ->
 def line_of(text: str, place: int) -> int:
     """The line of a place in a normal text."""
     return text.count("\n", 0, place)
-
-
-def _line(starts: list[int], place: int) -> int:
-    low, high = 0, len(starts)
-    while low < high - 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if starts[middle] <= place else (low, middle)
-    return low
