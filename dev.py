@@ -108,7 +108,7 @@ def lock(_: Sequence[str]) -> int:
         tools = Path(folder) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([str(tools), "-m", "pip", "--quiet", "install", "pip-tools"], check=True)
-        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--extra", "dev"])):
+        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--all-extras"])):
             draft = Path(folder) / target.name
             known = target if target.is_file() else RUNTIME_LOCK
             if known.is_file():

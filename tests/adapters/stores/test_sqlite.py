@@ -42,7 +42,7 @@ async def test_files_are_for_the_user_alone(open_store, path):
 
 async def test_a_write_ahead_log_without_waiting_for_the_disk(open_store, path):
     store = await open_store()
-    modes = await store._database.run(
+    modes = await store.database.run(
         lambda session: [
             session.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
@@ -125,12 +125,12 @@ async def test_a_full_disk_is_a_readable_refusal_and_nothing_is_lost(open_store)
     store = await open_store()
     await store.create(a_chat())
     await store.append("c1", [said("m0")])
-    pages = await store._database.run(lambda session: session.execute("PRAGMA page_count").fetchone()[0])
-    await store._database.run(lambda session: session.execute(f"PRAGMA max_page_count = {pages + 2}"))
+    pages = await store.database.run(lambda session: session.execute("PRAGMA page_count").fetchone()[0])
+    await store.database.run(lambda session: session.execute(f"PRAGMA max_page_count = {pages + 2}"))
     with pytest.raises(Refusal, match="disk is full") as caught:
         await store.append("c1", [said("m1"), said("m2", "x" * 100_000)])
     assert caught.value.code == "store_unavailable"
-    await store._database.run(lambda session: session.execute("PRAGMA max_page_count = 100000"))
+    await store.database.run(lambda session: session.execute("PRAGMA max_page_count = 100000"))
     assert [message.id for message in (await store.load("c1")).messages] == ["m0"]
     await store.append("c1", [said("m1")])
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from codelaw.adapters.stores.chat_rows import require
 from codelaw.adapters.stores.codec import Unreadable, legible, valid, whole
-from codelaw.adapters.stores.connection import Session
+from codelaw.adapters.stores.database import Session
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from codelaw.adapters.stores.codec import Unreadable, from_text, storable, to_text
-from codelaw.adapters.stores.connection import Session
+from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.errors import Refusal

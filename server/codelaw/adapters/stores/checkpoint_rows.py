@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from codelaw.adapters.stores.chat_rows import require
 from codelaw.adapters.stores.codec import to_text
-from codelaw.adapters.stores.connection import Session
+from codelaw.adapters.stores.database import Session
 from codelaw.domain.checkpoints import Checkpoint, Demotion
 from codelaw.domain.errors import Refusal
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from codelaw.adapters.stores.codec import legible, storable
+from codelaw.adapters.stores.database import Dialect, Parameters, Session
 from codelaw.adapters.stores.migrations import migrate
 from codelaw.domain.errors import Refusal
 
 T = TypeVar("T")
-Parameters = tuple[Any, ...]
 
 BUSY_SECONDS = 5.0
 
@@ -36,8 +36,10 @@ _ADVICE: dict[int, tuple[str, str]] = {
 }
 
 
-class Session:
+class SqliteSession:
     """The connection as work in its thread sees it."""
+
+    dialect: Dialect = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -66,7 +68,7 @@ class Session:
             raise
 
 
-class Database:
+class SqliteDatabase:
     """The thread and its connection. Work is done in the order in which it was given."""
 
     def __init__(self, path: Path) -> None:
@@ -95,7 +97,25 @@ class Database:
         connection = self._connection
         if connection is None:
             raise Refusal("store_unavailable", f"{self.path}: the store is closed.")
-        return await self._in_thread(lambda: work(Session(connection)))
+        return await self._in_thread(lambda: work(SqliteSession(connection)))
+
+    async def write(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction():
+                return work(session)
+
+        return await self.run(whole_work)
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in a deferred transaction: all that one answer is made of is seen at the same moment."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction(write=False):
+                return work(session)
+
+        return await self.run(whole_work)
 
     async def close(self) -> bool:
         """Finish the work given so far and let go of the file; False when that was done before."""

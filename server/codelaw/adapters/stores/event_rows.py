@@ -9,7 +9,7 @@ from typing import Any
 
 from codelaw.adapters.stores.chat_rows import require, unknown_chat
 from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, to_text
-from codelaw.adapters.stores.connection import Session
+from codelaw.adapters.stores.database import Session
 from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import secrets
@@ -34,7 +35,7 @@ else:
         return True
 
 
-class Owners:
+class FileOwners:
     """The living owners in `folder`; this one lives until `leave`.
 
     Raises:
@@ -64,8 +65,11 @@ class Owners:
         finally:
             os.close(descriptor)
 
-    def leave(self) -> None:
+    async def leave(self) -> None:
         """Die on purpose."""
+        await asyncio.to_thread(self._leave)
+
+    def _leave(self) -> None:
         os.close(self._descriptor)
         self._file(self.id).unlink(missing_ok=True)
 

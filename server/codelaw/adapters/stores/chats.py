@@ -1,0 +1,159 @@
+"""Chats as rows of an SQL database, which several servers may share (D-1, D-3, D-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from codelaw.adapters.stores import change_rows, chat_rows, checkpoint_rows, event_rows
+from codelaw.adapters.stores.database import Database, Owners, Session
+from codelaw.adapters.stores.reading import Reading
+from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.edits import KeptChange
+from codelaw.domain.events import ChatEvent, Event
+from codelaw.domain.messages import Message
+from codelaw.domain.permissions import Grant
+
+
+class SqlChats:
+    """A `ChatStore`. Writes of a cancelled caller are finished, never halved."""
+
+    def __init__(self, database: Database, owners: Owners) -> None:
+        self.database = database
+        self.owners = owners
+        self.owner = owners.id
+
+    async def create(self, chat: Chat) -> None:
+        await self.database.write(lambda session: chat_rows.create(session, chat))
+
+    async def update(self, chat: Chat) -> None:
+        await self.database.write(lambda session: chat_rows.update(session, chat))
+
+    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
+        alive = self.owners.is_alive
+        return await self.database.read(lambda session: chat_rows.listed(session, alive, query, limit, cursor))
+
+    async def load(self, chat_id: str) -> StoredChat:
+        return await self.database.read(lambda session: chat_rows.load(session, self.owners.is_alive, chat_id))
+
+    async def chat(self, chat_id: str) -> Chat:
+        return await self.database.read(lambda session: chat_rows.chat(session, self.owners.is_alive, chat_id))
+
+    async def delete(self, chat_id: str) -> None:
+        await self.database.write(lambda session: chat_rows.delete(session, chat_id))
+
+    async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
+        def work(session: Session) -> int:
+            change_rows.refuse_reverting(session, self.owners.is_alive, turn.chat_id)
+            return chat_rows.begin_turn(session, self.owners.is_alive, turn, user)
+
+        return await self.database.write(work)
+
+    async def append(
+        self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
+    ) -> None:
+        def work(session: Session) -> None:
+            chat_rows.require(session, chat_id)
+            chat_rows.add_messages(session, chat_id, messages)
+            chat_rows.add_results(session, chat_id, results)
+
+        await self.database.write(work)
+
+    async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
+        await self.database.write(lambda session: chat_rows.end_turn(session, turn, messages))
+
+    async def reshape(
+        self,
+        chat_id: str,
+        generation: int,
+        checkpoint: Checkpoint | None,
+        demotions: Sequence[Demotion] = (),
+        settled: str = "",
+    ) -> int:
+        return await self.database.write(
+            lambda session: checkpoint_rows.reshape(
+                session, chat_id, generation, checkpoint, demotions, settled=settled
+            )
+        )
+
+    async def restore(self, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str) -> int:
+        return await self.database.write(
+            lambda session: checkpoint_rows.restore(session, chat_id, generation, checkpoint_ids, settled)
+        )
+
+    async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
+        return await self.database.write(
+            lambda session: checkpoint_rows.withdraw_turn(session, chat_id, generation, turn_id, settled)
+        )
+
+    async def plan_change(self, chat_id: str, change: KeptChange) -> int:
+        return await self.database.write(lambda session: change_rows.plan(session, chat_id, change))
+
+    async def settle_change(self, chat_id: str, number: int, after: str | None) -> None:
+        await self.database.write(lambda session: change_rows.settle(session, chat_id, number, after))
+
+    async def withdraw_change(self, chat_id: str, number: int) -> None:
+        await self.database.write(lambda session: change_rows.withdraw(session, chat_id, number))
+
+    async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
+        return await self.database.read(lambda session: change_rows.of_turn(session, chat_id, turn_id))
+
+    async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None:
+        await self.database.write(lambda session: change_rows.mark_undone(session, chat_id, numbers))
+
+    async def begin_revert(self, chat_id: str) -> None:
+        alive = self.owners.is_alive
+        await self.database.write(lambda session: change_rows.begin_revert(session, alive, chat_id, self.owner))
+
+    async def end_revert(self, chat_id: str) -> None:
+        await self.database.write(lambda session: change_rows.end_revert(session, chat_id, self.owner))
+
+    async def is_alive(self, owner: str) -> bool:
+        return await self.database.run(lambda _: self.owners.is_alive(owner))
+
+    async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
+        return await self.database.read(lambda session: chat_rows.result(session, chat_id, ref))
+
+    async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
+        return await self.database.write(lambda session: event_rows.append(session, chat_id, turn_id, events))
+
+    async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
+        return await self.database.read(lambda session: event_rows.since(session, chat_id, since))
+
+    async def last_compaction(self, chat_id: str) -> ChatEvent | None:
+        return await self.database.read(lambda session: event_rows.last_compaction(session, chat_id))
+
+    async def merge_deltas(self, chat_id: str, turn_id: str) -> None:
+        await self.database.write(lambda session: event_rows.merge_deltas(session, chat_id, turn_id))
+
+    async def save_todos(self, chat_id: str, todos: Sequence[Todo]) -> None:
+        await self.database.write(lambda session: chat_rows.save_todos(session, chat_id, todos))
+
+    async def mark_noticed(self, chat_id: str, code: str) -> None:
+        def work(session: Session) -> None:
+            chat_rows.require(session, chat_id)
+            session.execute("INSERT OR IGNORE INTO notices VALUES (?, ?)", (chat_id, code))
+
+        await self.database.write(work)
+
+    async def grants(self) -> list[Grant]:
+        def work(session: Session) -> list[Grant]:
+            rows = session.execute("SELECT id, rule, scope FROM grants ORDER BY position")
+            reading = Reading()
+            return [*reading.all(reading.grant, rows)]
+
+        return await self.database.read(work)
+
+    async def add_grant(self, grant: Grant) -> None:
+        sql = "INSERT OR REPLACE INTO grants (id, rule, scope) VALUES (?, ?, ?)"
+        await self.database.write(lambda session: session.execute(sql, (grant.id, grant.rule, grant.scope)))
+
+    async def revoke_grant(self, grant_id: str) -> bool:
+        sql = "DELETE FROM grants WHERE id = ?"
+        return await self.database.write(lambda session: session.execute(sql, (grant_id,)).rowcount > 0)
+
+    async def close(self) -> None:
+        """Let go of the database; this owner is dead afterwards. May be called twice."""
+        if await self.database.close():
+            await self.owners.leave()
