@@ -23,6 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / "bin"
+WORKERS = min(os.cpu_count() or 1, 4)
+"""Processes that share the tests; more would only wait for the disk."""
 PYTHON = BIN / "python"
 RUNTIME_LOCK = ROOT / "requirements.lock"
 DEV_LOCK = ROOT / "requirements-dev.lock"
@@ -91,7 +93,7 @@ def test(arguments: Sequence[str]) -> int:
         "lint": [BIN / "ruff", "check", "."],
         "types": [BIN / "pyright", "--pythonpath", PYTHON],
         "imports": [BIN / "lint-imports", "--no-logo"],
-        "tests": [PYTHON, "-m", "pytest", *arguments],
+        "tests": [PYTHON, "-m", "pytest", "-n", str(WORKERS), "--dist", "worksteal", *arguments],
     }
     failed: list[str] = []
     for name, command in checks.items():

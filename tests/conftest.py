@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 from blockbuster import BlockBuster
+from hypothesis import settings
+
+from tests.fakes.postgres import postgres, postgres_url  # noqa: F401 - fixtures for every test
+
+settings.register_profile("codelaw", deadline=None)  # a slow machine is no failure
+settings.load_profile("codelaw")
 
 ROOT = Path(__file__).parents[1]
-REQUIRED = frozenset(name for name in os.environ.pop("CODELAW_TEST_REQUIRE", "").split(",") if name)
-"""Programs without which a test fails instead of being skipped; taken out of the environment that servers see."""
+REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
+"""Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -53,7 +53,7 @@ async def test_a_cancel_while_waiting_for_a_retry(bench: Bench):
 async def test_a_cancel_that_comes_while_the_answer_is_stored_comes_too_late(bench: Bench):
     bench.vendor.reset([bench.finish("whole")])
     await bench.session.list(None, 1, None)
-    store = bench.session._chats._store
+    store = bench.session._chats._stores.chats
     real, running = store.append, None  # type: ignore[union-attr]
 
     async def slow(*args, **more):
@@ -119,7 +119,7 @@ async def test_a_reminder_that_could_not_be_stored_is_told_in_the_next_turn(benc
     running = await bench.session.send(None, "go")
     await until(lambda: len(bench.vendor.messages) == 2)
     bench.buffers.put(path, "one and a half\n", 2)
-    breaker = Breaker(bench.session._chats._store, "append", 2)  # the call and its result, but not the reminder
+    breaker = Breaker(bench.session._chats._stores.chats, "append", 2)  # the call and its result, but not the reminder
     assert (await running.result()).stop_reason == "failed"
     breaker.mend()
     bench.vendor.reset([bench.finish("ok", times=0)])

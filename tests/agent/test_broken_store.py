@@ -47,8 +47,8 @@ async def agree(bench: Bench, chat_id: str) -> None:
     """Memory says what the store says."""
     session = bench.session
     agent = await session._chats.get(chat_id)
-    assert session._chats._store is not None
-    stored = await session._chats._store.load(chat_id)
+    assert session._chats._stores is not None
+    stored = await session._chats._stores.chats.load(chat_id)
     assert agent.past.transcript.messages == stored.messages
     assert agent.todos == stored.todos
     assert agent.chat == stored.chat
@@ -69,7 +69,7 @@ async def test_a_store_that_fails_in_mid_turn(bench: Bench, method: str, after: 
     bench.vendor.reset([bench.finish("hello")])
     chat = (await bench.turn("first")).chat_id
     bench.vendor.reset(script(bench))
-    breaker = Breaker(bench.session._chats._store, method, after)
+    breaker = Breaker(bench.session._chats._stores.chats, method, after)
     result = await bench.turn("go", chat)
     if method != "append_events" and (result.stop_reason, result.answer) != ("finished", "all of it"):
         assert result.error is not None
@@ -99,7 +99,7 @@ async def test_a_store_that_fails_in_mid_turn(bench: Bench, method: str, after: 
 async def test_a_store_that_fails_before_a_turn_refuses_it_and_leaves_the_chat_free(bench: Bench, method: str):
     await bench.reopen(context={"maxWindow": 31_999})
     chat = (await bench.session.create(title="t")).id
-    breaker = Breaker(bench.session._chats._store, method, 0)
+    breaker = Breaker(bench.session._chats._stores.chats, method, 0)
     with pytest.raises(Refusal) as caught:
         await bench.session.send(None if method == "create" else chat, "go", mode="ask")
     assert caught.value.code == "store_unavailable"
@@ -111,7 +111,7 @@ async def test_a_store_that_fails_before_a_turn_refuses_it_and_leaves_the_chat_f
 
 async def test_a_message_that_cannot_be_sent_leaves_no_chat(bench: Bench):
     await bench.session.list(None, 1, None)
-    breaker = Breaker(bench.session._chats._store, "begin_turn", 0)
+    breaker = Breaker(bench.session._chats._stores.chats, "begin_turn", 0)
     with pytest.raises(Refusal):
         await bench.session.send(None, "go")
     breaker.mend()
@@ -122,7 +122,7 @@ async def test_a_grant_that_cannot_be_stored_ends_the_turn_and_runs_nothing(benc
     bench.user.answer = "allow_always"
     bench.vendor.reset([bench.act("Write", {"path": "a", "content": "1"}), bench.finish("ok")])
     await bench.session.list(None, 1, None)
-    breaker = Breaker(bench.session._chats._store, "add_grant", 0)
+    breaker = Breaker(bench.session._chats._stores.chats, "add_grant", 0)
     result = await bench.turn("go")
     assert result.error is not None
     assert result.error.code == "store_unavailable"
@@ -147,8 +147,8 @@ async def test_a_turn_whose_chat_another_server_deletes_ends_in_words(bench: Ben
     bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok", times=0)])
     running = await bench.session.send(None, "go")
     await until(lambda: bench.vendor.messages)
-    assert bench.session._chats._store is not None
-    await bench.session._chats._store.delete(running.chat_id)
+    assert bench.session._chats._stores is not None
+    await bench.session._chats._stores.chats.delete(running.chat_id)
     async with asyncio.timeout(10):
         result = await running.result()
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "chat_not_found")

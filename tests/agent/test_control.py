@@ -204,7 +204,7 @@ async def test_a_crash_in_mid_turn_loses_no_finished_step(bench: Bench):
     await until(lambda: bench.user.asked)
     dead = bench.session
     # The process dies: its lock on the store goes, nothing else is done.
-    store = dead._chats._store
+    store = dead._chats._stores.chats
     assert store is not None
     store.end_turn = store.append_events = never  # type: ignore[method-assign]
     while not running.conduct.done():

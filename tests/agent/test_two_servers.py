@@ -82,7 +82,7 @@ async def test_a_turn_of_a_living_server_is_left_alone(bench: Bench, other: Benc
 
 async def die(bench: Bench) -> None:
     """The server's process is gone: its lock on the store goes, nothing else is done."""
-    store, model = bench.session._chats._store, bench.session._model
+    store, model = bench.session._chats._stores.chats, bench.session._model
     assert store is not None
     store.append = store.end_turn = store.append_events = never  # type: ignore[method-assign]
     for agent in bench.session._chats:

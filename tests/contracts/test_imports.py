@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 
 SERVER = Path(__file__).parents[2] / "server"
-HEAVY = ("anthropic", "tiktoken", "numpy", "jinja2", "websockets", "httpx2", "httpx", "requests")
+HEAVY = (
+    "anthropic",
+    "tiktoken",
+    "numpy",
+    "jinja2",
+    "websockets",
+    "httpx2",
+    "httpx",
+    "requests",
+    "psycopg",
+    "safetensors",
+    "tokenizers",
+)
 
 WATCHED_IMPORT = """
 import importlib, io, json, os, pkgutil, sys, threading

@@ -36,6 +36,7 @@ from codelaw.domain.events import (
     TurnStarted,
 )
 from codelaw.domain.laws import LawState, NamedPath
+from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
@@ -145,6 +146,7 @@ class FakeSession:
         self.home = given["home"]
         self.services = given.get("services")
         self.chats: dict[str, Chat] = {}
+        self._memories: dict[str, Memory] = {}
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
@@ -236,6 +238,15 @@ class FakeSession:
     async def delete(self, chat_id) -> None:
         self._chat(chat_id)
         del self.chats[chat_id]
+
+    async def fork(self, chat_id, turn_id) -> Chat:
+        source = self._chat(chat_id)
+        if turn_id not in {None, "t1"}:
+            raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
+        return await self.create(title=f"{source.title} (fork)", mode=source.mode, model=source.model)
+
+    async def export(self, chat_id, form) -> str:
+        return f"{self._chat(chat_id).title} as {form}"
 
     async def revert(self, chat_id, turn_id, *, files, messages) -> RevertReport:
         self._chat(chat_id)
@@ -338,6 +349,47 @@ class FakeSession:
 
     async def mentions(self, prefix, limit):
         return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]
+
+    async def save_memory(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
+        if "sk-" in text:
+            raise Refusal("memory_refused", "This looks like it holds a key.", "Say it without.")
+        sure = 0.8 if confidence is None else confidence
+        kept = Memory(f"m{len(self._memories) + 1}", text, category or "fact", scope or "user", "ann", sure, 5.5)
+        merged = next((one for one in self._memories.values() if one.text == text), None)
+        self._memories[(merged or kept).id] = kept if merged is None else replace(kept, id=merged.id)
+        return Saved(merged or kept, merged is not None)
+
+    async def memories(self, *, scope=None, category=None, limit=100, cursor=None, chat_id=None):
+        fit = [
+            one for one in self._memories.values() if scope in (None, one.scope) and category in (None, one.category)
+        ]
+        begin = int(cursor or 0)
+        rest = str(begin + limit) if len(fit) > begin + limit else None
+        return fit[begin : begin + limit], rest
+
+    async def search_memories(self, query, *, category=None, limit=10, chat_id=None):
+        return [Recalled(one, 0.12345, 0.5) for one in self._memories.values() if query in one.text][:limit]
+
+    async def update_memory(self, memory_id, *, text=None, category=None, scope=None, confidence=None, chat_id=None):
+        before = self._memory(memory_id)
+        changed = {"text": text, "category": category, "scope": scope, "confidence": confidence}
+        after = replace(before, **{name: value for name, value in changed.items() if value is not None})
+        self._memories[memory_id] = after
+        return after
+
+    async def forget_memory(self, memory_id) -> None:
+        self._memory(memory_id)
+        del self._memories[memory_id]
+
+    def _memory(self, memory_id):
+        if memory_id not in self._memories:
+            raise Refusal("memory_not_found", "There is no such memory.", "List the memories to see their ids.")
+        return self._memories[memory_id]
+
+    async def backfill(self, chat_id) -> int:
+        if chat_id is not None:
+            self._chat(chat_id)
+        return 7
 
     async def grants(self):
         return []

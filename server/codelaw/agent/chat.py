@@ -21,6 +21,7 @@ from codelaw.agent.outbox import Outbox
 from codelaw.agent.past import Past
 from codelaw.agent.reshaping import Cause
 from codelaw.agent.running import RunningTurn
+from codelaw.agent.thread_summary import Rolling
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
@@ -61,6 +62,7 @@ class AgentChat:
     past: Past = field(init=False)
     """The finished rounds."""
     compacting: Compacting = field(init=False)
+    rolling: Rolling = field(init=False)
     notes: Notes = field(default_factory=Notes)
     """Steers and reminders that the model has not been told yet."""
     _refs: int = 0
@@ -77,6 +79,7 @@ class AgentChat:
         self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock)
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.house.clock)
+        self.rolling = Rolling(self.past, self.house.clock)
 
     @property
     def idle(self) -> bool:
@@ -118,7 +121,7 @@ class AgentChat:
 
     def unload(self) -> None:
         """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
-        if self.idle:
+        if self.idle and not self.rolling.in_flight:
             self.past.forget()
             self._loaded = False
 
@@ -136,7 +139,8 @@ class AgentChat:
 
         house = self.house
         known = (house.workspace, house.processes, self.ledger, result, keep, kept_back)
-        return ToolEnvironment(*known, services=house.services)
+        memory = house.memory if house.memory is not None and house.memory.limits.enabled else None
+        return ToolEnvironment(*known, services=house.services, memory=memory)
 
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.
@@ -169,15 +173,10 @@ class AgentChat:
             self.running = running = RunningTurn(self.chat.id, turn_id)
         finally:
             self._starting = False
-        opened = OpenTurn(
-            self.chat.id,
-            turn_id,
-            user,
-            self.house.store,
-            self._next_ref,
-            lambda event: self.outbox.post(turn_id, event),
-        )
+        known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
+        opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
         self.opened = opened
+        self.rolling.ground = around.ground
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out))
         for notice in notices:
             opened.notice(notice)
@@ -363,6 +362,8 @@ class AgentChat:
         self.running = self.opened = None
         await self.outbox.drain()
         await self._tidy(opened.id)
+        self.rolling.after_turn(lambda event: self.outbox.post("" if self.opened is None else self.opened.id, event))
+        self.house.after_turn(self.chat.id)
         return result
 
     async def _write_end(self, turn: StoredTurn, last: list[Message]) -> TurnError | None:

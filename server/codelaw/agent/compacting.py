@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
-from codelaw.agent.reshaping import Cause, Plan, plan, report_of
+from codelaw.agent.reshaping import Cause, Plan, plan, report_of, shown_tokens
+from codelaw.agent.selecting import layered
 from codelaw.agent.summarising import Summariser
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
 """Shown exactly so (K-6)."""
 CANCELLED = "The compaction was cancelled; the history is as it was."
+IGNORED = "The strategy `full` shows every round all the same; what was archived counts for the other strategies."
 FAILURES = 3
 """Failures in a row after which automatic compactions pause (K-7)."""
 
@@ -103,6 +105,8 @@ class _Job:
     spend: Callable[[Usage], None]
     _began: float = 0.0
     _plan: Plan | None = None
+    _shown: tuple[int, int] | None = None
+    """Tokens before and after in the view of another strategy than `layered`."""
 
     async def run(self) -> CompactionReport:
         self._began = self.of.clock()
@@ -128,6 +132,7 @@ class _Job:
     async def _compact(self) -> CompactionReport:
         law = await self.ground.law()
         self._plan = planned = await asyncio.to_thread(plan, self.of.past, self.ground, law, self.cause)
+        self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)
         if not planned.changes:
             self.of.state = "done"
             return self._report(planned.idle)
@@ -185,7 +190,8 @@ class _Job:
         try:
             await past.reshape(checkpoint)
             # The new view is made here, away from the event loop; the report counts it.
-            await asyncio.to_thread(past.history, self.ground.shape.history_limit, self.ground.summary_room)
+            await asyncio.to_thread(past.history, layered(self.ground))
+            self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.ground, id_)
         except asyncio.CancelledError:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
@@ -204,9 +210,15 @@ class _Job:
         seconds = self.of.clock() - self._began
         if self._plan is None:
             return CompactionReport(compacted=False, reason=reason, seconds=round(seconds, 3), message=message)
-        return report_of(
+        report = report_of(
             self._plan, self.of.past, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
         )
+        if self._shown is None:
+            return report
+        before, after = self._shown
+        if not message and report.compacted and self.ground.shape.strategy == "full":
+            message = IGNORED
+        return replace(report, tokens_before=before, tokens_after=after, message=message)
 
     def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
         self.tell(CompactionEvent(phase, report, self.of.past.store.owner))

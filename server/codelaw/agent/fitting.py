@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.recovery import TOO_LONG_HINT
 from codelaw.agent.reshaping import Cause, floor, savings
-from codelaw.context.builder import Gathered, build
+from codelaw.agent.selecting import NARROWED, estimated, gathered, layered, select
+from codelaw.context.builder import build
 from codelaw.context.demotion import demoted_in_turn
-from codelaw.context.economy import plan_in_turn
+from codelaw.context.economy import plan_in_turn, thin
+from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
 from codelaw.context.relief import relieve, truncate
 from codelaw.context.sections import message_tokens
-from codelaw.context.tokens import trigger_estimate
+from codelaw.context.tokens import estimate, trigger_estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import Event, NoticeEvent
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from codelaw.agent.open_turn import OpenTurn
     from codelaw.agent.past import Past
     from codelaw.context.sections import View
+    from codelaw.context.strategies import Selection
     from codelaw.domain.checkpoints import Demotion
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
@@ -40,6 +43,10 @@ PRESSURE = 0.3
 """The part of the window from which a long turn's own results are demoted as well (C-6)."""
 LEAST_GAIN = 20
 """The part of the window that shortening must gain while the view still fits."""
+FULL_HINT = (
+    "The strategy `full` shows every round. Choose another one for this chat (layered, last-n, summary+recent, "
+    "span-retrieval, sliding-window), start a new chat, or choose a model with a larger window."
+)
 _MARGIN = 0.9
 """Of a limit that a vendor told: estimates are not exact."""
 _log = logging.getLogger(__name__)
@@ -62,16 +69,23 @@ class Fitting:
     """Told how many tokens the vendor really takes."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
+    _selected: Selection | None = None
+    """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
+    _typed: str = ""
 
     async def prepare(self, typed: str) -> None:
         """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
         await self.compacting.settled()
         ground, past = self.ground, self.past
-        # A long history is gone through away from the event loop; its view is kept for the steps.
-        history = await asyncio.to_thread(past.history, ground.shape.history_limit, ground.summary_room)
-        shown = history.rounds.messages if history.rounds else ()
+        self._typed = typed
         beside = message_tokens(self.open.question)
-        if due(
+        if ground.shape.strategy != "layered" or ground.budget.enforced:
+            law = estimate(await ground.law())
+            self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
+        # A long history is gone through away from the event loop; its view is kept for the steps.
+        history = await asyncio.to_thread(past.history, self.selection)
+        shown = history.rounds.messages if history.rounds else ()
+        if self.selection.strategy == "layered" and due(
             past.last_usage.total_tokens if past.last_usage is not None else 0,
             trigger_estimate(typed),
             window=ground.limits.window,
@@ -84,12 +98,17 @@ class Fitting:
             return
         past_tokens = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
         view = beside + past_tokens + sum(section.tokens for section in ground.system)
-        if not shown or ground.corrected(view) < floor(ground):
+        if not shown or self.selection.ignores_cuts or ground.corrected(view) < floor(ground):
             return
         cold = past.cold(self.clock())
         demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
         if demotions:
             await self._demoted(demotions)
+
+    @property
+    def selection(self) -> Selection:
+        """What the turn shows of the past."""
+        return self._selected if self._selected is not None else layered(self.ground)
 
     async def view(self) -> View:
         """The view of the coming step, which leaves room for an answer.
@@ -160,10 +179,12 @@ class Fitting:
     async def _build(self) -> View:
         ground = self.ground
         recap = self.recap()
-        tail = (Fragment("todo", render("todo", recap=recap)),) if recap else ()
-        gathered = Gathered(ground.system, await ground.law(), self.beside, tail)
-        history = self.past.history(ground.shape.history_limit, ground.summary_room)
-        return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, gathered)
+        tail = [Fragment("todo", render("todo", recap=recap))] if recap else []
+        if ground.shape.pin:
+            tail.append(pin(active_task(self._typed or self.open.question.content, recap)))
+        around = gathered(ground, await ground.law(), self.beside, tuple(tail))
+        history = self.past.history(self.selection)
+        return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
     async def _demote(self, view: View) -> View:
         """Old results as one line, those of a long turn too when the view is large: a batch or nothing (C-6)."""
@@ -174,7 +195,7 @@ class Fitting:
         history = view.named("history")
         chosen = await asyncio.to_thread(
             plan_in_turn,
-            history.messages if history is not None else (),
+            history.messages if history is not None and not self.selection.ignores_cuts else (),
             opened.scratchpad,
             opened.record,
             self.past.transcript.demoted,
@@ -229,11 +250,27 @@ class Fitting:
 
     async def _make_room(self, view: View, goal: int | None = None) -> View:
         """Archive and thin the finished rounds until the view fits, or as far as that goes."""
+        if self.selection.strategy != "layered":
+            return await self._narrow(view, min(goal or self.ground.room, self.ground.room))
         rounds = view.layer("L3")
         beside = view.tokens - sum(section.tokens for section in (*rounds, *view.layer("L1"), *view.layer("L2")))
         await self.compacting.settled()
         await self._compact(Cause("overflow", beside, min(goal or self.ground.room, self.ground.room)))
         return await self._build()
+
+    async def _narrow(self, view: View, goal: int) -> View:
+        """Fewer of the newest rounds, down to one, and that one thinned: for strategies that archive nothing (W-6)."""
+        history, selection = view.named("history"), self.selection
+        if history is None or not selection.narrows:
+            return view
+        least = int(goal * NARROWED)
+        self._selected = selection.narrowed(estimated(self.ground, least) - view.tokens + history.tokens)
+        view = await self._build()
+        history, over = view.named("history"), self._tokens(view) - least
+        if self._tokens(view) <= goal or history is None or selection.ignores_cuts:
+            return view
+        chosen = thin(history.messages, self.past.transcript.demoted, size=message_tokens, to_free=over)
+        return await self._build() if chosen and await self._demoted(chosen) else view
 
     async def _compact(self, cause: Cause) -> None:
         """Compact; a cancel of the turn ends a compaction that the turn began."""
@@ -268,5 +305,5 @@ class Fitting:
             "context_overflow",
             f"About {self._tokens(view)} tokens do not fit into the window of {self.ground.limits.window}, "
             f"with {self.ground.limits.reserve} kept for the answer: {sizes}.{told}",
-            TOO_LONG_HINT,
+            FULL_HINT if self.selection.ignores_cuts else TOO_LONG_HINT,
         )

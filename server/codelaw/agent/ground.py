@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.context.budget import SHARES, Budget
+
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.context.sections import Section
-    from codelaw.domain.chats import Notice
+    from codelaw.domain.chats import Notice, Strategy
     from codelaw.ports.model import ChatModel
     from codelaw.tools.toolbox import Toolbox
 
@@ -41,6 +43,23 @@ class Shape:
     index_tokens: int = 700
     history_limit: int = 0
     """User turns shown at most; 0 for all."""
+    strategy: Strategy = "layered"
+    recent_min: int = 4
+    recent_max: int = 20
+    window_rounds: int = 20
+    """Of the sliding window (B-3)."""
+    rolling_summary: bool = True
+    summarise_above: int = 2_000
+    """Tokens that no rolling summary knows yet, from which it is brought up to date (B-3)."""
+    total_budget: int | None = None
+    """Tokens of the whole view; None for what the window holds besides the answer (B-2)."""
+    shares: tuple[float, ...] = SHARES
+    retrieval_share: float = 0.4
+    """Of the budget, for spans (B-4)."""
+    pin: bool = False
+    """Whether the goal of the turn is repeated at the end of the view (L-7)."""
+    compress_results: bool = True
+    """Whether results are cut when they are written to the history (C-1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,14 @@ class Ground:
         return self.limits.window - self.limits.reserve
 
     @property
+    def budget(self) -> Budget:
+        """The shares of the view; enforced where the settings name a total, and for the sliding window (B-2)."""
+        shape = self.shape
+        total = self.room if shape.total_budget is None else min(shape.total_budget, self.room)
+        enforced = shape.total_budget is not None or shape.strategy == "sliding-window"
+        return Budget(total, shape.shares, enforced)
+
+    @property
     def summary_room(self) -> int:
-        """Tokens of the view that archived summaries may take."""
-        return self.limits.window // 5
+        """Tokens of the view that summaries may take."""
+        return self.budget.share("summary") if self.budget.enforced else self.limits.window // 5

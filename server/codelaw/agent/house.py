@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codelaw.agent.remembering import ChatMemory
     from codelaw.domain.events import ChatEvent
+    from codelaw.ports.index import MessageIndex
+    from codelaw.ports.memories import MemoryStore
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
@@ -24,3 +27,9 @@ class House:
     clock: Callable[[], float]
     """Seconds since the epoch."""
     services: LanguageServices | None = None
+    memories: MemoryStore | None = None
+    index: MessageIndex | None = None
+    memory: ChatMemory | None = None
+    """The chat's own, as the settings were when its last turn began; None before."""
+    after_turn: Callable[[str], None] = lambda _: None
+    """Told the chat when one of its turns has ended and is stored."""

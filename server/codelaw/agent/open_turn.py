@@ -12,7 +12,7 @@ from codelaw.context.compressor import compress
 from codelaw.context.observations import one_line
 from codelaw.domain.chats import Notice
 from codelaw.domain.events import Event, NoticeEvent
-from codelaw.domain.messages import Call, Message, Metadata, Note
+from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
 from codelaw.domain.models import Usage
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.closing import final_message, open_calls, result_message
@@ -36,10 +36,14 @@ class OpenTurn:
     new_ref: Callable[[], str]
     """Gives the next result's ref, unique in the chat (C-4)."""
     emit: Callable[[Event], None]
+    compressing: bool = True
+    """Whether results are cut for the history (C-1)."""
     record: list[Message] = field(default_factory=list[Message])
     """Steers, assistant messages and compressed results: joins the history when the turn ends."""
     scratchpad: list[Message] = field(default_factory=list[Message])
     """The same messages with full observations (R-2)."""
+    beside: tuple[Fragment, ...] = ()
+    """What is sent right after the question and never stored (L-3)."""
     step: int = 0
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None
@@ -90,8 +94,10 @@ class OpenTurn:
         ref = self.new_ref()
         envelope = result.envelope()
         mtime = _mtime(result.data)
-        kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
         full = result_message(caller, call, one_line(result.observation()), ref=ref, mtime=mtime)
+        kept = full
+        if self.compressing:
+            kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
         await self._write(kept, full, [(ref, envelope)])
         self.changes.extend(result.changes)
 

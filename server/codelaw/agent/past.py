@@ -16,8 +16,9 @@ from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from codelaw.context.builder import History
+    from codelaw.context.strategies import Selection
     from codelaw.domain.chats import StoredChat
-    from codelaw.domain.checkpoints import Checkpoint, Demotion
+    from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
@@ -42,7 +43,7 @@ class Past:
     """Of the latest real answer, until a compaction or a restore (W-2)."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
-    _view: tuple[Transcript, int, int | None, History] | None = None
+    _view: tuple[Transcript, Selection, History] | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def take(self, stored: StoredChat, left_out: set[str]) -> None:
@@ -55,6 +56,7 @@ class Past:
             frozenset(stored.demotions),
             {turn.id: turn.started_at for turn in stored.turns},
             stored.withdrawn,
+            stored.thread_summary,
         )
         self.generation = stored.chat.generation
         self.last_usage = None
@@ -69,13 +71,12 @@ class Past:
         """Give the memory back."""
         self.transcript, self._view = Transcript(), None
 
-    def history(self, limit: int = 0, summary_room: int | None = None) -> History:
-        """L3; made once for each state of the transcript, so that steps share it."""
+    def history(self, selection: Selection) -> History:
+        """L3; made once for each state of the transcript and each selection, so that steps share it."""
         known = self._view
-        if known is None or known[0] is not self.transcript or known[1:3] != (limit, summary_room):
-            made = project(self.transcript, limit=limit, summary_room=summary_room)
-            self._view = known = self.transcript, limit, summary_room, made
-        return known[3]
+        if known is None or known[0] is not self.transcript or known[1] != selection:
+            self._view = known = self.transcript, selection, project(self.transcript, selection)
+        return known[2]
 
     def ended(self, messages: Sequence[Message], turn_id: str, started: float, usage: Usage | None, now: float) -> None:
         """A turn has become a round."""
@@ -106,6 +107,23 @@ class Past:
                     self.last_usage = None
 
         await to_the_end(asyncio.ensure_future(write()))
+
+    async def summarise(self, summary: ThreadSummary, seen: Transcript) -> bool:
+        """Keep the rolling summary made of `seen`; False, and nothing is kept, when a turn of it was withdrawn since.
+
+        Raises:
+            Refusal: `chat_busy`: another server has changed the history meanwhile; `store_unavailable`.
+        """
+
+        async def write() -> bool:
+            async with self._writing:
+                if self.transcript.withdrawn != seen.withdrawn or summary.covers not in self.transcript.turns:
+                    return False
+                await self.store.save_thread_summary(self.chat_id, self.generation, summary)
+                self.transcript = self.transcript.summarised(summary)
+                return True
+
+        return await to_the_end(asyncio.ensure_future(write()))
 
     async def restore(self, checkpoint_id: str | None) -> None:
         """Undo a checkpoint, the newest without an id, and those after it (K-3).

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from codelaw.agent.selecting import layered, select
 from codelaw.context import economy
 from codelaw.context.demotion import demoted
+from codelaw.context.projection import project
 from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
     from codelaw.agent.past import Past
     from codelaw.context.builder import History
+    from codelaw.transcript.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Plan:
 def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay."""
     shape = ground.shape
-    history = past.history(shape.history_limit, ground.summary_room)
+    history = past.history(layered(ground))
     rounds = past.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
     before = sum(section.tokens for section in ground.system) + estimate(law) + cause.beside
@@ -121,7 +124,7 @@ def report_of(
     """What came of a plan; without a checkpoint the view is as it was."""
     after = planned.tokens_before
     if checkpoint is not None:
-        history = past.history(ground.shape.history_limit, ground.summary_room)
+        history = past.history(layered(ground))
         grown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
         was = planned.history.summaries.tokens if planned.history.summaries else 0
         after = ground.corrected(planned.fixed - was + grown)
@@ -137,6 +140,27 @@ def report_of(
         thinned=len(planned.demotions) if checkpoint is not None else 0,
         message=message,
     )
+
+
+def shown_tokens(
+    planned: Plan, transcript: Transcript, ground: Ground, checkpoint: str | None = None
+) -> tuple[int, int] | None:
+    """Tokens of the view before and after, as the chat's own strategy shows it; None for `layered`, whose plan it is.
+
+    Without a checkpoint both are the view as it is.
+    """
+    base = planned.fixed - (planned.history.summaries.tokens if planned.history.summaries else 0)
+    asked = base - sum(section.tokens for section in ground.system)
+    before = transcript.restored(checkpoint) or transcript if checkpoint is not None else transcript
+    sizes: list[int] = []
+    for state in (before, transcript):
+        selection = select(ground, state, law=0, asked=asked)
+        if selection == layered(ground):
+            return None
+        history = project(state, selection)
+        shown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
+        sizes.append(ground.corrected(base + shown))
+    return sizes[0], sizes[1]
 
 
 def _goal(ground: Ground, cause: Cause) -> int:

@@ -117,7 +117,12 @@ class ChatRequests(Core):
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
             unread = await self._settle(agent, chosen, settings)
             around = await self._turns.surroundings(plan, agent, speaker, settings)
-            return await agent.start(plan.question, text, around, [*plan.notices, *unread], models.cost_of(name))
+            beside = await (await self._gatherer(agent, settings, agent.house.memory)).gather(
+                text, plan.asked, around.ground, plan.law.text
+            )
+            around = replace(around, beside=beside.fragments)
+            notices = [*plan.notices, *unread, *beside.notices]
+            return await agent.start(plan.question, text, around, notices, models.cost_of(name))
         except BaseException:
             if agent is not None:
                 agent.release()
@@ -161,6 +166,7 @@ class ChatRequests(Core):
             Refusal: `chat_busy`: the turn runs in another server.
         """
         await self.cancel(chat_id)
+        await (await self._chats.get(chat_id)).rolling.cancel()
         store = await self._chats.store()
         if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")

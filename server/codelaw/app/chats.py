@@ -11,22 +11,20 @@ from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
     from codelaw.domain.chats import Chat
-    from codelaw.ports.store import ChatStore
+    from codelaw.ports.store import ChatStore, Stores
 
 KEPT = 8
 """Idle chats whose transcripts stay in memory; older ones are loaded again when they are used (S-6)."""
 
 
 class OpenChats:
-    """Chats by id, the longest unused first; `make` makes one of a stored chat and the store it lies in."""
+    """Chats by id, the longest unused first; `make` makes one of a stored chat and the database it lies in."""
 
-    def __init__(
-        self, open_store: Callable[[], Awaitable[ChatStore]], make: Callable[[ChatStore, Chat], AgentChat]
-    ) -> None:
-        self._open_store = open_store
+    def __init__(self, open_stores: Callable[[], Awaitable[Stores]], make: Callable[[Stores, Chat], AgentChat]) -> None:
+        self._open_stores = open_stores
         self._make = make
         self._opening = asyncio.Lock()
-        self._store: ChatStore | None = None
+        self._stores: Stores | None = None
         self._chats: dict[str, AgentChat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -34,15 +32,19 @@ class OpenChats:
         return iter(tuple(self._chats.values()))
 
     async def store(self) -> ChatStore:
-        """The store, opened at its first use, so that a damaged one refuses only what needs it.
+        """Where the chats are; as `stores`."""
+        return (await self.stores()).chats
+
+    async def stores(self) -> Stores:
+        """The database, opened at its first use, so that a damaged one refuses only what needs it.
 
         Raises:
             Refusal: `store_unavailable`.
         """
         async with self._opening:
-            if self._store is None:
-                self._store = await self._open_store()
-        return self._store
+            if self._stores is None:
+                self._stores = await self._open_stores()
+        return self._stores
 
     async def get(self, chat_id: str) -> AgentChat:
         """The chat as it is now, whoever wrote to it last.
@@ -50,10 +52,10 @@ class OpenChats:
         Raises:
             Refusal: `chat_not_found`, `store_unavailable`.
         """
-        store = await self.store()
+        stores = await self.stores()
         async with self._locks.setdefault(chat_id, asyncio.Lock()):
             try:
-                agent = self._chats.pop(chat_id, None) or self._make(store, await store.chat(chat_id))
+                agent = self._chats.pop(chat_id, None) or self._make(stores, await stores.chats.chat(chat_id))
                 self._chats[chat_id] = agent
                 await agent.refresh()
             except Refusal as refusal:
@@ -77,5 +79,6 @@ class OpenChats:
             turn.cancel()
         await asyncio.gather(*(agent.compacting.cancel() for agent in self))
         await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
-        if self._store is not None:
-            await self._store.close()
+        await asyncio.gather(*(agent.rolling.cancel() for agent in self))
+        if self._stores is not None:
+            await self._stores.chats.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codelaw.agent.beside import Beside
 from codelaw.app import inspection, models
 from codelaw.app.core import Core
 from codelaw.domain.chats import Chat, Mode
@@ -28,8 +29,13 @@ class ContextRequests(Core):
             agent=agent,
             checked=False,
         )
-        ground = self._turns.ground(plan, agent.chat, self._chat_model(), settings) if agent else None
-        return await inspection.inspect(plan, agent, settings, ground, asked=bool(text))
+        chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
+        ground = self._turns.ground(plan, chat, self._chat_model(), settings)
+        beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
+        if text and (agent is None or agent.opened is None):
+            gatherer = await self._gatherer(agent, settings)
+            beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
+        return await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
 
     async def compact(self, chat_id: str) -> CompactionReport:
         """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -9,21 +10,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.opening import open_stores
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.processes import LocalProcesses
 from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.agent.approval import Gate
+from codelaw.agent.beside import BesideGatherer, SpanLimits
 from codelaw.agent.chat import AgentChat
+from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
+from codelaw.agent.past import Past
+from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
+from codelaw.app.embedders import CurrentEmbedder
+from codelaw.app.remembering import Memories
 from codelaw.app.turns import TurnMaker, policy
 from codelaw.domain.chats import Chat, Mode, Strategy
-from codelaw.settings import own_folders, process_environment
+from codelaw.domain.events import NoticeEvent
+from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
+    from codelaw.agent.remembering import ChatMemory
     from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
@@ -32,9 +41,11 @@ if TYPE_CHECKING:
     from codelaw.ports.editor import Editor
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
-    from codelaw.ports.store import ChatStore
+    from codelaw.ports.store import Stores
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings import EffectiveSettings, Settings
+
+_log = logging.getLogger(__name__)
 
 
 class Core:
@@ -51,11 +62,13 @@ class Core:
         home: Path,
         editor: Editor | None = None,
         services: LanguageServices | None = None,
+        tell: Callable[[Notice], None] | None = None,
     ) -> None:
         self._settings = settings
         self._approver = approver
         self._emit = emit
         self._home = home
+        self._tell = tell
         self._services = services
         self._workspace = DiskWorkspace(folders, documents, editor=editor)
         self._workspace.review = settings.value.editor.review
@@ -64,14 +77,52 @@ class Core:
         self._processes = LocalProcesses(self._environment)
         self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
         self._always: list[Grant] = []
-        self._chats = OpenChats(self._open_store, self._make_agent)
+        self._chats = OpenChats(self._open_stores, self._make_agent)
         self._model: ChatModel | None = None
         self._retired: list[ChatModel] = []
+        self._embedder = CurrentEmbedder(settings.value)
+        self._memory = Memories(self._workspace, self._embedder, login_name(self._environment))
+        self._embedding: Embedding | None = None
+        """None until the store is open."""
 
-    async def _open_store(self) -> ChatStore:
-        store = await SqliteStore.open(self._home / "codelaw.db")
-        self._always[:] = await store.grants()
-        return store
+    async def _open_stores(self) -> Stores:
+        stores = await open_stores(self._settings.value.store.url, self._home / "codelaw.db")
+        for notice in stores.notices:
+            _log.warning("store: %s", notice.message)
+            if self._tell is not None:
+                self._tell(notice)
+        self._always[:] = await stores.chats.grants()
+        self._embedding = Embedding(stores.index, stores.memories, self._embedder, self._tell_aside)
+        return stores
+
+    def _embed_later(self, chat_id: str | None = None) -> None:
+        """Let what was said be indexed and embedded in the background (B-5); None: whatever waits anywhere."""
+        if self._embedding is not None:
+            self._embedding.kick(chat_id)
+
+    def _tell_aside(self, chat_id: str, notice: Notice) -> None:
+        """Give a notice in a chat, whether a turn runs there or not."""
+        for agent in self._chats:
+            if agent.chat.id == chat_id:
+                turn = "" if agent.opened is None else agent.opened.id
+                agent.outbox.post(turn, NoticeEvent(notice.level, notice.code, notice.message))
+
+    async def _memory_of(self, chat_id: str | None, settings: Settings | None = None) -> ChatMemory:
+        """The memory of a chat, or of none (B-6)."""
+        stores = await self._chats.stores()
+        return await self._memory.of(stores.memories, chat_id, settings or self._settings.value)
+
+    async def _gatherer(
+        self, agent: AgentChat | None, settings: Settings, memory: ChatMemory | None = None
+    ) -> BesideGatherer:
+        """Gathers what stands beside the questions of a chat, or of a new one (L-3); `memory` where it is known."""
+        stores = await self._chats.stores()
+        chosen = settings.retrieval
+        limits = SpanLimits(chosen.top_k, chosen.radius, chosen.min_similarity, settings.memory.timeout_ms / 1000)
+        if memory is None:
+            memory = await self._memory_of(agent.chat.id if agent is not None else None, settings)
+        past = agent.past if agent is not None else Past("", stores.chats)
+        return BesideGatherer(past, memory, Retriever(stores.index, self._embedder()), limits)
 
     def _roots(self) -> list[Path]:
         return [folder.root for folder in self._workspace.folders]
@@ -91,14 +142,25 @@ class Core:
             )
         # Another server may have given or taken some.
         self._always[:] = await (await self._chats.store()).grants()
-        agent.house = replace(agent.house, processes=self._processes)
+        memory = await self._memory_of(agent.chat.id, settings)
+        agent.house = replace(agent.house, processes=self._processes, memory=memory)
         agent.gate.policy, notices = policy(settings, mode, self._processes)
         return notices
 
-    def _make_agent(self, store: ChatStore, chat: Chat) -> AgentChat:
-        house = House(store, self._workspace, self._processes, self._emit, time.time, self._services)
+    def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
+        house = House(
+            stores.chats,
+            self._workspace,
+            self._processes,
+            self._emit,
+            time.time,
+            self._services,
+            stores.memories,
+            stores.index,
+            after_turn=self._embed_later,
+        )
         rules, _ = policy(self._settings.value, chat.mode, self._processes)
-        return AgentChat(chat, house, Gate(rules, self._approver, store.add_grant, self._always))
+        return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
 
     def _chat_model(self) -> ChatModel:
         if self._model is None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.tokenizer import load_counter
 from codelaw.agent.gather import find_law
-from codelaw.context.builder import Gathered, History, build, report
+from codelaw.agent.selecting import gathered, select
+from codelaw.context.builder import History, build, report
+from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
+from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.messages import Fragment, Message, Metadata
+from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, LawDocument, LawReport, MentionItem
 from codelaw.templates.render import render
 from codelaw.tools.paths import located
 from codelaw.tools.todos import recap
 
 if TYPE_CHECKING:
+    from codelaw.agent.beside import Beside
     from codelaw.agent.chat import AgentChat
     from codelaw.agent.ground import Ground
     from codelaw.app.turns import Plan
@@ -30,25 +35,31 @@ _SECONDS = 0.3
 
 
 async def inspect(
-    plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground | None, *, asked: bool
+    plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground, beside: Beside, *, asked: bool
 ) -> ContextReport:
     """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
     running = agent.opened if agent is not None else None
     todos = recap(agent.todos) if agent is not None else ""
-    tail = (Fragment("todo", render("todo", recap=todos)),) if todos else ()
+    tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
     question: Message | None = None
     if running is not None:
         question = running.question
     elif asked:
-        question = Message("ask", "next", "user", plan.question.content, Metadata(fragments=plan.question.fragments))
-    history = History.of(())
-    if agent is not None and ground is not None:
-        history = agent.past.history(ground.shape.history_limit, ground.summary_room)
+        question = plan.asked
+    history, strategy = History.of(()), ground.shape.strategy
+    if question is not None and ground.shape.pin:
+        tail.append(pin(active_task(question.content, todos)))
+    if agent is not None:
+        sizes = {"law": estimate(plan.law.text), "asked": message_tokens(question) if question is not None else 0}
+        selection = await asyncio.to_thread(select, ground, agent.past.transcript, **sizes)
+        history = await asyncio.to_thread(agent.past.history, selection)
+    around = gathered(ground, plan.law.text, beside.fragments, tuple(tail))
+    around = replace(around, dropped=(*around.dropped, *beside.dropped))
     view = build(
         history,
         in_turn(running.question, running.scratchpad) if running is not None else (),
         question,
-        Gathered(plan.system, plan.law.text, (), tail),
+        around,
     )
     # The estimate is made for Claude, and closer there than another vendor's tokenizer.
     count = None if plan.model_name.startswith(("claude", "offline")) else await load_counter()
@@ -57,8 +68,10 @@ async def inspect(
         view,
         window=plan.limits.window,
         threshold=settings.context.threshold,
-        strategy=agent.chat.strategy if agent is not None else settings.context.strategy,
+        strategy=strategy,
         count=count,
+        kept=history.kept,
+        budget=ground.budget,
     )
 
 

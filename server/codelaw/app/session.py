@@ -13,13 +13,16 @@ from codelaw.app import models
 from codelaw.app.chat_requests import ChatRequests
 from codelaw.app.context_requests import ContextRequests
 from codelaw.app.law_requests import LawRequests
+from codelaw.app.memory_requests import MemoryRequests
 from codelaw.app.permission_requests import PermissionRequests
+from codelaw.app.record_requests import RecordRequests
 from codelaw.app.revert_requests import RevertRequests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ModelInfo
 from codelaw.templates.render import preload
 
 if TYPE_CHECKING:
+    from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.ports.approver import Approver
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, PermissionRequests):
+class Session(
+    ChatRequests, RecordRequests, ContextRequests, MemoryRequests, LawRequests, RevertRequests, PermissionRequests
+):
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""
 
     @classmethod
@@ -46,8 +51,12 @@ class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, Permis
         home: Path,
         editor: Editor | None = None,
         services: LanguageServices | None = None,
+        tell: Callable[[Notice], None] | None = None,
     ) -> Self:
-        """A session; the store is opened at its first use, so that a damaged one refuses only what needs it."""
+        """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
+
+        `tell` is called with what the user should know and no chat is about.
+        """
         await asyncio.to_thread(_preload)
         return cls(
             settings=settings,
@@ -58,6 +67,7 @@ class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, Permis
             home=home,
             editor=editor,
             services=services,
+            tell=tell,
         )
 
     def models(self) -> list[ModelInfo]:
@@ -66,12 +76,12 @@ class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, Permis
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
-        try:
-            await self._chat_model().warm()
-            await self._chats.store()
-            await self._sandbox.means()
-        except Refusal as refusal:
-            _log.warning("not ready yet: %s", refusal.message)
+        for load in (lambda: self._chat_model().warm(), self._chats.store, self._sandbox.means):
+            try:
+                await load()
+            except Refusal as refusal:
+                _log.warning("not ready yet: %s", refusal.message)
+        self._embed_later()  # what a server that died has left
 
     def set_folders(self, folders: Sequence[Folder]) -> None:
         """The workspace folders have changed."""
@@ -84,10 +94,16 @@ class Session(ChatRequests, ContextRequests, LawRequests, RevertRequests, Permis
             self._model = None
         self._settings = settings
         self._workspace.review = settings.value.editor.review
+        if self._embedder.reconfigure(settings.value) and self._embedding is not None:
+            self._embedding.renew()
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
+        if self._embedding is not None:
+            await self._embedding.close()
+        await self._memory.close()
         await self._chats.close()
+        await self._embedder.close()
         for model in [*self._retired, *([self._model] if self._model else [])]:
             await model.close()
         await self._sandbox.close()

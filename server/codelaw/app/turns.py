@@ -20,6 +20,7 @@ from codelaw.context.modules import system_sections
 from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
+from codelaw.domain.messages import Message, Metadata
 from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -28,7 +29,7 @@ from codelaw.transcript.limits import turn_limit
 if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
     from codelaw.context.sections import Section
-    from codelaw.domain.chats import Chat
+    from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
@@ -70,7 +71,24 @@ def shape_of(settings: Settings, chat: Chat) -> Shape:
         context.demote_tokens,
         context.index_tokens,
         turn_limit(chat.kind, chat.id, context.history_limits),
+        chat.strategy,
+        context.recent_min,
+        context.recent_max,
+        context.window,
+        context.summary,
+        context.summarise_above,
+        context.total_budget,
+        context.shares,
+        settings.retrieval.share,
+        pinned(settings, chat.strategy),
+        context.compress_results,
     )
+
+
+def pinned(settings: Settings, strategy: Strategy) -> bool:
+    """Whether the goal is pinned: by the setting, and for the sliding window unless the user said no (L-7)."""
+    context = settings.context
+    return context.pin or (strategy == "sliding-window" and "pin" not in context.model_fields_set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +104,11 @@ class Plan:
     law: Law
     question: Question
     notices: tuple[Notice, ...]
+
+    @property
+    def asked(self) -> Message:
+        """The question as it would be sent, before it belongs to a turn."""
+        return Message("ask", "next", "user", self.question.content, Metadata(fragments=self.question.fragments))
 
 
 class TurnMaker:
@@ -135,7 +158,9 @@ class TurnMaker:
         """
         dialect = settings.model.dialect
         offered = self._services.offered if self._services is not None else frozenset[str]()
-        toolbox = default_toolbox(bash_timeout=settings.tools.bash.timeout_seconds, services=offered).for_mode(mode)
+        toolbox = default_toolbox(
+            bash_timeout=settings.tools.bash.timeout_seconds, services=offered, memory=settings.memory.enabled
+        ).for_mode(mode)
         window = models.window_of(settings, name)
         tokens = min(window.tokens, self._learned.get(name, window.tokens))
         limits = Limits(
@@ -151,6 +176,7 @@ class TurnMaker:
             dialect=dialect,
             tools_description=spoken.description(toolbox),
             schemas=spoken.schemas(toolbox),
+            remembering=settings.memory.enabled,
         )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         asked = await question(text, self._workspace, Facts(today, self._operating_system, "bash"), attachments, editor)

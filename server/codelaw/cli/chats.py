@@ -1,4 +1,4 @@
-"""`codelaw chats`: the chats, newest first."""
+"""`codelaw chats`: the chats, newest first; and one of them exported or forked (D-2)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ import json
 import time
 from typing import Any
 
-from codelaw.cli.asked import ask_server
+from codelaw.cli.asked import ask_server, with_client
+from codelaw.cli.client import Client
+from codelaw.cli.exits import FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, Screen, one_line
+from codelaw.cli.undo import NO_EVENTS
 
 
 def chats(server: Server, arguments: argparse.Namespace) -> int:
-    """Print a line for each chat: id, when it was last used, turns, title."""
+    """Print a line for each chat: id, when it was last used, turns, title; or do what is asked for with one."""
+    if arguments.export is not None:
+        return _export(server, arguments)
+    if arguments.fork is not None:
+        return _fork(server, arguments)
     params = {"limit": max(1, min(arguments.limit, 500))} | ({"query": arguments.query} if arguments.query else {})
 
     def show(screen: Screen, found: dict[str, Any]) -> None:
@@ -24,10 +31,49 @@ def chats(server: Server, arguments: argparse.Namespace) -> int:
         if not found["chats"]:
             screen.line("No chats.", style=DIM)
         for chat in found["chats"]:
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(chat["updatedAt"]))
-            turns = f"{chat['turns']} turn{'' if chat['turns'] == 1 else 's'}"
-            running = " (running)" if chat["running"] else ""
-            title = one_line(chat["title"], 100)
-            screen.line(f"{chat['id']}  {when}  {turns:>9}  {title}{running}", aside=False)
+            _print(screen, chat)
 
     return ask_server(server, arguments, "codelaw/chat/list", params, show)
+
+
+def _export(server: Server, arguments: argparse.Namespace) -> int:
+    def show(screen: Screen, found: dict[str, Any]) -> None:
+        if screen.main.isatty():
+            screen.line(found["text"], aside=False)
+        else:  # into a file, as it is
+            screen.main.write(f"{found['text'].rstrip()}\n")
+
+    params = {"chatId": arguments.export, "format": arguments.format or "markdown"}
+    return ask_server(server, arguments, "codelaw/chat/export", params, show)
+
+
+def _fork(server: Server, arguments: argparse.Namespace) -> int:
+    async def work(client: Client, screen: Screen) -> int:
+        turn = arguments.turn if arguments.turn is not None else await _newest(client, arguments.fork)
+        fork = await client.request("codelaw/chat/fork", {"chatId": arguments.fork, "turnId": turn})
+        if arguments.json:
+            screen.line(json.dumps(fork), aside=False)
+        else:
+            _print(screen, fork)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+async def _newest(client: Client, chat_id: str) -> str | None:
+    """The newest turn that has ended; None: there is none."""
+    record = await client.request("codelaw/chat/read", {"chatId": chat_id, "sinceSeq": NO_EVENTS})
+    ended = [
+        message["turnId"]
+        for message in record["messages"]
+        if message["role"] != "summary" and message["turnId"] != record["running"]
+    ]
+    return ended[-1] if ended else None
+
+
+def _print(screen: Screen, chat: dict[str, Any]) -> None:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(chat["updatedAt"]))
+    turns = f"{chat['turns']} turn{'' if chat['turns'] == 1 else 's'}"
+    running = " (running)" if chat["running"] else ""
+    title = one_line(chat["title"], 100)
+    screen.line(f"{chat['id']}  {when}  {turns:>9}  {title}{running}", aside=False)

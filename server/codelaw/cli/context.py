@@ -35,6 +35,12 @@ def print_report(screen: Screen, report: Json) -> None:
     window = report["contextWindow"]
     total = f"{report['totalTokens']} of {window} tokens; compacted from {report['threshold']}"
     screen.line(f"{total}; strategy {report['strategy']}", aside=False, style=BOLD)
+    if report.get("kept"):
+        screen.line(f"kept: {report['kept']}", aside=False, style=DIM)
+    for line in report.get("budget", []):
+        if line["over"]:
+            over = f"over its share: {line['part']}: {line['tokens']} of {line['share']} tokens"
+            screen.line(over, aside=False, style=DIM)
     for item in report["dropped"]:
         screen.line(f"left out: {item['name']}: {item['reason']}", aside=False, style=DIM)
     screen.line("", aside=False)

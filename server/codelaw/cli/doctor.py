@@ -17,12 +17,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from codelaw import __version__
+from codelaw.adapters.embedders.http import MODEL, OPENAI
+from codelaw.adapters.embedders.local import LocalEmbedder
+from codelaw.adapters.stores import damage
 from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
+from codelaw.domain.errors import EmbeddingFailure
 from codelaw.settings import WORKSPACE_FILE, home, process_environment, trusted_folders, user_file
 
 CONNECT_SECONDS = 3.0
@@ -59,8 +63,9 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             Finding("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
             *_problems(read["problems"]),
             await asyncio.to_thread(_folder, folder),
-            await _store(client),
+            *await _store(client, folder, settings),
             *await _model(client, settings),
+            await _embedder(settings),
             *await asyncio.to_thread(_programs),
             await _sandbox(settings, Path(arguments.workspace)),
             await asyncio.to_thread(_trust, folder, Path(arguments.workspace)),
@@ -90,12 +95,25 @@ def _folder(folder: Path) -> Finding:
     return Finding("data folder", "good" if writable else "broken", f"{folder}{'' if writable else ' is not writable'}")
 
 
-async def _store(client: Client) -> Finding:
+async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list[Finding]:
+    """Whether it opens; of the file in the data folder also whether it is sound, and what was set aside."""
     try:
         await client.request("codelaw/chat/list", {"limit": 1})
     except RemoteError as error:
-        return Finding("store", "broken", error.told())
-    return Finding("store", "good", f"opens (SQLite {sqlite3.sqlite_version})")
+        return [Finding("store", "broken", error.told())]
+    if settings.get("store.url", {}).get("value"):
+        return [Finding("store", "good", "the one that store.url names opens")]
+    file = folder / "codelaw.db"
+    fault = await asyncio.to_thread(damage.looked_through, file)
+    sound = Finding("store", "good", f"opens, and is sound (SQLite {sqlite3.sqlite_version})")
+    if fault is not None:
+        hint = (
+            "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
+        )
+        sound = Finding("store", "broken", f"{file} is damaged: {fault}. {hint}")
+    kept = "what could be read of it was saved; delete it when you miss nothing"
+    aside = await asyncio.to_thread(damage.damaged_files, file)
+    return [sound, *(Finding("damaged store", "lacking", f"{old} was set aside: {kept}") for old in aside)]
 
 
 async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
@@ -136,6 +154,31 @@ async def _endpoint(url: str) -> Finding:
     except OSError as error:
         return Finding("endpoint", "broken", f"{url}: {_unreachable(error, parts.hostname, port)}")
     return Finding("endpoint", "good", f"{url} answers on port {port}")
+
+
+async def _embedder(settings: dict[str, Any]) -> Finding:
+    """Whether texts can be embedded (B-5): a model in a folder is tried out, of an endpoint only the port is."""
+
+    def set_to(key: str) -> Any:
+        return settings.get(f"embedding.{key}", {}).get("value")
+
+    if set_to("provider") == "openai":
+        if not set_to("baseUrl") and not set_to("apiKey"):
+            return Finding("embedder", "broken", "provider openai: set embedding.apiKey, or embedding.baseUrl")
+        found = await _endpoint(set_to("baseUrl") or OPENAI)
+        key = "" if set_to("apiKey") else "; no key is configured"
+        return Finding("embedder", found.state, f"{set_to('model') or MODEL} by provider openai: {found.detail}{key}")
+    if set_to("provider") == "local":
+        path = set_to("path")
+        embedder = LocalEmbedder(Path(path) if path else None, dimension=set_to("dimension"))
+        try:
+            (vector,) = await embedder.embed(["codelaw doctor"])
+        except EmbeddingFailure as failure:
+            return Finding("embedder", "broken", failure.message)
+        finally:
+            await embedder.close()
+        return Finding("embedder", "good", f"the model in {path}, by provider local: {len(vector) // 4} numbers a text")
+    return Finding("embedder", "good", "provider hashing, which compares words and needs no model")
 
 
 def _unreachable(error: OSError, host: str, port: int) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 
+CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit status: 0 finished, 1 any other end, 2 usage, 130 cancelled."""
@@ -58,6 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     _of_a_client(chats)
     chats.add_argument("--limit", type=_count, default=20, metavar="N", help="at most so many (default: 20)")
     chats.add_argument("--json", action="store_true", help="one chat a line")
+    whole = chats.add_mutually_exclusive_group()
+    whole.add_argument("--export", metavar="ID", help="print the whole record of this chat instead")
+    whole.add_argument("--fork", metavar="ID", help="make a chat that begins as this one did instead")
+    chats.add_argument("--format", choices=["markdown", "json"], help="of --export (default: markdown)")
+    chats.add_argument(
+        "--turn", metavar="ID", help="of --fork: the last turn it has (default: the newest that has ended)"
+    )
 
     context = _command(commands, "context", "show what the model would be sent now", _context)
     context.add_argument("text", nargs="?", metavar="TEXT", help="as if this were asked")
@@ -65,12 +74,50 @@ def _parser() -> argparse.ArgumentParser:
     context.add_argument("--chat", metavar="ID", help="of this chat (default: of a new one)")
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
+    _memory_commands(commands)
+
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
 
     _command(commands, "schema", "the types of the wire as JSON Schema", _schema)
     return parser
+
+
+def _memory_commands(commands: Any) -> None:
+    summary = "what is remembered beyond a chat"
+    group: argparse.ArgumentParser = commands.add_parser("memory", help=summary, description=summary)
+    actions = group.add_subparsers(metavar="ACTION", required=True)
+    about: dict[str, tuple[str, str | None, bool]] = {
+        "list": ("list it, newest first", None, False),
+        "search": ("what answers QUERY best", "query", False),
+        "save": ("remember TEXT", "text", True),
+        "update": ("change what is remembered under ID", "id", True),
+        "forget": ("forget what is remembered under ID, for good", "id", False),
+        "backfill": ("embed at once what waits for it", None, False),
+    }
+    for name, (told, argument, writes) in about.items():
+        action = _command(actions, name, told, _memory)
+        action.set_defaults(action=name)
+        if argument is not None:
+            action.add_argument(argument, metavar=argument.upper())
+        if name == "update":
+            action.add_argument("--text", metavar="TEXT", help="say this instead")
+        _of_a_client(action)
+        if name != "forget":
+            action.add_argument("--chat", metavar="ID", help="with what belongs to this chat alone")
+        if name in ("list", "search") or writes:
+            action.add_argument("--category", choices=CATEGORIES, help="what kind of entry it is")
+        if name == "list" or writes:
+            action.add_argument("--scope", choices=["user", "project", "session"], help="for whom it counts")
+        if writes:
+            action.add_argument("--confidence", type=_share, metavar="C", help="how sure it is, from 0 to 1")
+        if name in ("list", "search"):
+            most = 100 if name == "list" else 10
+            action.add_argument(
+                "--limit", type=_count, default=most, metavar="N", help=f"at most so many (default: {most})"
+            )
+        action.add_argument("--json", action="store_true", help="one entry a line")
 
 
 def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:
@@ -88,6 +135,16 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
     return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return share
 
 
 def _version() -> str:
@@ -121,6 +178,15 @@ def _chat(arguments: argparse.Namespace) -> int:
 
 
 def _chats(arguments: argparse.Namespace) -> int:
+    if arguments.turn is not None and arguments.fork is None:
+        arguments.usage_error("--turn is of --fork")
+    if arguments.format is not None and arguments.export is None:
+        arguments.usage_error("--format is of --export")
+    if arguments.export is not None and arguments.json:
+        arguments.usage_error("--json is of the list and of --fork; for --export say --format json")
+    if arguments.query is not None and (arguments.export is not None or arguments.fork is not None):
+        arguments.usage_error("QUERY is of the list: --export and --fork take the id of a chat")
+
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
@@ -136,6 +202,15 @@ def _context(arguments: argparse.Namespace) -> int:
         from codelaw.cli.context import context  # noqa: PLC0415
 
         return context(server, arguments)
+
+
+def _memory(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.memory import memory  # noqa: PLC0415
+
+        return memory(server, arguments)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

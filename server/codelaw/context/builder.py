@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from codelaw.context.budget import Budget, budget_report
 from codelaw.context.sections import Section, View, message_section, text_section
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, Dropped, SectionReport
@@ -17,9 +18,11 @@ class History:
     summaries: Section | None
     rounds: Section | None
     dropped: tuple[Dropped, ...] = ()
+    kept: str = ""
+    """What the strategy shows, in one line for a person."""
 
     @classmethod
-    def of(cls, messages: Sequence[Message], dropped: Sequence[Dropped] = ()) -> History:
+    def of(cls, messages: Sequence[Message], dropped: Sequence[Dropped] = (), kept: str = "") -> History:
         """The history of finished rounds; `messages` may hold summaries anywhere (L-1)."""
         summaries = [message for message in messages if message.role == "summary"]
         rounds = [message for message in messages if message.role != "summary"]
@@ -27,6 +30,7 @@ class History:
             message_section("L3", "summaries", summaries) if summaries else None,
             message_section("L3", "history", rounds) if rounds else None,
             tuple(dropped),
+            kept,
         )
 
 
@@ -42,6 +46,8 @@ class Gathered:
     """Sent right after the question while its turn runs, never stored (L-3)."""
     tail: tuple[Fragment, ...] = field(default=())
     """After the last cache breakpoint, never stored: todo recap, pin (L-6)."""
+    dropped: tuple[Dropped, ...] = ()
+    """What had to stay away, modules and fragments (B-2)."""
 
 
 def build(history: History, scratchpad: Sequence[Message], question: Message | None, gathered: Gathered) -> View:
@@ -63,7 +69,8 @@ def build(history: History, scratchpad: Sequence[Message], question: Message | N
         message_section("turn", "scratchpad", scratchpad) if scratchpad else None,
         *(text_section("tail", part.name, part.text) for part in gathered.tail),
     ]
-    return View(tuple(section for section in sections if section is not None), history.dropped)
+    shown = tuple(section for section in sections if section is not None)
+    return View(shown, (*history.dropped, *gathered.dropped))
 
 
 def render(view: View) -> str:
@@ -72,7 +79,14 @@ def render(view: View) -> str:
 
 
 def report(
-    view: View, *, window: int, threshold: float, strategy: str, count: Callable[[str], int] | None = None
+    view: View,
+    *,
+    window: int,
+    threshold: float,
+    strategy: str,
+    count: Callable[[str], int] | None = None,
+    kept: str = "",
+    budget: Budget | None = None,
 ) -> ContextReport:
     """What would be sent, section by section; the tail is what no breakpoint caches.
 
@@ -85,4 +99,15 @@ def report(
         cached = section.layer != "tail"
         sections.append(SectionReport(section.layer, section.name, tokens, len(text), section.cut, cached, text))
     total = sum(section.tokens for section in sections)
-    return ContextReport(tuple(sections), total, window, int(threshold * window), strategy, view.dropped, render(view))
+    sized = [(section, told.tokens) for section, told in zip(view.sections, sections, strict=True)]
+    return ContextReport(
+        tuple(sections),
+        total,
+        window,
+        int(threshold * window),
+        strategy,
+        view.dropped,
+        render(view),
+        kept,
+        budget_report(sized, budget) if budget is not None else (),
+    )

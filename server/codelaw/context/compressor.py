@@ -169,6 +169,10 @@ def _diagnostics(data: Json, kept: Json) -> None:
     _list(data, kept, "diagnostics", LISTED)
 
 
+def _memories(data: Json, kept: Json) -> None:
+    _list(data, kept, "memories", LISTED)
+
+
 def _bash(data: Json, kept: Json) -> None:
     for name, head, tail in (("stdout", *STDOUT_LINES), ("stderr", 0, STDERR_LINES)):
         lines = _lines(data.get(name))
@@ -208,6 +212,8 @@ _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "Diagnostics": (("path", "total", "errors", "version"), _diagnostics),
     "Definition": (("symbol", "total"), _places),
     "References": (("symbol", "total"), _places),
+    "memory_save": (("outcome", "id", "text", "category", "scope"), _nothing),
+    "memory_search": (("query", "total"), _memories),
     "Rename": (("symbol", "new_name", "failed", "left"), _changes),
     "QuickFix": (("title", "failed", "left"), _changes),
 }

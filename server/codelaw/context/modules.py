@@ -17,10 +17,13 @@ SCHEMAS = "schemas"
 
 
 @lru_cache(maxsize=16)
-def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str, schemas: str = "") -> tuple[Section, ...]:
+def system_sections(
+    *, mode: Mode, dialect: Dialect, tools_description: str, schemas: str = "", remembering: bool = False
+) -> tuple[Section, ...]:
     """The L1 sections. `tools_description` describes the enabled tools only.
 
-    `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there.
+    `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there. With
+    `remembering` the MEMORY module speaks of long-term memory too.
     """
     short = "" if mode == "agent" else "_short"
     tools = render("tools", dialect=dialect, tools_description=tools_description)
@@ -30,7 +33,7 @@ def system_sections(*, mode: Mode, dialect: Dialect, tools_description: str, sch
         "soul": render("soul"),
         "tools": tools,
         "workflow": render(f"workflow{short}"),
-        "memory": render(f"memory{short}"),
+        "memory": render(f"memory{short}", remembering=remembering),
         "mode": render(f"{mode}_mode"),
     }
     return tuple(text_section("L1", name, text) for name, text in modules.items() if text)

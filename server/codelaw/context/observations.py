@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from codelaw.transcript.harmless import TAGS
+
 # What a line-splitting reader would take for a line break, and what cannot be encoded, beyond what json escapes itself.
 _UNSAFE = re.compile("[\x7f\x85\u2028\u2029\ud800-\udfff]")
 _REMINDER = re.compile(r"<(?=\s*/?\s*system-reminder)", re.IGNORECASE)
-_OURS = re.compile(r"<(?=\s*/?\s*(?:system-reminder|attachment|environment|todo-recap))", re.IGNORECASE)
+_OURS = re.compile(rf"<(?=\s*/?\s*(?:{TAGS}))", re.IGNORECASE)
 # Control characters, line breaks of any kind, and what changes the direction of text.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -1,4 +1,7 @@
-"""The view of a transcript: archived rounds left out, demoted bodies as one line, each call with its result (H-1)."""
+"""The view of a transcript: archived rounds left out, demoted bodies as one line, each call with its result (H-1).
+
+What is shown of that, and what stands for the rest, the chat's strategy decides (B-1).
+"""
 
 from __future__ import annotations
 
@@ -7,41 +10,47 @@ from collections.abc import Sequence
 from codelaw.context.builder import History
 from codelaw.context.demotion import demoted
 from codelaw.context.sections import message_tokens
+from codelaw.context.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.hygiene import hygiene
+from codelaw.transcript.rounds import rounds
 from codelaw.transcript.transcript import Transcript
 
 ARCHIVE = "archive:"
 """With a number, from 1: the path under which the Read tool gives a summary that the view leaves out."""
 
+_LAYERED = Selection()
 
-def project(transcript: Transcript, *, limit: int = 0, summary_room: int | None = None) -> History:
+
+def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     """L3 as the model sees it; the record behind it is untouched.
 
-    `limit` is the most user turns shown (H-5, 0 for all). Of the summaries the newest that fit into `summary_room`
-    tokens stand verbatim; one line tells of older ones and how to read them, so that a chat of hundreds of turns does
-    not drown in its own archive.
+    Of the archive's summaries the newest that fit into `summary_room` tokens stand verbatim; one line tells of older
+    ones and how to read them, so that a chat of hundreds of turns does not drown in its own archive.
     """
-    archived = transcript.messages[: transcript.cut]
-    kept = transcript.shown
-    clean, _ = hygiene(kept, limit)
     dropped: list[Dropped] = []
+    archived = () if selection.ignores_cuts else transcript.messages[: transcript.cut]
+    kept = transcript.unwithdrawn if selection.ignores_cuts else transcript.shown
+    clean, _ = hygiene(kept, selection.limit)
     if archived:
         turns = len({message.turn_id for message in archived})
         dropped.append(Dropped("archived rounds", f"{turns} older rounds were archived by compaction"))
     withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
-    shown = demoted(clean, transcript.demoted)
+    shown = clean if selection.ignores_cuts else demoted(clean, transcript.demoted)
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:
-        dropped.append(Dropped("older rounds", f"context.historyLimits shows the newest {limit} user turns"))
-    summaries = _within(transcript.summaries, summary_room)
-    if len(summaries) < len(transcript.summaries):
+        reason = f"context.historyLimits shows the newest {selection.limit} user turns"
+        dropped.append(Dropped("older rounds", reason))
+    material = _material(transcript, shown, selection)
+    chosen = choose(material, selection)
+    if archived and chosen.summaries == material.archived and len(material.archived) < len(transcript.summaries):
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
-    return History.of([*summaries, *shown], dropped)
+    messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
+    return History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
 
 
 def in_turn(question: Message, scratchpad: Sequence[Message]) -> Sequence[Message]:
@@ -49,6 +58,33 @@ def in_turn(question: Message, scratchpad: Sequence[Message]) -> Sequence[Messag
     whole = (question, *scratchpad)
     clean, _ = hygiene(whole)
     return scratchpad if clean is whole else [message for message in clean if message.id != question.id]
+
+
+def _material(transcript: Transcript, shown: Sequence[Message], selection: Selection) -> Material:
+    """What the strategy chooses from."""
+    whole = rounds(shown)
+    if selection.ignores_cuts:
+        return Material(whole)
+    archived = _within(transcript.summaries, selection.summary_room)
+    # A turn that was withdrawn since has taken the transcript's summary with it.
+    summary = selection.thread if transcript.thread is not None else None
+    if summary is None or summary.covers not in (turns := transcript.turns):
+        return Material(whole, archived)
+    thread = thread_message(summary.text, summary.covers, selection.summary_room)
+    left = None if selection.summary_room is None else selection.summary_room - message_tokens(thread)
+    # A compaction's own summary stays while it speaks of a turn that the rolling one does not know.
+    last = turns[summary.covers]
+    newer = [
+        cut.summary
+        for cut in transcript.checkpoints
+        if cut.summary is not None and turns.get(cut.first_kept, 0) > last + 1
+    ]
+    covered = sum(turns.get(round_.turn_id, -1) <= last for round_ in whole)
+    return Material(whole, archived, _within(tuple(newer), left), thread, covered)
+
+
+def _flat(chosen: Chosen) -> list[Message]:
+    return [message for round_ in chosen.rounds for message in round_.messages]
 
 
 def _turns(messages: Sequence[Message]) -> int:

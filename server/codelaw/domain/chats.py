@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.results import FileChange
 
 Mode = Literal["agent", "ask", "plan"]
-Strategy = Literal["layered"]
+Strategy = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"]
 Dialect = Literal["react", "native"]
 Level = Literal["info", "warning", "error"]
 TurnStatus = Literal["running", "ended"]
@@ -113,6 +113,8 @@ class StoredChat:
     """Those made for economy, in order."""
     withdrawn: frozenset[str] = field(default_factory=frozenset[str])
     """The turns that were taken out of the view (E-2)."""
+    thread_summary: ThreadSummary | None = None
+    """The rolling summary, for the strategies that use one (B-3)."""
     settled: str = ""
     """The newest turn that had ended at the last compaction or restore: its usage, and older, counts no more (W-2)."""
     damaged: int = 0

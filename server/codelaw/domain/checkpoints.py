@@ -48,6 +48,17 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadSummary:
+    """The rolling summary of a chat: one text, written anew as the chat grows (B-3)."""
+
+    text: str
+    covers: str
+    """The newest turn that is in it."""
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionReport:
     """How a compaction went. Tokens are estimates of the whole view; `reason` tells why it began or did nothing."""
 

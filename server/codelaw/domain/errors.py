@@ -3,6 +3,7 @@
     CodelawError
     ├── Refusal          the user or the client: shown with a code and a hint, -32803 on the wire
     ├── ModelFailure     the operator or time: sorted by kind, retried by `agent.recovery`
+    ├── EmbeddingFailure the operator or time: a notice, and the turn goes on without (B-8)
     └── ToolFailure      the model: becomes an error observation
 
 Anything else that is raised is a bug: logged with its traceback, the turn fails, the server lives.
@@ -32,6 +33,8 @@ RefusalCode = Literal[
     "not_trusted",
     "folder_not_found",
     "grant_not_found",
+    "memory_not_found",
+    "memory_refused",
     "nothing_to_undo",
     "revert_conflict",
 ]
@@ -78,6 +81,15 @@ class ModelFailure(CodelawError):
         self.usage = usage or Usage()
         self.limit = limit
         self.size = size
+
+
+class EmbeddingFailure(CodelawError):
+    """Texts that could not be embedded, and why; `lasting` when the same request can never succeed."""
+
+    def __init__(self, message: str, *, lasting: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.lasting = lasting
 
 
 class ToolFailure(CodelawError):

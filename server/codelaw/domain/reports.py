@@ -11,6 +11,7 @@ from codelaw.domain.events import ChatEvent
 from codelaw.domain.messages import Message
 
 Layer = Literal["L1", "L2", "L3", "turn", "tail"]
+BudgetPart = Literal["system", "summary", "retrieved", "recent", "input"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetLine:
+    """What one part of the view takes of its share of the budget, in tokens (B-2)."""
+
+    part: BudgetPart
+    share: int
+    tokens: int
+    over: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ContextReport:
     """What would be sent now; `text` is the S4 E1 rendering (L-5)."""
 
@@ -47,6 +58,9 @@ class ContextReport:
     strategy: str
     dropped: tuple[Dropped, ...]
     text: str
+    kept: str = ""
+    """What the strategy shows of the history, in one line; `auto` says here which one it chose (B-1)."""
+    budget: tuple[BudgetLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,14 @@ async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
     return wire.Deleted()
 
 
+async def fork(connection: Connection, params: wire.ForkChat) -> wire.Chat:
+    return convert.chat(await connection.session.fork(params.chat_id, params.turn_id))
+
+
+async def export(connection: Connection, params: wire.ExportChat) -> wire.Export:
+    return wire.Export(text=await connection.session.export(params.chat_id, params.format))
+
+
 async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
     """Undo a turn. Cancelling the request stops after the file at hand; what was undone stays so (E-2)."""
     report = await connection.session.revert(

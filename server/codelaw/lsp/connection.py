@@ -102,6 +102,7 @@ class Connection:
             home=self.home,
             editor=ClientEditor(self.rpc, lambda: self.client, self.documents),
             services=await self._services(),
+            tell=self._tell,
         )
         self._tell_problems()
         for buffer in self.documents.all():
@@ -252,6 +253,9 @@ class Connection:
                 await self.session.cancel_compaction(chat_id)
 
         self.later(cancel())
+
+    def _tell(self, notice: Notice) -> None:
+        show_message(self.rpc, notice.level, f"codelaw: {notice.message}")
 
     def _tell_problems(self) -> None:
         offer_trust(self)

@@ -192,6 +192,11 @@ def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
         strategy=value.strategy,
         dropped=[wire_contexts.Dropped(name=item.name, reason=item.reason) for item in value.dropped],
         text=value.text,
+        kept=value.kept,
+        budget=[
+            wire_contexts.BudgetLine(part=line.part, share=line.share, tokens=line.tokens, over=line.over)
+            for line in value.budget
+        ],
     )
 
 

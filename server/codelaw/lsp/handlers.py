@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp import chat, context, model, permission, settings, workspace
+from codelaw.lsp import chat, context, memory, model, permission, settings, workspace
 from codelaw.lsp.features import asking, commands
 from codelaw.protocol.base import Payload
 
@@ -23,6 +23,8 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/chat/cancel": chat.cancel,
     "codelaw/chat/update": chat.update,
     "codelaw/chat/delete": chat.delete,
+    "codelaw/chat/fork": chat.fork,
+    "codelaw/chat/export": chat.export,
     "codelaw/chat/revert": chat.revert,
     "codelaw/context/inspect": context.inspect,
     "codelaw/context/compact": context.compact,
@@ -30,6 +32,12 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/context/archive": context.archive,
     "codelaw/context/law": context.law,
     "codelaw/context/mentions": context.mentions,
+    "codelaw/memory/save": memory.save,
+    "codelaw/memory/list": memory.list_memories,
+    "codelaw/memory/search": memory.search,
+    "codelaw/memory/update": memory.update,
+    "codelaw/memory/forget": memory.forget,
+    "codelaw/memory/backfill": memory.backfill,
     "codelaw/workspace/trust": workspace.trust,
     "codelaw/permission/list": permission.list_grants,
     "codelaw/permission/revoke": permission.revoke,

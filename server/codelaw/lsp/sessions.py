@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
-from codelaw.domain.chats import Chat, Mode, Strategy, TurnResult
+from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import RevertReport
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
+from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
 from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
@@ -87,6 +88,14 @@ class Session(Protocol):
 
     async def delete(self, chat_id: str) -> None: ...
 
+    async def fork(self, chat_id: str, turn_id: str | None) -> Chat:
+        """A new chat with everything of this one up to and including that turn; None: nothing of it (D-2)."""
+        ...
+
+    async def export(self, chat_id: str, form: Literal["markdown", "json"]) -> str:
+        """The whole record of a chat as one document (D-2)."""
+        ...
+
     async def revert(self, chat_id: str, turn_id: str, *, files: bool, messages: bool) -> RevertReport:
         """Undo what a turn did; cancelling stops after the file at hand, and what was undone stays so (E-2)."""
         ...
@@ -132,11 +141,54 @@ class Session(Protocol):
 
     async def mentions(self, prefix: str, limit: int) -> Sequence[MentionItem]: ...
 
+    async def backfill(self, chat_id: str | None) -> int:
+        """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""
+        ...
+
     async def grants(self) -> Sequence[Grant]:
         """The standing permissions the user gave, for always and in the chats of this session (S-2)."""
         ...
 
     async def revoke(self, grant_id: str) -> None: ...
+
+    async def save_memory(
+        self,
+        text: str,
+        *,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+        chat_id: str | None = None,
+    ) -> Saved: ...
+
+    async def memories(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        category: Category | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        chat_id: str | None = None,
+    ) -> tuple[Sequence[Memory], str | None]:
+        """What is remembered here, newest first; the second value continues the list (B-6)."""
+        ...
+
+    async def search_memories(
+        self, query: str, *, category: Category | None = None, limit: int = 10, chat_id: str | None = None
+    ) -> Sequence[Recalled]: ...
+
+    async def update_memory(
+        self,
+        memory_id: str,
+        *,
+        text: str | None = None,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+        chat_id: str | None = None,
+    ) -> Memory: ...
+
+    async def forget_memory(self, memory_id: str) -> None: ...
 
     def models(self) -> Sequence[ModelInfo]: ...
 
@@ -165,4 +217,5 @@ class OpenSession(Protocol):
         home: Path,
         editor: Editor | None = None,
         services: LanguageServices | None = None,
+        tell: Callable[[Notice], None] | None = None,
     ) -> Session: ...

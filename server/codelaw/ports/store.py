@@ -1,16 +1,19 @@
-"""Where chats are kept (D-1, D-2)."""
+"""Where chats are kept (D-1, D-2), and what else lies in the same database."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
-from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
+from codelaw.ports.index import MessageIndex
+from codelaw.ports.memories import MemoryStore
 
 
 class ChatStore(Protocol):
@@ -90,6 +93,22 @@ class ChatStore(Protocol):
         """
         ...
 
+    async def save_thread_summary(self, chat_id: str, generation: int, summary: ThreadSummary) -> None:
+        """Keep the rolling summary in the place of the one before (B-3). It goes when a turn of it is withdrawn.
+
+        Raises:
+            Refusal: `chat_busy` as for `reshape`.
+        """
+        ...
+
+    async def fork(self, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+        """Store `fork` with everything of a chat up to and including that turn; None: nothing of it (D-2).
+
+        Raises:
+            Refusal: `turn_not_found`; `chat_busy`: that turn has not ended.
+        """
+        ...
+
     async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
         """Take a turn out of the view, not out of the record (E-2). Gives the chat's new generation.
 
@@ -165,3 +184,14 @@ class ChatStore(Protocol):
     async def revoke_grant(self, grant_id: str) -> bool: ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What one database keeps. Closing the chats closes all of it."""
+
+    chats: ChatStore
+    memories: MemoryStore
+    index: MessageIndex
+    notices: tuple[Notice, ...] = ()
+    """What the user should know of how it was opened, such as what came of a damaged file."""

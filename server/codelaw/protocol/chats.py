@@ -94,6 +94,18 @@ class UpdateChat(Params):
     strategy: Strategy | None = None
 
 
+class ForkChat(Params):
+    """`turnId` must be there; null makes an empty chat with the same settings."""
+
+    chat_id: Id
+    turn_id: Id | None
+
+
+class ExportChat(Params):
+    chat_id: Id
+    format: Literal["markdown", "json"]
+
+
 class RevertTurn(Params):
     """`files` is true where it is left out, `messages` false."""
 
@@ -218,6 +230,12 @@ class Cancelled(Payload):
 
 class Deleted(Payload):
     deleted: Literal[True] = True
+
+
+class Export(Payload):
+    """A chat as one document."""
+
+    text: str
 
 
 class RevertConflict(Payload):

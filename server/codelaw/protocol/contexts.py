@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
-from codelaw.domain.reports import Layer
+from codelaw.domain.reports import BudgetPart, Layer
 from codelaw.protocol.base import Params, Payload
 from codelaw.protocol.chats import Id
 
@@ -50,8 +50,17 @@ class Dropped(Payload):
     reason: str
 
 
+class BudgetLine(Payload):
+    """What a part of the view takes of its share of the budget, in tokens (B-2)."""
+
+    part: BudgetPart
+    share: int
+    tokens: int
+    over: bool
+
+
 class ContextReport(Payload):
-    """What would be sent now; `threshold` is in tokens."""
+    """What would be sent now; `threshold` is in tokens, `kept` says what the strategy shows of the history."""
 
     sections: list[Section]
     total_tokens: int
@@ -60,6 +69,8 @@ class ContextReport(Payload):
     strategy: str
     dropped: list[Dropped]
     text: str
+    kept: str
+    budget: list[BudgetLine]
 
 
 class CompactionReport(Payload):

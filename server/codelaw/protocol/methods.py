@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codelaw.protocol import chats, contexts, events, models, permissions, settings, workspaces
+from codelaw.protocol import chats, contexts, events, memories, models, permissions, settings, workspaces
 from codelaw.protocol.base import Params, Payload
 
 
@@ -27,6 +27,8 @@ METHODS: dict[str, Method] = {
     "codelaw/chat/cancel": Method(chats.ChatRef, chats.Cancelled),
     "codelaw/chat/update": Method(chats.UpdateChat, chats.Chat),
     "codelaw/chat/delete": Method(chats.ChatRef, chats.Deleted),
+    "codelaw/chat/fork": Method(chats.ForkChat, chats.Chat),
+    "codelaw/chat/export": Method(chats.ExportChat, chats.Export),
     "codelaw/chat/revert": Method(chats.RevertTurn, chats.Reverted),
     "codelaw/context/inspect": Method(contexts.InspectContext, contexts.ContextReport),
     "codelaw/context/compact": Method(chats.ChatRef, contexts.CompactionReport, chats.Started),
@@ -34,6 +36,12 @@ METHODS: dict[str, Method] = {
     "codelaw/context/archive": Method(chats.ChatRef, contexts.Archive),
     "codelaw/context/law": Method(contexts.ReadLaw, contexts.LawReport),
     "codelaw/context/mentions": Method(contexts.ListMentions, contexts.MentionList),
+    "codelaw/memory/save": Method(memories.SaveMemory, memories.Memory),
+    "codelaw/memory/list": Method(memories.ListMemories, memories.MemoryList),
+    "codelaw/memory/search": Method(memories.SearchMemories, memories.MemoryList),
+    "codelaw/memory/update": Method(memories.UpdateMemory, memories.Memory),
+    "codelaw/memory/forget": Method(memories.ForgetMemory, memories.Forgotten),
+    "codelaw/memory/backfill": Method(memories.Backfill, memories.Backfilled),
     "codelaw/workspace/trust": Method(workspaces.TrustFolder, workspaces.Trust),
     "codelaw/permission/list": Method(permissions.ListGrants, permissions.GrantList),
     "codelaw/permission/revoke": Method(permissions.RevokeGrant, permissions.Revoked),

@@ -2,7 +2,7 @@
 
 from codelaw.settings.effective import EffectiveSettings, load_settings
 from codelaw.settings.model import DEFAULT_MODEL, Settings
-from codelaw.settings.places import WORKSPACE_FILE, home, own_folders, process_environment, user_file
+from codelaw.settings.places import WORKSPACE_FILE, home, login_name, own_folders, process_environment, user_file
 from codelaw.settings.trust import set_trust, trusted_folders
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Settings",
     "home",
     "load_settings",
+    "login_name",
     "own_folders",
     "process_environment",
     "set_trust",

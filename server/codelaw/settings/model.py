@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL
 from codelaw.domain.chats import Dialect, Strategy
+from codelaw.domain.memories import Category
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -128,7 +129,7 @@ class MemoryGroup(Group):
     top_k: Count = 5
     min_similarity: Similarity | None = None
     timeout_ms: Count = 500
-    category: Name | None = None
+    category: Category | None = None
 
 
 class EmbeddingGroup(Group):

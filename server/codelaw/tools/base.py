@@ -14,6 +14,7 @@ from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult, failure
 from codelaw.ports.journal import Journal
+from codelaw.ports.memories import Remembering
 from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
@@ -51,6 +52,8 @@ class ToolEnvironment:
     journal: Journal | None = None
     """Keeps what is changed, so that it can be undone (E-2); None outside a turn."""
     services: LanguageServices | None = None
+    memory: Remembering | None = None
+    """None where memory is switched off (B-6)."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
 

@@ -18,6 +18,8 @@ from codelaw.tools.glob import Glob
 from codelaw.tools.grep import Grep
 from codelaw.tools.ls import LS
 from codelaw.tools.manual import argument_schema, signature
+from codelaw.tools.memory_save import MemorySave
+from codelaw.tools.memory_search import MemorySearch
 from codelaw.tools.multi_edit import MultiEdit
 from codelaw.tools.navigating import Definition, References
 from codelaw.tools.read import Read
@@ -90,13 +92,14 @@ class Toolbox:
         )
 
 
-def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = ()) -> Toolbox:
-    """The nine built-in tools, and behind them those of the editor's `services` (E-6).
+def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = (), memory: bool = False) -> Toolbox:
+    """The nine built-in tools, behind them those of the editor's `services` (E-6), and last those of memory (T-8).
 
     `bash_timeout` is Bash's default limit in seconds.
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
-    return Toolbox((*nine, *(tool() for service, tool in SERVED.items() if service in services)))
+    served = (tool() for service, tool in SERVED.items() if service in services)
+    return Toolbox((*nine, *served, *((MemorySave(), MemorySearch()) if memory else ())))
 
 
 def _problem(location: tuple[int | str, ...], value: object, kind: str, message: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<(?=\s*/?\s*(?:system-reminder|attachment|environment|todo-recap))", re.IGNORECASE)
+TAGS = "system-reminder|attachment|environment|todo-recap|pin|earlier-(?:messages|summary)|remembered"
+"""The tags that are ours alone, as a part of a pattern."""
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{TAGS}))", re.IGNORECASE)
 _ROLE = re.compile(r"^([ \t>*_-]*)\[(user|assistant|tool|system)\]", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"^([ \t>*_-]*(?:Thought|Action|Observation|Finish)[*_]*)(?=:|\[)", re.MULTILINE)
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")

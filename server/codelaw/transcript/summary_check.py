@@ -61,16 +61,7 @@ def check(
     Raises:
         BadSummary: it is empty, cut, refused, a call, headless, an echo, a loop, too long, or speaks of the future.
     """
-    if stop_reason == "refusal":
-        raise BadSummary("the model refused to write it")
-    if tool_called or stop_reason == "tool_use":
-        raise BadSummary("a tool was called instead of writing it")
-    if stop_reason == "max_tokens":
-        raise BadSummary("it was cut off by the output limit")
-    said = plain(text).strip()
-    _refuse_nothing(said)
-    _refuse_loops(said)
-    lines = _headed(_unwrapped(said))
+    lines = _headed(_said(text, stop_reason=stop_reason, tool_called=tool_called))
     lines, ahead = without_empty_plans(_filled(lines))
     if ahead:
         raise BadSummary(f"it tells what is still to come ({ahead!r}), and must tell the past only")
@@ -81,6 +72,35 @@ def check(
     if source_tokens > SMALL_SOURCE and size >= source_tokens:
         raise BadSummary("it is no shorter than what it sums up")
     return summary
+
+
+def check_text(
+    text: str, *, stop_reason: str, tool_called: bool, limit_tokens: int, count: Callable[[str], int]
+) -> str:
+    """The model's text without wrapping, for a summary that has no template (B-3).
+
+    Raises:
+        BadSummary: it is empty, cut, refused, a call, a loop, or too long.
+    """
+    summary = harmless(_said(text, stop_reason=stop_reason, tool_called=tool_called)).strip()
+    size = count(summary)
+    if size > limit_tokens:
+        raise BadSummary(f"it is too long: about {size} tokens, and {limit_tokens} are allowed")
+    return summary
+
+
+def _said(text: str, *, stop_reason: str, tool_called: bool) -> str:
+    """What a whole reply says, without fence and Finish."""
+    if stop_reason == "refusal":
+        raise BadSummary("the model refused to write it")
+    if tool_called or stop_reason == "tool_use":
+        raise BadSummary("a tool was called instead of writing it")
+    if stop_reason == "max_tokens":
+        raise BadSummary("it was cut off by the output limit")
+    said = plain(text).strip()
+    _refuse_nothing(said)
+    _refuse_loops(said)
+    return _unwrapped(said)
 
 
 def _refuse_nothing(said: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Message
 from codelaw.transcript.rounds import Round, rounds
 
@@ -24,6 +24,8 @@ class Transcript:
     """When each turn began, in seconds since the epoch."""
     withdrawn: frozenset[str] = frozenset()
     """The turns that were taken out of the view (E-2)."""
+    thread: ThreadSummary | None = None
+    """The rolling summary, for the strategies that show one (B-3)."""
 
     def ended(self, messages: Sequence[Message], turn_id: str, started: float) -> Transcript:
         """With one more finished round."""
@@ -40,8 +42,15 @@ class Transcript:
         return replace(self, checkpoints=self.checkpoints[: places[-1]]) if places else None
 
     def without(self, turn_id: str) -> Transcript:
-        """With that turn left out of the view."""
-        return replace(self, withdrawn=self.withdrawn | {turn_id})
+        """With that turn left out of the view, and out of sight what a rolling summary says of it."""
+        thread, turns = self.thread, self.turns
+        if thread is not None and turns.get(turn_id, len(turns)) <= turns.get(thread.covers, -1):
+            thread = None
+        return replace(self, withdrawn=self.withdrawn | {turn_id}, thread=thread)
+
+    def summarised(self, thread: ThreadSummary) -> Transcript:
+        """With that rolling summary in the place of the one before."""
+        return replace(self, thread=thread)
 
     @property
     def cut(self) -> int:
@@ -66,8 +75,12 @@ class Transcript:
     @property
     def shown(self) -> tuple[Message, ...]:
         """The messages that are neither archived nor withdrawn."""
-        kept = self.messages[self.cut :]
-        return tuple(one for one in kept if one.turn_id not in self.withdrawn) if self.withdrawn else kept
+        return self._standing(self.messages[self.cut :])
+
+    @property
+    def unwithdrawn(self) -> tuple[Message, ...]:
+        """The messages that are not withdrawn, the archived ones among them."""
+        return self._standing(self.messages)
 
     @property
     def kept(self) -> tuple[Round, ...]:
@@ -78,6 +91,14 @@ class Transcript:
     def newest_turn(self) -> str:
         """The turn that ended last; empty before the first."""
         return self.messages[-1].turn_id if self.messages else ""
+
+    @property
+    def turns(self) -> Mapping[str, int]:
+        """The place of every turn in the record."""
+        return {turn: place for place, turn in enumerate(dict.fromkeys(one.turn_id for one in self.messages))}
+
+    def _standing(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return tuple(one for one in messages if one.turn_id not in self.withdrawn) if self.withdrawn else messages
 
     def _starts(self) -> list[tuple[int, Message]]:
         """The first message of every round, with its place."""

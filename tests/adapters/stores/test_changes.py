@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from codelaw.adapters.stores.migrations import migrations, statements
 from codelaw.domain.edits import DAMAGED
 from tests.adapters.stores.changes_suite import CHANGE, ChangesSuite, with_turn
 from tests.adapters.stores.test_migrations import make_version_1
@@ -63,20 +64,20 @@ async def test_a_database_of_the_first_release_keeps_changes_from_now_on(open_st
     assert (await (await open_store()).load("c1")).withdrawn == {"t1"}
 
 
-async def test_a_database_of_the_release_before_keeps_everything(open_store, path):
-    store = await with_turn(await open_store())
-    await store.close()
+@pytest.fixture
+def second(old, path):
+    number, name, script = migrations()[1]
     connection = sqlite3.connect(path, isolation_level=None)
-    for statement in (
-        "DROP TABLE changes",
-        "DROP TABLE withdrawn",
-        "ALTER TABLE chats DROP COLUMN reverting",
-        "DELETE FROM migrations WHERE version > 2",
-        "PRAGMA user_version = 2",
-    ):
+    for statement in (*statements(script), "UPDATE chats SET generation = 4", "PRAGMA user_version = 2"):
         connection.execute(statement)
+    connection.execute("INSERT INTO migrations VALUES (?, ?, 1.0)", (number, name))
     connection.close()
+
+
+@pytest.mark.usefixtures("second")
+async def test_a_database_of_the_second_release_keeps_everything(open_store):
     store = await open_store()
     loaded = await store.load("c1")
-    assert ([message.id for message in loaded.messages], loaded.withdrawn) == (["m-t1"], frozenset())
+    assert ([message.id for message in loaded.messages], loaded.withdrawn) == (["m1", "m2", "m3"], frozenset())
+    assert loaded.chat.generation == 4
     assert await store.plan_change("c1", CHANGE) == 1

@@ -36,7 +36,7 @@ async def test_files_are_for_the_user_alone(open_store, path):
     await store.create(a_chat())
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     files = [*path.parent.glob("chats.db*"), *(path.parent / "owners").glob("*")]
-    assert len(files) == 4
+    assert len(files) == 5
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
 
 
@@ -77,38 +77,6 @@ async def test_a_foreign_database_is_refused(path):
     connection.commit()
     connection.close()
     assert "another program" in (await refused(path)).message
-
-
-async def test_a_file_that_is_no_database_is_refused_and_kept(path):
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"this is not a database" * 500)
-    assert "not a database" in (await refused(path)).message
-    assert path.read_bytes() == b"this is not a database" * 500
-
-
-async def open_and_load(path):
-    store = await SqliteStore.open(path)
-    try:
-        await store.load("c1")
-    finally:
-        await store.close()
-
-
-async def test_a_damaged_database_is_refused_and_kept(open_store, path):
-    store = await open_store()
-    await store.create(a_chat())
-    for number in range(60):
-        await store.append("c1", [said(f"m{number}", "x" * 3000)])
-    await store.close()
-    content = bytearray(path.read_bytes())
-    content[8192:] = b"\xa5" * (len(content) - 8192)
-    path.write_bytes(content)
-    with pytest.raises(Refusal) as caught:
-        await open_and_load(path)
-    assert caught.value.code == "store_unavailable"
-    assert "damaged" in caught.value.message
-    assert str(path) in caught.value.message
-    assert path.stat().st_size == len(content)
 
 
 async def test_a_folder_that_cannot_be_made_is_refused(tmp_path):

@@ -16,6 +16,7 @@ from codelaw.adapters.models.offline_answer import compose
 from codelaw.adapters.models.offline_findings import matches, read_already
 from codelaw.adapters.models.offline_request import Turn, read_turn
 from codelaw.adapters.models.offline_summary import summary_of
+from codelaw.adapters.models.offline_thread import rolling_summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
@@ -57,7 +58,7 @@ class OfflineModel:
 
 def _decide(request: ModelRequest) -> tuple[str, tuple[Call, ...]]:
     """The reply's text and calls, in the dialect of the request."""
-    summary = summary_of(request)
+    summary = rolling_summary_of(request) or summary_of(request)
     if summary is not None:
         return summary, ()
     turn = read_turn(request)

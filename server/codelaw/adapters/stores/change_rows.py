@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from codelaw.adapters.stores.chat_rows import require
+from codelaw.adapters.stores.chat_rows import require, unknown_turn
 from codelaw.adapters.stores.codec import Unreadable, legible, valid, whole
 from codelaw.adapters.stores.database import Session
 from codelaw.domain.edits import DAMAGED, KeptChange
@@ -66,8 +66,7 @@ def mark_undone(session: Session, chat_id: str, numbers: Sequence[int]) -> None:
 def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
     require(session, chat_id)
     if session.execute("SELECT 1 FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone() is None:
-        shown = turn_id.encode("ascii", "backslashreplace").decode()[:80]
-        raise Refusal("turn_not_found", f"There is no turn {shown!r} in this chat.", "Read the chat to see its turns.")
+        raise unknown_turn(turn_id)
     rows = session.execute(
         "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state FROM changes"
         " WHERE chat_id = ? AND turn_id = ? ORDER BY number",

@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.codec import Unreadable, from_text, storable, to_text
-from codelaw.adapters.stores.database import Session
+from codelaw.adapters.stores.codec import Unreadable, from_text, to_text
+from codelaw.adapters.stores.database import Dialect, Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 
 IsAlive = Callable[[str], bool]
+Running = dict[str | bytes, list[StoredTurn]]
+"""Turns by their chats."""
 
 MAX_LISTED = 500
 
@@ -25,18 +27,29 @@ _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
     " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), settled, todos FROM chats"
 )
-_TURNS = "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason FROM turns WHERE chat_id = ?"
+_HOLDS: dict[Dialect, str] = {
+    "sqlite": "holds(CAST({} AS BLOB), ?)",
+    "postgresql": "strpos(folded({}), ?) > 0",
+}
+"""Whether a column holds a text that is case-folded already."""
+_TURNS = "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason FROM turns WHERE chat_id"
 
 
 def require(session: Session, chat_id: str) -> None:
-    """Refuse an unknown chat."""
-    if session.execute("SELECT 1 FROM chats WHERE id = ?", (chat_id,)).fetchone() is None:
+    """Refuse an unknown chat. In a transaction that writes nobody else writes to it from here on."""
+    known = f"SELECT 1 FROM chats WHERE id = ?{session.row_lock}"  # noqa: S608 - our own words
+    if session.execute(known, (chat_id,)).fetchone() is None:
         raise unknown_chat(chat_id)
 
 
 def unknown_chat(chat_id: str) -> Refusal:
     shown = chat_id.encode("ascii", "backslashreplace").decode()[:80]
     return Refusal("chat_not_found", f"There is no chat {shown!r}.", "List the chats to see their ids.")
+
+
+def unknown_turn(turn_id: str) -> Refusal:
+    shown = turn_id.encode("ascii", "backslashreplace").decode()[:80]
+    return Refusal("turn_not_found", f"There is no turn {shown!r} in this chat.", "Read the chat to see its turns.")
 
 
 def create(session: Session, chat: Chat) -> None:
@@ -67,10 +80,9 @@ def listed(
     conditions: list[str] = []
     parameters: list[Any] = []
     if query:
-        conditions.append(
-            "(holds(CAST(title AS BLOB), ?) OR EXISTS"
-            " (SELECT 1 FROM messages WHERE chat_id = chats.id AND holds(CAST(content AS BLOB), ?)))"
-        )
+        title, content = (_HOLDS[session.dialect].format(column) for column in ("title", "content"))
+        said = f"SELECT 1 FROM messages WHERE chat_id = chats.id AND {content}"  # noqa: S608 - our own words
+        conditions.append(f"({title} OR EXISTS ({said}))")
         parameters += [query.casefold()] * 2
     if cursor is not None:
         conditions.append("(updated_at, id) < (?, ?)")
@@ -80,12 +92,14 @@ def listed(
     rows = session.execute(
         f"{_CHAT}{where} ORDER BY updated_at DESC, id DESC LIMIT ?", (*parameters, count + 1)
     ).fetchall()
-    chats = [_chat(session, is_alive, Reading(), row) for row in rows[:count]]
+    running = _running(session, [row[0] for row in rows[:count]])
+    chats = [_chat(running, is_alive, Reading(), row) for row in rows[:count]]
     return chats, _cursor(chats[-1]) if len(rows) > count else None
 
 
 def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
-    return _chat(session, is_alive, Reading(), _row(session, chat_id))
+    row = _row(session, chat_id)
+    return _chat(_running(session, [row[0]]), is_alive, Reading(), row)
 
 
 def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
@@ -99,22 +113,24 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     )
     notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
     checkpoints = session.execute(
-        "SELECT body FROM checkpoints WHERE chat_id = ? AND NOT undone ORDER BY position", (chat_id,)
+        "SELECT body FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position", (chat_id,)
     )
     demotions = session.execute(
         "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
     )
     withdrawn = session.execute("SELECT turn_id FROM withdrawn WHERE chat_id = ?", (chat_id,))
+    summary = session.execute("SELECT body FROM thread_summaries WHERE chat_id = ?", (chat_id,)).fetchall()
     reading = Reading()
     return StoredChat(
-        chat=_chat(session, is_alive, reading, row),
+        chat=_chat(_running(session, [row[0]]), is_alive, reading, row),
         messages=reading.all(reading.message, messages),
-        turns=reading.all(reading.turn, session.execute(f"{_TURNS} ORDER BY position", (chat_id,))),
+        turns=reading.all(reading.turn, session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,))),
         todos=reading.todos(row[11]),
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
         withdrawn=frozenset(reading.all(reading.text, withdrawn)),
+        thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
         settled=reading.text(row[10:11]),
         damaged=reading.damaged,
     )
@@ -122,7 +138,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
 
 def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Message) -> int:
     require(session, turn.chat_id)
-    for other in _running(session, turn.chat_id):
+    for other in _running(session, [turn.chat_id]).get(turn.chat_id, []):
         if is_alive(other.owner):
             hint = "Wait for it, steer it, or cancel it."
             raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
@@ -132,7 +148,10 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (turn.chat_id, turn.id, turn.status, turn.owner, turn.started_at, _usage(turn), turn.stop_reason),
     )
-    session.execute("UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?", (turn.started_at, turn.chat_id))
+    session.execute(
+        "UPDATE chats SET updated_at = ? WHERE id = ? AND updated_at < ?",
+        (turn.started_at, turn.chat_id, turn.started_at),
+    )
     add_messages(session, turn.chat_id, (user,))
     return before
 
@@ -161,7 +180,9 @@ def add_messages(session: Session, chat_id: str, messages: Sequence[Message]) ->
 
 def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dict[str, Any]]]) -> None:
     session.execute_many(
-        "INSERT OR REPLACE INTO results VALUES (?, ?, ?)", [(chat_id, ref, to_text(body)) for ref, body in results]
+        "INSERT INTO results (chat_id, ref, body) VALUES (?, ?, ?)"
+        " ON CONFLICT (chat_id, ref) DO UPDATE SET body = excluded.body",
+        [(chat_id, ref, to_text(body)) for ref, body in results],
     )
 
 
@@ -188,15 +209,20 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
     return row
 
 
-def _chat(session: Session, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
-    running = [turn.id for turn in _running(session, row[0]) if is_alive(turn.owner)]
-    return replace(reading.chat(row[:10]), running=running[-1] if running else None)
+def _chat(running: Running, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
+    running_here = [turn.id for turn in running.get(row[0], []) if is_alive(turn.owner)]
+    return replace(reading.chat(row[:10]), running=running_here[-1] if running_here else None)
 
 
-def _running(session: Session, chat_id: str | bytes) -> tuple[StoredTurn, ...]:
-    rows = session.execute(f"{_TURNS} AND status = 'running' ORDER BY position", (chat_id,))
-    reading = Reading()
-    return reading.all(reading.turn, rows)
+def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
+    """The turns of these chats that have not ended, in order; one question for all, whose answer may come from afar."""
+    found: Running = {}
+    if chat_ids:
+        marks = ", ".join("?" * len(chat_ids))
+        reading = Reading()
+        for row in session.execute(f"{_TURNS} IN ({marks}) AND status = 'running' ORDER BY position", tuple(chat_ids)):
+            found.setdefault(row[1], []).append(reading.turn(row))
+    return found
 
 
 def _usage(turn: StoredTurn) -> str | None:
@@ -207,9 +233,9 @@ def _cursor(last: Chat) -> str:
     return base64.urlsafe_b64encode(json.dumps([last.updated_at, last.id]).encode()).decode()
 
 
-def _cursor_values(cursor: str) -> tuple[float, str | bytes]:
+def _cursor_values(cursor: str) -> tuple[float, str]:
     try:
         at, id_ = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return float(at), storable(str(id_))
+        return float(at), str(id_)
     except (ValueError, TypeError, binascii.Error, UnicodeError) as error:
         raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codelaw.adapters.stores import change_rows, chat_rows, checkpoint_rows, event_rows
+from codelaw.adapters.stores import change_rows, chat_rows, checkpoint_rows, event_rows, fork_rows, thread_rows
 from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.adapters.stores.reading import Reading
-from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
-from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
@@ -18,6 +18,9 @@ from codelaw.domain.permissions import Grant
 
 class SqlChats:
     """A `ChatStore`. Writes of a cancelled caller are finished, never halved."""
+
+    notices: tuple[Notice, ...] = ()
+    """What the user should know of how it was opened."""
 
     def __init__(self, database: Database, owners: Owners) -> None:
         self.database = database
@@ -82,6 +85,12 @@ class SqlChats:
             lambda session: checkpoint_rows.restore(session, chat_id, generation, checkpoint_ids, settled)
         )
 
+    async def fork(self, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+        await self.database.write(lambda session: fork_rows.fork(session, chat_id, turn_id, fork))
+
+    async def save_thread_summary(self, chat_id: str, generation: int, summary: ThreadSummary) -> None:
+        await self.database.write(lambda session: thread_rows.save(session, chat_id, generation, summary))
+
     async def withdraw_turn(self, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
         return await self.database.write(
             lambda session: checkpoint_rows.withdraw_turn(session, chat_id, generation, turn_id, settled)
@@ -133,7 +142,10 @@ class SqlChats:
     async def mark_noticed(self, chat_id: str, code: str) -> None:
         def work(session: Session) -> None:
             chat_rows.require(session, chat_id)
-            session.execute("INSERT OR IGNORE INTO notices VALUES (?, ?)", (chat_id, code))
+            session.execute(
+                "INSERT INTO notices (chat_id, code) VALUES (?, ?) ON CONFLICT (chat_id, code) DO NOTHING",
+                (chat_id, code),
+            )
 
         await self.database.write(work)
 
@@ -146,7 +158,10 @@ class SqlChats:
         return await self.database.read(work)
 
     async def add_grant(self, grant: Grant) -> None:
-        sql = "INSERT OR REPLACE INTO grants (id, rule, scope) VALUES (?, ?, ?)"
+        sql = (
+            "INSERT INTO grants (id, rule, scope) VALUES (?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope"
+        )
         await self.database.write(lambda session: session.execute(sql, (grant.id, grant.rule, grant.scope)))
 
     async def revoke_grant(self, grant_id: str) -> bool:

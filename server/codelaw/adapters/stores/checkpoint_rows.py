@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codelaw.adapters.stores import thread_rows
 from codelaw.adapters.stores.chat_rows import require
 from codelaw.adapters.stores.codec import to_text
 from codelaw.adapters.stores.database import Session
@@ -38,7 +39,7 @@ def restore(session: Session, chat_id: str, generation: int, checkpoint_ids: Seq
     risen = _raise_generation(session, chat_id, generation, settled)
     undone = [
         session.execute(
-            "UPDATE checkpoints SET undone = 1 WHERE chat_id = ? AND id = ? AND NOT undone", (chat_id, checkpoint_id)
+            "UPDATE checkpoints SET undone = 1 WHERE chat_id = ? AND id = ? AND undone = 0", (chat_id, checkpoint_id)
         ).rowcount
         for checkpoint_id in dict.fromkeys(checkpoint_ids)
     ]
@@ -53,9 +54,13 @@ def restore(session: Session, chat_id: str, generation: int, checkpoint_ids: Seq
 
 def withdraw_turn(session: Session, chat_id: str, generation: int, turn_id: str, settled: str) -> int:
     risen = _raise_generation(session, chat_id, generation, settled)
-    added = session.execute("INSERT OR IGNORE INTO withdrawn (chat_id, turn_id) VALUES (?, ?)", (chat_id, turn_id))
+    added = session.execute(
+        "INSERT INTO withdrawn (chat_id, turn_id) VALUES (?, ?) ON CONFLICT (chat_id, turn_id) DO NOTHING",
+        (chat_id, turn_id),
+    )
     if not added.rowcount:
         raise Refusal("nothing_to_undo", "The messages of this turn were taken out of the view before.", "")
+    thread_rows.forget(session, chat_id, turn_id)
     return risen
 
 

@@ -84,6 +84,14 @@ def storable(text: str) -> str | bytes:
     return text
 
 
+def text_or_bytes(stored: bytes) -> str | bytes:
+    """A text column, or its bytes where they are torn: one damaged row must not hide the others."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
+
+
 def whole(stored: str | bytes) -> str:
     """The text that `storable` stored.
 

@@ -32,12 +32,24 @@ class Session(Protocol):
         """For the few statements that both databases do not spell alike."""
         ...
 
+    @property
+    def row_lock(self) -> str:
+        """What a SELECT ends with whose rows nobody else may change until the end of a transaction that writes.
+
+        Empty in one that reads, and where the whole database is locked already.
+        """
+        ...
+
     def execute(self, sql: str, parameters: Parameters = ()) -> Rows: ...
 
     def execute_many(self, sql: str, rows: list[Parameters]) -> None: ...
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
-        """All or nothing. What is read inside stays true until the end."""
+        """All or nothing.
+
+        One that only reads sees one moment. In one that writes what is read stays true until the end: in SQLite all of
+        it, in PostgreSQL what belongs to rows that were read with `row_lock`; a chat's own row stands for all of it.
+        """
         ...
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from importlib.resources import files
 
+from codelaw.adapters.stores.database import Dialect
 from codelaw.domain.errors import Refusal
 
 APPLICATION_ID = 0x434C4157
@@ -16,11 +17,12 @@ APPLICATION_ID = 0x434C4157
 _RECORD = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, at REAL NOT NULL)"
 
 
-def migrations() -> list[tuple[int, str, str]]:
-    """Version, name and SQL of every step, oldest first."""
+def migrations(dialect: Dialect = "sqlite") -> list[tuple[int, str, str]]:
+    """Version, name and SQL of every step, oldest first. Both databases have the same versions and names."""
+    folder = files("codelaw.adapters.stores") / "schema"
     return sorted(
         (int(match[1]), match[2], file.read_text("utf-8"))
-        for file in (files("codelaw.adapters.stores") / "schema").iterdir()
+        for file in (folder if dialect == "sqlite" else folder / dialect).iterdir()
         if (match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name))
     )
 
@@ -33,11 +35,11 @@ def migrate(connection: sqlite3.Connection) -> None:
         sqlite3.Error: as the database gives it.
     """
     steps = migrations()
-    if _refuse_foreign(connection) == steps[-1][0]:
+    if refuse_foreign(connection) == steps[-1][0]:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _refuse_foreign(connection)  # another server may have been faster
+        version = refuse_foreign(connection)  # another server may have been faster
         connection.execute(_RECORD)
         for number, name, script in steps:
             if number > version:
@@ -63,8 +65,12 @@ def statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-def _refuse_foreign(connection: sqlite3.Connection) -> int:
-    """The version of the database; 0 for an empty one."""
+def refuse_foreign(connection: sqlite3.Connection) -> int:
+    """The version of the database, 0 for an empty one; it is only read.
+
+    Raises:
+        Refusal: `store_unavailable`: the file is not ours, or was written by a newer codelaw.
+    """
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     newest = migrations()[-1][0]

@@ -8,7 +8,11 @@ import re
 import secrets
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+
+from codelaw.domain.errors import Refusal
 
 _STALE_SECONDS = 24 * 3600.0
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -33,6 +37,42 @@ else:
         except BlockingIOError:
             return False
         return True
+
+
+@contextmanager
+def alone(folder: Path, seconds: float) -> Generator[None]:
+    """Let no other instance begin to live, or see damage, meanwhile.
+
+    Raises:
+        Refusal: `store_unavailable`: another one is at it for more than `seconds`.
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / "opening", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        until = time.monotonic() + seconds
+        while not _lock(descriptor):
+            if time.monotonic() > until:
+                raise Refusal("store_unavailable", "another codelaw is opening the database.", "Try again in a moment.")
+            time.sleep(0.02)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def living(folder: Path) -> bool:
+    """Whether any instance lives."""
+    for file in folder.glob("*.lock"):
+        try:
+            descriptor = os.open(file, os.O_RDWR)
+        except FileNotFoundError:
+            continue
+        try:
+            if not _lock(descriptor):
+                return True
+        finally:
+            os.close(descriptor)
+    return False
 
 
 class FileOwners:

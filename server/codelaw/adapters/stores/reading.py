@@ -15,7 +15,7 @@ from codelaw.adapters.stores.codec import (
     whole,
 )
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
-from codelaw.domain.checkpoints import Checkpoint, Demotion
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
@@ -120,6 +120,10 @@ class Reading:
     def checkpoint(self, row: Row) -> Checkpoint | None:
         """`body`. A cut that cannot be read whole cuts nothing: too much is shown, not too little."""
         return self._whole(lambda: from_text(Checkpoint, row[0]))
+
+    def thread_summary(self, row: Row) -> ThreadSummary | None:
+        """`body`. One that cannot be read whole is written anew."""
+        return self._whole(lambda: from_text(ThreadSummary, row[0]))
 
     def demotion(self, row: Row) -> Demotion | None:
         """`message_id, part`."""

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.adapters.stores.connection import SqliteDatabase
-from codelaw.adapters.stores.owners import FileOwners
-from codelaw.domain.errors import Refusal
 
 
 class SqliteStore(SqlChats):
     """Chats in the file at `path`; locks live in `owners/` beside it."""
 
     @classmethod
-    async def open(cls, path: Path) -> SqliteStore:
-        """The store in the file at `path`, created with its folder if need be.
+    async def open(cls, path: Path, *, chosen: bool = False) -> SqliteStore:
+        """The store in the file at `path`, created with its folder if need be; a damaged file is set aside.
+
+        `chosen`: a setting named the file; then it is set aside only if it says itself that it is one of ours.
 
         Raises:
-            Refusal: `store_unavailable`: not writable, damaged, foreign or newer. The file is left as it is.
+            Refusal: `store_unavailable`: not writable, foreign or newer, or damaged while another codelaw has it open.
+                The file is left as it is.
         """
-        database = SqliteDatabase(path)
-        await database.open()
-        try:
-            owners = await asyncio.to_thread(FileOwners, path.parent / "owners")
-        except OSError as error:
-            await database.close()
-            hint = "Check the permissions of the folder and the space on its disk."
-            message = f"{path.parent}: {error.strerror or error}."
-            raise Refusal("store_unavailable", message, hint) from error
-        return cls(database, owners)
+        database = SqliteDatabase(path, chosen=chosen)
+        store = cls(database, await database.open())
+        store.notices = database.notices
+        return store

@@ -64,6 +64,13 @@ def guarded(folders: Sequence[Path]) -> Guarded:
     return found
 
 
+def settings_text(folder: Path) -> str | None:
+    """The settings of the repository that `folder` is, or lies in; None where there is none. Touches the disk."""
+    holder = _holder(folder)
+    git = None if holder is None else _git_folder(holder)
+    return None if git is None else small_text(_common(git) / "config", MAX_SETTINGS)
+
+
 def _holder(folder: Path) -> Path | None:
     """The nearest folder with a `.git`, unless that is somebody's home or all there is."""
     for place in (folder, *folder.parents):

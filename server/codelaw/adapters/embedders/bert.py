@@ -1,0 +1,183 @@
+"""The forward pass of a BERT encoder in float32, with numpy and nothing else (B-5).
+
+This module imports numpy: it is itself only imported where a local model is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codelaw.adapters.embedders.folder import Folder, wrong_shape
+
+if TYPE_CHECKING:
+    from codelaw.adapters.embedders.folder import Weights
+
+Matrix = NDArray[np.float32]
+_MASKED = np.float32(-1e9)
+_ROWS = 64
+"""Rows of the widest layer that are worked on at once, so that they stay in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One block of the encoder; matrices stand input × output."""
+
+    attend: Matrix
+    """Queries, keys and values side by side; the queries are scaled already."""
+    attend_bias: Matrix
+    project: Matrix
+    project_bias: Matrix
+    first_norm: tuple[Matrix, Matrix]
+    widen: Matrix
+    widen_bias: Matrix
+    narrow: Matrix
+    narrow_bias: Matrix
+    second_norm: tuple[Matrix, Matrix]
+
+
+class BertEncoder:
+    """Token ids → one vector each."""
+
+    def __init__(self, folder: Folder, weights: Weights) -> None:
+        named = {name.removeprefix("bert."): tensor for name, tensor in weights.items()}
+        config = folder.config
+        self._pooling = folder.pooling
+        self._epsilon = np.float32(config.get("layer_norm_eps", 1e-12))
+        try:
+            self._words = named["embeddings.word_embeddings.weight"]
+            self._heads = int(config["num_attention_heads"])
+            layers = int(config["num_hidden_layers"])
+            first = named["embeddings.token_type_embeddings.weight"][0]
+            self._places = named["embeddings.position_embeddings.weight"] + first
+            self._norm = _norm(named, "embeddings.LayerNorm")
+            width = self._words.shape[1]
+            if width % self._heads or self._places.shape[1] != width:
+                raise wrong_shape(f"{width} numbers a token for {self._heads} heads")
+            self._layers = [_layer(named, number, width // self._heads) for number in range(layers)]
+        except KeyError as error:
+            raise wrong_shape(f"{error.args[0]} is missing") from error
+        except (ValueError, TypeError, IndexError) as error:
+            raise wrong_shape(str(error)[:200]) from error
+        self._width = width
+        self.length = min(folder.length, self._places.shape[0])
+
+    at_once = 256
+
+    @property
+    def dimension(self) -> int:
+        return self._width
+
+    def encode(self, texts: Sequence[Sequence[int]], stopped: Callable[[], bool] = lambda: False) -> Matrix | None:
+        """A row of length 1 for each text; None when `stopped` says so in between. Texts of like length go together."""
+        longest = max(len(text) for text in texts)
+        ids = np.zeros((len(texts), longest), np.int64)
+        mask = np.zeros((len(texts), longest), np.float32)
+        for row, text in enumerate(texts):
+            ids[row, : len(text)] = np.minimum(np.asarray(text, np.int64), self._words.shape[0] - 1)
+            mask[row, : len(text)] = 1
+        state = (self._words[ids] + self._places[:longest]).reshape(-1, self._width)
+        self._normalise(state, self._norm)
+        # Padding is only told apart where there is some.
+        hidden = None if mask.all() else ((1 - mask) * _MASKED)[:, None, None, :]
+        for layer in self._layers:
+            if stopped():
+                return None
+            state = self._through(layer, state, len(texts), longest, hidden)
+        state = state.reshape(len(texts), longest, self._width)
+        if self._pooling == "cls":
+            pooled = np.ascontiguousarray(state[:, 0])
+        else:
+            pooled = np.einsum("btw,bt->bw", state, mask) / mask.sum(1, keepdims=True)
+        return pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+
+    def _through(self, layer: _Layer, state: Matrix, texts: int, longest: int, hidden: Matrix | None) -> Matrix:
+        mixed = state @ layer.attend
+        mixed += layer.attend_bias
+        # texts, three, heads, tokens, numbers
+        split = mixed.reshape(texts, longest, 3, self._heads, -1).transpose(0, 2, 3, 1, 4)
+        scores: Matrix = np.matmul(split[:, 0], split[:, 1].transpose(0, 1, 3, 2))
+        if hidden is not None:
+            scores += hidden
+        scores -= scores.max(axis=-1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=-1, keepdims=True)
+        seen = np.matmul(scores, split[:, 2]).transpose(0, 2, 1, 3).reshape(-1, self._width)
+        attended = seen @ layer.project
+        attended += layer.project_bias
+        attended += state
+        self._normalise(attended, layer.first_norm)
+        wide = attended @ layer.widen
+        wide += layer.widen_bias
+        for start in range(0, len(wide), _ROWS):
+            gelu(wide[start : start + _ROWS])
+        out = wide @ layer.narrow
+        out += layer.narrow_bias
+        out += attended
+        self._normalise(out, layer.second_norm)
+        return out
+
+    def _normalise(self, state: Matrix, norm: tuple[Matrix, Matrix]) -> None:
+        """To mean 0 and variance 1, row by row and in place, then scaled and shifted."""
+        state -= state.mean(axis=-1, keepdims=True)
+        variance = np.einsum("rw,rw->r", state, state)[:, None] / np.float32(self._width)
+        state /= np.sqrt(variance + self._epsilon)
+        state *= norm[0]
+        state += norm[1]
+
+
+def gelu(values: Matrix) -> None:
+    """`x · Φ(x)` in place; the error function by Abramowitz and Stegun 7.1.26, wrong by less than 1.5e-7."""
+    size = np.abs(values)
+    size *= np.float32(0.7071067811865476)
+    step = size * np.float32(0.3275911)
+    step += np.float32(1)
+    np.reciprocal(step, out=step)
+    rest = step * np.float32(1.061405429)
+    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        rest += np.float32(factor)
+        rest *= step
+    np.multiply(size, size, out=size)
+    np.negative(size, out=size)
+    np.exp(size, out=size)
+    rest *= size
+    # 1 - erf(|x|) is known now: x·Φ(x) is x - x·rest/2 above zero and x·rest/2 below.
+    rest *= np.float32(0.5)
+    rest *= values
+    np.maximum(values, 0, out=values)
+    values -= np.abs(rest)
+
+
+def _layer(named: Mapping[str, Matrix], number: int, head: int) -> _Layer:
+    at = f"encoder.layer.{number}."
+    scale = np.float32(1 / np.sqrt(head))
+    query, query_bias = _linear(named, f"{at}attention.self.query")
+    key, key_bias = _linear(named, f"{at}attention.self.key")
+    value, value_bias = _linear(named, f"{at}attention.self.value")
+    return _Layer(
+        np.ascontiguousarray(np.concatenate([query * scale, key, value], axis=1)),
+        np.concatenate([query_bias * scale, key_bias, value_bias]),
+        *_linear(named, f"{at}attention.output.dense"),
+        _norm(named, f"{at}attention.output.LayerNorm"),
+        *_linear(named, f"{at}intermediate.dense"),
+        *_linear(named, f"{at}output.dense"),
+        _norm(named, f"{at}output.LayerNorm"),
+    )
+
+
+def _linear(named: Mapping[str, Any], name: str) -> tuple[Matrix, Matrix]:
+    weight, bias = named[f"{name}.weight"], named[f"{name}.bias"]
+    if weight.ndim != 2 or bias.shape != weight.shape[:1]:
+        raise wrong_shape(f"{name} is {weight.shape} and {bias.shape}")
+    return weight.T, bias
+
+
+def _norm(named: Mapping[str, Matrix], name: str) -> tuple[Matrix, Matrix]:
+    # Old checkpoints name them gamma and beta.
+    scale = named[f"{name}.gamma"] if f"{name}.gamma" in named else named[f"{name}.weight"]
+    shift = named[f"{name}.beta"] if f"{name}.beta" in named else named[f"{name}.bias"]
+    return scale, shift

@@ -1,0 +1,207 @@
+"""What lies in a model's folder, checked before anything is computed (B-5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from codelaw.domain.errors import EmbeddingFailure
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+    Weights = Mapping[str, NDArray[float32]]
+
+EXTRA = "pip install 'codelaw[local]'"
+LARGEST_CONFIG = 4 << 20
+"""Bytes of a file of settings; tokenizers are larger and read by their own library."""
+SHORTEST, LONGEST = 8, 8192
+"""Tokens of a text that a model may be set to take."""
+USUAL_LENGTH = 512
+Pooling = Literal["mean", "cls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that holds a model which can be run here."""
+
+    kind: Literal["bert", "static"]
+    path: Path
+    config: Mapping[str, Any]
+    length: int
+    """Most tokens of a text."""
+    pooling: Pooling = "mean"
+    lower: bool = False
+    """Texts are put into lower case before the tokenizer."""
+
+
+def look_into(path: Path) -> Folder:
+    """What kind of model lies in `path`.
+
+    Raises:
+        EmbeddingFailure: lasting; there is none, or one that cannot be run here.
+    """
+    if not path.is_dir():
+        raise _wrong(f"embedding.path: {path} is no folder. Set it to the folder of a model.")
+    steps = _steps(path)
+    place = path / steps.get("Transformer", steps.get("StaticEmbedding", ""))
+    missing = [name for name in ("model.safetensors", "tokenizer.json") if not (place / name).is_file()]
+    if missing:
+        message = f"{place} is no model that codelaw can run: {' and '.join(missing)} missing."
+        if (place / "pytorch_model.bin").exists():
+            message += " A pytorch_model.bin is not read, because it may hold programs; convert it to safetensors."
+        raise _wrong(message)
+    config = _read(place / "config.json")
+    if "StaticEmbedding" in steps or config.get("model_type") == "model2vec" or not (place / "config.json").is_file():
+        return Folder("static", place, config, _bounded(config.get("seq_length"), USUAL_LENGTH))
+    _check_architecture(place, config)
+    unknown = sorted(set(steps) - {"Transformer", "Pooling", "Normalize"})
+    if unknown:
+        raise _wrong(f"{path}: modules.json asks for {', '.join(unknown)}, which codelaw cannot run.")
+    own = _read(place / "sentence_bert_config.json")
+    length = _bounded(own.get("max_seq_length"), _number(config.get("max_position_embeddings"), USUAL_LENGTH))
+    pooling = _pooling(path / steps.get("Pooling", "1_Pooling") / "config.json")
+    return Folder("bert", place, config, length, pooling, lower=own.get("do_lower_case") is True)
+
+
+def load_weights(file: Path) -> Weights:
+    """All tensors of a file, as float32.
+
+    Raises:
+        EmbeddingFailure: lasting; the file is broken, or the extra is not installed.
+    """
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    try:
+        from safetensors import SafetensorError, safe_open  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise _missing_extra(error) from error
+    try:
+        # Its types are not known: it is written in another language.
+        opened: Any = safe_open(file, framework="numpy")
+        with opened:
+            tensors: dict[str, NDArray[Any]] = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, TypeError, AttributeError, ValueError) as error:
+        raise _wrong(f"{file} cannot be read: {_brief(error)}. Fetch the model's folder again.") from error
+    return {
+        name: np.ascontiguousarray(tensor, dtype=np.float32)
+        for name, tensor in tensors.items()
+        if np.issubdtype(tensor.dtype, np.floating) or np.issubdtype(tensor.dtype, np.integer)
+    }
+
+
+def load_tokenizer(folder: Folder) -> Tokenizer:
+    """The folder's tokenizer, which cuts at the length that the model takes.
+
+    Raises:
+        EmbeddingFailure: lasting; the file is broken, or the extra is not installed.
+    """
+    try:
+        from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise _missing_extra(error) from error
+    file = folder.path / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+        tokenizer.no_padding()
+        cut_at(tokenizer, folder.length)
+    except Exception as error:  # the library raises bare Exception
+        raise _wrong(f"{file} cannot be read: {_brief(error)}. Fetch the model's folder again.") from error
+    return tokenizer
+
+
+def cut_at(tokenizer: Tokenizer, length: int) -> None:
+    """From now on no text has more tokens."""
+    tokenizer.enable_truncation(length)  # pyright: ignore[reportUnknownMemberType]
+
+
+def wrong_shape(what: str) -> EmbeddingFailure:
+    """The weights are not what the folder's settings promise."""
+    return _wrong(f"The model's weights do not fit its config.json: {what}.")
+
+
+def _steps(path: Path) -> dict[str, str]:
+    """By kind of module, the folder in which it lies; none where the folder does not say."""
+    file = path / "modules.json"
+    listed: Any = _json(file) if file.is_file() else []
+    if not isinstance(listed, list):
+        raise _wrong(f"{file} cannot be read: a list is expected.")
+    steps: dict[str, str] = {}
+    for entry in cast("list[Any]", listed):
+        if isinstance(entry, dict):
+            module = cast("dict[str, Any]", entry)
+            inner = Path(str(module.get("path", "")))
+            if inner.is_absolute() or ".." in inner.parts:
+                raise _wrong(f"{file} leads out of its folder.")
+            steps[str(module.get("type", "")).rpartition(".")[2]] = str(inner)
+    return steps
+
+
+def _check_architecture(place: Path, config: Mapping[str, Any]) -> None:
+    kind = config.get("model_type")
+    if kind != "bert":
+        message = f"{place} holds a model of the architecture {kind}; codelaw runs BERT and static (model2vec) ones."
+        raise _wrong(message)
+    for key, known in (("hidden_act", ("gelu",)), ("position_embedding_type", ("absolute",))):
+        if config.get(key, known[0]) not in known:
+            raise _wrong(f"{place}: config.json has {key} = {config[key]!r}, which codelaw cannot run.")
+
+
+def _pooling(file: Path) -> Pooling:
+    config = _read(file)
+    modes = {
+        key.removeprefix("pooling_mode_"): value for key, value in config.items() if key.startswith("pooling_mode_")
+    }
+    chosen = [mode for mode, value in modes.items() if value is True] or [str(config.get("pooling_mode", "mean"))]
+    match chosen:
+        case ["mean_tokens"] | ["mean"]:
+            return "mean"
+        case ["cls_token"] | ["cls"]:
+            return "cls"
+        case _:
+            raise _wrong(f"{file}: pooling by {' and '.join(chosen)} is not known; mean and cls are.")
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    """A JSON object; a missing file is an empty one."""
+    if not file.is_file():
+        return {}
+    content = _json(file)
+    if not isinstance(content, dict):
+        raise _wrong(f"{file} cannot be read: an object is expected.")
+    return cast("dict[str, Any]", content)
+
+
+def _json(file: Path) -> Any:
+    try:
+        if file.stat().st_size > LARGEST_CONFIG:
+            raise _wrong(f"{file} is larger than {LARGEST_CONFIG} bytes.")
+        return json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise _wrong(f"{file} cannot be read: {_brief(error)}.") from error
+
+
+def _number(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and value > 0 else otherwise
+
+
+def _bounded(value: object, otherwise: int) -> int:
+    return max(SHORTEST, min(_number(value, otherwise), otherwise if otherwise > SHORTEST else LONGEST, LONGEST))
+
+
+def _wrong(message: str) -> EmbeddingFailure:
+    return EmbeddingFailure(message, lasting=True)
+
+
+def _missing_extra(error: ImportError) -> EmbeddingFailure:
+    message = f"The embedding provider `local` needs {error.name or 'a package'}: {EXTRA}."
+    return EmbeddingFailure(message, lasting=True)
+
+
+def _brief(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:300]

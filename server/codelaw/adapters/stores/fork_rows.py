@@ -1,0 +1,176 @@
+"""A chat that begins as the beginning of another one, as rows (D-2).
+
+What turns did to files is not copied: undoing it belongs to the chat in which it was done. Numbers of events and ids of
+turns and messages are unique within a chat only, so they stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from codelaw.adapters.stores import chat_rows, thread_rows
+from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, salvaged, to_text
+from codelaw.adapters.stores.database import Session
+from codelaw.adapters.stores.reading import Reading
+from codelaw.domain.chats import Chat
+from codelaw.domain.checkpoints import Checkpoint
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import Event, TodoEvent, TurnEnded
+from codelaw.domain.messages import Metadata
+
+Kept = tuple[str, int]
+"""The chat, and the position of the last of its turns that is copied."""
+
+
+def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> None:
+    """Store `fork` with everything of a chat up to and including that turn; None: nothing of it.
+
+    Raises:
+        Refusal: `chat_not_found`; `turn_not_found`; `chat_busy`: that turn, or one before it, has not ended.
+    """
+    chat_rows.require(session, chat_id)
+    if turn_id is None:
+        chat_rows.create(session, fork)
+        return
+    kept = (chat_id, _last(session, chat_id, turn_id))
+    chat_rows.create(session, fork)
+    session.execute(
+        "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
+        " SELECT ?, id, status, owner, started_at, last_usage, stop_reason FROM turns"
+        " WHERE chat_id = ? AND position <= ? ORDER BY position",
+        (fork.id, *kept),
+    )
+    session.execute(
+        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata)"
+        " SELECT ?, messages.id, turn_id, role, content, metadata FROM messages"
+        " JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = turn_id"
+        " WHERE messages.chat_id = ? AND turns.position <= ? ORDER BY messages.position",
+        (fork.id, *kept),
+    )
+    session.execute(
+        "INSERT INTO notices (chat_id, code) SELECT ?, code FROM notices WHERE chat_id = ?", (fork.id, chat_id)
+    )
+    session.execute(
+        "INSERT INTO withdrawn (chat_id, turn_id)"
+        " SELECT ?, turn_id FROM withdrawn JOIN turns ON turns.chat_id = withdrawn.chat_id AND turns.id = turn_id"
+        " WHERE withdrawn.chat_id = ? AND turns.position <= ? ORDER BY withdrawn.position",
+        (fork.id, *kept),
+    )
+    _results(session, chat_id, fork.id)
+    _events(session, kept, fork.id)
+    _view(session, kept, turn_id, fork.id)
+    thread_rows.copy(session, *kept, fork.id)
+    _todos(session, kept, fork.id)
+
+
+def _last(session: Session, chat_id: str, turn_id: str) -> int:
+    """The position of the turn, which has ended, and all before it."""
+    row = session.execute("SELECT position FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone()
+    if row is None:
+        raise chat_rows.unknown_turn(turn_id)
+    running = "SELECT 1 FROM turns WHERE chat_id = ? AND position <= ? AND status = 'running'"
+    if session.execute(running, (chat_id, row[0])).fetchone() is not None:
+        raise Refusal(
+            "chat_busy",
+            "This turn has not ended yet.",
+            "Wait for it or cancel it, or fork the chat at an earlier turn.",
+        )
+    return row[0]
+
+
+def _results(session: Session, chat_id: str, fork_id: str) -> None:
+    """The full results that the messages of the fork refer to."""
+    rows = session.execute("SELECT metadata FROM messages WHERE chat_id = ? AND role = 'tool'", (fork_id,)).fetchall()
+    refs = {ref for row in rows if (ref := salvaged(Metadata, row[0]).ref) is not None}
+    session.execute_many(
+        "INSERT INTO results (chat_id, ref, body) SELECT ?, ref, body FROM results WHERE chat_id = ? AND ref = ?",
+        [(fork_id, chat_id, ref) for ref in sorted(refs)],
+    )
+
+
+def _events(session: Session, kept: Kept, fork_id: str) -> None:
+    """The events of those turns, and of compactions between them, under their numbers."""
+    newest = (
+        "SELECT coalesce(max(seq), 0) FROM events JOIN turns ON turns.chat_id = events.chat_id AND turns.id = turn_id"
+        " WHERE events.chat_id = ? AND turns.position <= ?"
+    )
+    seq: int = session.execute(newest, kept).fetchone()[0]
+    session.execute(
+        "INSERT INTO events (chat_id, seq, turn_id, at, body) SELECT ?, seq, turn_id, at, body FROM events"
+        " LEFT JOIN turns ON turns.chat_id = events.chat_id AND turns.id = turn_id"
+        " WHERE events.chat_id = ? AND (turns.position <= ? OR turn_id = '') AND seq <= ?",
+        (fork_id, *kept, seq),
+    )
+    session.execute("UPDATE chats SET seq = ? WHERE id = ?", (seq, fork_id))
+    for number, event in _told(session, fork_id, "turn_ended"):
+        if isinstance(event, TurnEnded):  # the only one that names its chat
+            ended = to_text(TurnEnded(replace(event.result, chat_id=fork_id)))
+            session.execute("UPDATE events SET body = ? WHERE chat_id = ? AND seq = ?", (ended, fork_id, number))
+
+
+def _view(session: Session, kept: Kept, turn_id: str, fork_id: str) -> None:
+    """The cuts and demotions that concern only what is kept, so that the common beginning is sent alike (L-6)."""
+    chat_id = kept[0]
+    turns = _texts(session, "SELECT id FROM turns WHERE chat_id = ? AND position <= ?", kept)
+    messages = _texts(session, "SELECT id FROM messages WHERE chat_id = ?", (fork_id,))
+    reading = Reading()
+    rows = session.execute(
+        "SELECT body FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position", (chat_id,)
+    ).fetchall()
+    for cut in reading.all(reading.checkpoint, rows):
+        if cut.first_kept in turns:
+            session.execute(
+                "INSERT INTO checkpoints (chat_id, id, body) VALUES (?, ?, ?)",
+                (fork_id, cut.id, to_text(_only(cut, messages))),
+            )
+    session.execute(
+        "INSERT INTO demotions (chat_id, message_id, part) SELECT ?, message_id, part FROM demotions"
+        " WHERE chat_id = ? AND message_id IN (SELECT id FROM messages WHERE chat_id = ?) ORDER BY position",
+        (fork_id, chat_id, fork_id),
+    )
+    row = session.execute("SELECT settled FROM chats WHERE id = ?", (chat_id,)).fetchone()
+    settled = reading.text(row)
+    if settled:  # by a turn that the fork does not have: no usage that it has speaks of the view as it is now (W-2)
+        settled = settled if settled in turns else turn_id
+        session.execute("UPDATE chats SET settled = ? WHERE id = ?", (settled, fork_id))
+
+
+def _only(cut: Checkpoint, messages: Collection[str]) -> Checkpoint:
+    return replace(cut, demotions=tuple(item for item in cut.demotions if item.message_id in messages))
+
+
+def _todos(session: Session, kept: Kept, fork_id: str) -> None:
+    """The list as it was when the last of the turns ended."""
+    later = "SELECT 1 FROM turns WHERE chat_id = ? AND position > ? LIMIT 1"
+    if session.execute(later, kept).fetchone() is None:
+        session.execute(
+            "UPDATE chats SET todos = (SELECT todos FROM chats AS other WHERE other.id = ?) WHERE id = ?",
+            (kept[0], fork_id),
+        )
+        return
+    for _, event in reversed(_told(session, fork_id, "todo")):
+        if isinstance(event, TodoEvent):
+            chat_rows.save_todos(session, fork_id, event.items)
+            return
+
+
+def _told(session: Session, chat_id: str, kind: str) -> list[tuple[int, Event]]:
+    """The events of a kind, oldest first; the databases do not agree on what LIKE finds in text that is no Unicode."""
+    mark = f'"kind":"{kind}"'
+    rows = session.execute("SELECT seq, body FROM events WHERE chat_id = ? ORDER BY seq", (chat_id,))
+    likely = [(seq, body) for seq, body in rows if mark in legible(body)]
+    return [(seq, event) for seq, body in likely if (event := _event(body)) is not None]
+
+
+def _texts(session: Session, sql: str, parameters: tuple[object, ...]) -> frozenset[str]:
+    reading = Reading()
+    return frozenset(reading.all(reading.text, session.execute(sql, parameters)))
+
+
+def _event(body: str | bytes) -> Event | None:
+    try:
+        event: Event = decoder(Event)(parsed(body))
+    except Unreadable:
+        return None
+    return event

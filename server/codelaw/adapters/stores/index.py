@@ -1,0 +1,113 @@
+"""The index of messages as rows: words and vectors of passages (B-4, B-5).
+
+Indexing takes three steps, so that nobody who saves a message waits for it: messages are read, their passages are made
+in another thread, and stored in small transactions together with the mark that their message is indexed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.stores import passage_rows
+from codelaw.adapters.stores.database import Database, Owners
+from codelaw.domain.passages import Hit, Passage
+from codelaw.ports.embedder import Vector
+
+if TYPE_CHECKING:
+    from codelaw.adapters.stores.frames import Frames
+    from codelaw.ranking.scoring import Frame
+
+AT_ONCE = 8
+"""Messages of one transaction."""
+LATE = 1000
+"""Passages that may be seen later than others with higher numbers, where servers write at the same time."""
+BEFORE_SEARCH = 100
+"""Messages that a search indexes itself when the background has not yet."""
+
+
+class SqlIndex:
+    """A `MessageIndex` over any database."""
+
+    def __init__(self, database: Database, owners: Owners) -> None:
+        self._database = database
+        self._owners = owners
+        self._frames: Frames | None = None
+        self._embedded: dict[tuple[str, str | None], int] = {}
+        """By embedder and chat, the passage up to which all have vectors: they are not looked through again."""
+
+    async def index(self, chat_id: str | None = None, limit: int = 200) -> int:
+        done = 0
+        while done < limit:
+            read = await self._index_some(chat_id, min(AT_ONCE, limit - done))
+            if not read:
+                break
+            done += read
+        return done
+
+    async def _index_some(self, chat_id: str | None, most: int) -> int:
+        waiting = await self._database.read(lambda session: passage_rows.unindexed(session, chat_id, most))
+        if waiting:
+            ready = await asyncio.to_thread(lambda: [passage_rows.prepared(item) for item in waiting])
+            await self._database.write(lambda session: passage_rows.add(session, ready))
+        return len(waiting)
+
+    async def claim(self, embedder: str, chat_id: str | None = None, limit: int = 64) -> Sequence[Passage]:
+        key = (embedder, chat_id)
+        after = max(0, self._embedded.get(key, 0) - LATE)
+        start, waits = await self._database.read(
+            lambda session: passage_rows.first_waiting(session, embedder, chat_id, after)
+        )
+        self._embedded[key] = start - 1 if waits else start
+        if not waits:
+            return []
+        return await self._database.write(
+            lambda session: passage_rows.claim(session, self._owners, embedder, chat_id, limit, start=start)
+        )
+
+    async def release(self, passages: Sequence[int]) -> None:
+        await self._database.write(lambda session: passage_rows.release(session, self._owners.id, passages))
+
+    async def store(self, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> None:
+        if await self._database.write(lambda session: passage_rows.store(session, embedder, vectors)):
+            self._embedded.clear()
+
+    async def waiting(self, embedder: str, chat_id: str | None = None) -> int:
+        return await self._database.read(lambda session: passage_rows.waiting(session, embedder, chat_id))
+
+    async def search(
+        self,
+        chat_id: str,
+        question: str,
+        *,
+        embedder: str = "",
+        vector: Vector | None = None,
+        limit: int = 50,
+        without: Collection[str] = (),
+    ) -> Sequence[Hit]:
+        await self.index(chat_id, BEFORE_SEARCH)
+        if self._frames is None:
+            self._frames = await asyncio.to_thread(_frames)
+        frames, size = self._frames, len(vector or b"")
+        frame = await self._database.read(lambda session: frames.frame(session, chat_id, embedder, size))
+        return await asyncio.to_thread(_ranked, frame, question, vector, limit, frozenset(without))
+
+
+def _frames() -> Frames:
+    from codelaw.adapters.stores.frames import Frames  # noqa: PLC0415 - numpy is loaded only by who searches
+
+    return Frames()
+
+
+def _ranked(frame: Frame, question: str, vector: Vector | None, limit: int, without: frozenset[str]) -> tuple[Hit, ...]:
+    import numpy as np  # noqa: PLC0415
+
+    from codelaw.ranking.scoring import rank  # noqa: PLC0415
+
+    numbers = None if vector is None else np.frombuffer(vector, "<f4")
+    found = rank(frame, question, numbers, datetime.now(UTC).astimezone().date())
+    kept = (item for item in found if item.id not in without)
+    return tuple(Hit(item.id, item.score, item.similarity) for item in islice(kept, limit))

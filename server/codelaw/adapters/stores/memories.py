@@ -1,0 +1,116 @@
+"""Long-term memories in an SQL database, which several servers may share (B-6, D-3, D-4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar
+
+from codelaw.adapters.stores import memory_rows, memory_search, postgres_memories
+from codelaw.adapters.stores.database import Database, Owners, Session
+from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
+from codelaw.ports.embedder import Vector
+
+if TYPE_CHECKING:
+    from codelaw.adapters.stores.signatures import Signatures
+
+T = TypeVar("T")
+
+
+class SqlMemories:
+    """A `MemoryStore`. `reading`, where it is given, is a second connection, so that a search holds up no message."""
+
+    def __init__(self, database: Database, owners: Owners, reading: Database | None = None) -> None:
+        self._database = database
+        self._owners = owners
+        self._reading = reading or database
+        self._signatures: dict[tuple[str, int], Signatures] = {}
+        """By embedder and size; only touched in the thread that reads."""
+
+    async def save(self, memory: Memory, *, embedder: str = "", vector: Vector | None = None) -> None:
+        embedded = None if vector is None else (embedder, vector, (await _signed([vector]))[0])
+        await self._database.write(lambda session: memory_rows.save(session, memory, embedded))
+
+    async def get(self, memory_id: str) -> Memory:
+        return await self._read(lambda session: memory_rows.get(session, memory_id))
+
+    async def forget(self, memory_id: str) -> None:
+        await self._database.write(lambda session: memory_rows.forget(session, memory_id))
+        await self._database.run(_clear_log)
+
+    async def list(
+        self, places: Places, scope: MemoryScope | None, category: Category | None, limit: int, cursor: str | None
+    ) -> tuple[list[Memory], str | None]:
+        return await self._read(lambda session: memory_rows.listed(session, places, scope, category, limit, cursor))
+
+    async def foremost(
+        self, places: Places, scope: MemoryScope, categories: Sequence[Category], limit: int
+    ) -> Sequence[Memory]:
+        return await self._read(lambda session: memory_rows.foremost(session, places, scope, categories, limit))
+
+    async def candidates(
+        self,
+        places: Places,
+        question: str,
+        *,
+        embedder: str = "",
+        vector: Vector | None = None,
+        category: Category | None = None,
+        limit: int = 50,
+    ) -> Sequence[Candidate]:
+        asked_by = None if vector is None else (embedder, vector)
+        if asked_by is not None:
+            await asyncio.to_thread(_load)  # numpy, not in the thread in which messages are stored
+
+        def work(session: Session) -> list[Candidate]:
+            if session.dialect == "postgresql":
+                return postgres_memories.candidates(session, places, question, asked_by, category, limit=limit)
+            known = None if asked_by is None else self._known(embedder, len(asked_by[1]))
+            return memory_search.candidates(session, known, places, question, asked_by, category, limit)
+
+        return await self._read(work)
+
+    async def mark_used(self, memory_ids: Sequence[str], at: float) -> None:
+        if memory_ids:
+            await self._database.write(lambda session: memory_rows.mark_used(session, memory_ids, at))
+
+    async def unembedded(self, embedder: str, limit: int) -> Sequence[Memory]:
+        return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit))
+
+    async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
+        codes = await _signed([vector for _, vector in vectors])
+        rows = [(memory_id, vector, code) for (memory_id, vector), code in zip(vectors, codes, strict=True)]
+        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, rows))
+
+    async def _read(self, work: Callable[[Session], T]) -> T:
+        return await self._reading.read(work)
+
+    def _known(self, embedder: str, size: int) -> Signatures:
+        from codelaw.adapters.stores.signatures import Signatures  # noqa: PLC0415 - numpy
+
+        if (embedder, size) not in self._signatures:
+            self._signatures.clear()  # whoever asks with another embedder will go on with it
+            self._signatures[embedder, size] = Signatures()
+        return self._signatures[embedder, size]
+
+
+async def _signed(vectors: Sequence[Vector]) -> list[bytes]:
+    """The signatures of vectors, made off the event loop, and off the thread in which messages are stored."""
+    return await asyncio.to_thread(_sign, vectors) if vectors else []
+
+
+def _sign(vectors: Sequence[Vector]) -> list[bytes]:
+    from codelaw.adapters.stores.signatures import signature  # noqa: PLC0415 - numpy
+
+    return [signature(vector) for vector in vectors]
+
+
+def _load() -> None:
+    import_module("codelaw.adapters.stores.signatures")
+
+
+def _clear_log(session: Session) -> None:
+    """Let what was deleted leave the write-ahead log too, unless another server reads it just now."""
+    if session.dialect == "sqlite":
+        session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,0 +1,74 @@
+"""Opening the database that the settings name (D-1, D-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import unquote
+
+from codelaw.adapters.stores.chats import SqlChats
+from codelaw.adapters.stores.index import SqlIndex
+from codelaw.adapters.stores.memories import SqlMemories
+from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.domain.errors import Refusal
+from codelaw.ports.store import Stores
+
+
+async def open_stores(url: str | None, path: Path) -> Stores:
+    """What `store.url` names: a PostgreSQL database, or a SQLite file; without one the file at `path`.
+
+    Raises:
+        Refusal: `store_unavailable`.
+    """
+    if url and url.startswith(("postgresql:", "postgres:")):
+        return _stores(await _open_postgres(url))
+    if url:
+        return _stores(await SqliteStore.open(_file(url), chosen=True))
+    return _stores(await SqliteStore.open(path))
+
+
+async def _open_postgres(url: str) -> SqlChats:
+    try:
+        opened = await asyncio.to_thread(_load_postgres)
+    except ImportError as error:
+        message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
+        hint = "pip install 'codelaw[postgresql]'"
+        raise Refusal("store_unavailable", message, hint) from error
+    return await opened(url)
+
+
+def _load_postgres() -> Callable[[str], Awaitable[SqlChats]]:
+    from codelaw.adapters.stores.postgres import PostgresStore  # noqa: PLC0415 - loaded only by who uses it
+
+    return PostgresStore.open
+
+
+def _file(url: str) -> Path:
+    """The SQLite file that a URL or a plain path names."""
+    named = url
+    if "://" in url or url.startswith("sqlite:"):
+        match = re.fullmatch(r"sqlite:///+([^?#]+)", url)
+        if match is None:
+            raise _unknown()
+        named = unquote(match[1])
+        named = named if re.match(r"[A-Za-z]:[/\\]", named) else f"/{named}"
+    file = Path(named)
+    if not file.is_absolute():
+        raise _unknown()
+    return file
+
+
+def _unknown() -> Refusal:
+    """The URL itself is not told: it may hold a password (S-5)."""
+    return Refusal(
+        "store_unavailable",
+        "store.url names nothing that chats can be kept in.",
+        "Give postgresql://user:password@host/database, sqlite:///absolute/path, or the absolute path of a file.",
+    )
+
+
+def _stores(chats: SqlChats) -> Stores:
+    memories, index = SqlMemories(chats.database, chats.owners), SqlIndex(chats.database, chats.owners)
+    return Stores(chats, memories, index, chats.notices)

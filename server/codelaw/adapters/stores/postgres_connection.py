@@ -1,0 +1,246 @@
+"""One PostgreSQL connection in one thread of its own, which is made anew when it was lost (D-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import Connection
+
+from codelaw.adapters.stores.database import Session
+from codelaw.adapters.stores.postgres_migrations import migrate, use
+from codelaw.adapters.stores.postgres_owners import PostgresOwners
+from codelaw.adapters.stores.postgres_place import (
+    Place,
+    bare,
+    is_lost,
+    refused_connection,
+    refused_statement,
+)
+from codelaw.adapters.stores.postgres_session import PostgresSession
+from codelaw.adapters.stores.postgres_text import speak
+from codelaw.adapters.stores.worker import Worker
+from codelaw.domain.errors import Refusal
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+KEEP_SECONDS = 5.0
+"""So often the connection is looked at while nobody uses it: a server whose lock is lost looks dead to others."""
+IDLE_SECONDS = 1.0
+"""A connection not used for longer may have been cut meanwhile, and is tried before work begins."""
+ATTEMPTS = 5
+"""For work that the database broke off because two servers waited for each other."""
+
+_SETTINGS = (
+    b"SET client_min_messages = error; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s';"
+    b" SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;"
+    b" SELECT set_config(name, '2s', false) FROM pg_settings"
+    b" WHERE name = 'client_connection_check_interval' AND version() !~* 'visual|mingw|windows'"
+)
+"""A server that hangs in a transaction, or whose computer is gone, holds nobody up for ever."""
+
+
+class PostgresDatabase:
+    """The thread and its connection. Work is done in the order in which it was given."""
+
+    def __init__(self, place: Place, owners: PostgresOwners) -> None:
+        self.place = place
+        self._owners = owners
+        self._worker = Worker("codelaw-store")
+        self._connection: Connection[Any] | None = None
+        self._open = False
+        self._used = 0.0
+        self._failure: tuple[float, Refusal] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date.
+
+        Raises:
+            Refusal: `store_unavailable`; the database is left as it is.
+        """
+        try:
+            await self._worker.do(lambda: self._guarded(self._prepare))
+        except BaseException:
+            self._worker.end(self._drop)
+            raise
+        self._open = True
+        self._keeper = asyncio.create_task(self._keep())
+
+    async def run(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in the thread. A cancelled caller leaves it running to its end.
+
+        Raises:
+            Refusal: `store_unavailable`, or what `work` refused.
+        """
+        if not self._open:
+            raise Refusal("store_unavailable", f"{self.place.shown}: the store is closed.")
+        asked = time.monotonic()
+        return await self._worker.do(lambda: self._guarded(lambda: work(self._session(asked))))
+
+    async def write(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing. It is begun anew after a deadlock."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction():
+                return work(session)
+
+        return await self.run(lambda session: _persistent(session, whole_work))
+
+    async def read(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in a transaction that only reads: all that one answer is made of is seen at the same moment."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction(write=False):
+                return work(session)
+
+        return await self.run(whole_work)
+
+    async def close(self) -> bool:
+        """Finish the work given so far and let go of the connection; False when that was done before."""
+        if not self._open:
+            return False
+        self._open = False
+        if self._keeper is not None:
+            self._keeper.cancel()
+        try:
+            await self._worker.do(self._let_go)
+        finally:
+            self._worker.end()
+        return True
+
+    async def _keep(self) -> None:
+        """Look after the connection as long as the store is open."""
+        lost = False
+        while self._open:
+            await asyncio.sleep(KEEP_SECONDS)
+            try:
+                await self._worker.do(lambda: self._guarded(self._look))
+                lost = False
+            except (Refusal, psycopg.Error) as error:
+                if not lost:
+                    logging.getLogger(__name__).warning("store: %s", error)
+                lost = True
+
+    def _look(self) -> None:
+        if self._open:
+            self._session(time.monotonic())
+            if self._connection is not None:
+                self._owners.keep(self._connection)
+
+    def _session(self, asked: float) -> PostgresSession:
+        """The connection, made anew if it was lost; who asked before an attempt failed shares its failure."""
+        if self._connection is not None and time.monotonic() - self._used > IDLE_SECONDS:
+            try:
+                self._connection.execute("SELECT 1")
+            except psycopg.OperationalError:
+                self._drop()
+        connection = self._connection
+        if connection is None:
+            if self._failure is not None and asked <= self._failure[0]:
+                raise self._failure[1]
+            try:
+                connection = self._prepare()
+            except Refusal as refusal:
+                self._failure = (time.monotonic(), refusal)
+                raise
+        self._used = time.monotonic()
+        return PostgresSession(connection)
+
+    def _prepare(self) -> Connection[Any]:
+        """Connect, bring the schema up to date, and let this owner live."""
+        connection = _connected(self.place)
+        try:
+            connection.execute(_SETTINGS)
+            _refuse_other_encodings(connection)
+            migrate(connection, self.place.schema)
+            use(connection, self.place.schema)
+            speak(connection)
+            self._owners.take(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except Refusal as refusal:
+            if refusal.code == "store_unavailable" and not refusal.message.startswith(self.place.shown):
+                raise Refusal(refusal.code, f"{self.place.shown}: {refusal.message}", refusal.hint) from refusal
+            raise
+        except psycopg.Error as error:
+            if self._connection is not None and is_lost(self._connection, error):
+                self._drop()
+            refused = refused_statement(self.place, error)
+            if refused is None:
+                raise bare(error) from None
+            raise refused from None
+        finally:
+            self._used = time.monotonic()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _let_go(self) -> None:
+        """Give the owner's lock back before the connection ends, which the database may notice late."""
+        if self._connection is not None:
+            try:
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
+            except psycopg.Error as error:
+                logging.getLogger(__name__).info("store: the connection was lost before its end: %s", bare(error))
+        self._drop()
+
+
+def _refuse_other_encodings(connection: Connection[Any]) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        hint = "Create another one with ENCODING 'UTF8', and name it in store.url."
+        raise Refusal("store_unavailable", f"This database is encoded in {encoding}, not in UTF-8.", hint)
+
+
+def _persistent(session: Session, work: Callable[[Session], T]) -> T:
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return work(session)
+        except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
+            if attempt == ATTEMPTS:
+                raise
+            time.sleep(random.uniform(0.01, 0.05) * attempt)  # noqa: S311 - no secret
+    raise AssertionError
+
+
+def _connected(place: Place) -> Connection[Any]:
+    """A connection, in `CONNECT_SECONDS` at most, however long the name of the host takes to be found."""
+    made: Future[Connection[Any]] = Future()
+
+    def attempt() -> None:
+        try:
+            made.set_result(psycopg.connect(place.conninfo(CONNECT_SECONDS), autocommit=True))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            made.set_exception(error)
+
+    Thread(target=attempt, name="codelaw-store-connect", daemon=True).start()
+    try:
+        return made.result(CONNECT_SECONDS)
+    except TimeoutError:
+        made.add_done_callback(_close_late)
+        raise refused_connection(place, TimeoutError(f"timeout: no answer within {CONNECT_SECONDS:g} s")) from None
+    except psycopg.Error as error:
+        raise refused_connection(place, error) from None
+
+
+def _close_late(made: Future[Connection[Any]]) -> None:
+    if made.exception() is None:
+        made.result().close()

@@ -1,0 +1,163 @@
+"""Which database a URL names, and what to say when it cannot be had; the password is never said (S-5)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from codelaw.domain.errors import Refusal
+
+SCHEMA = "codelaw"
+"""Where our tables live, unless the URL's options set another search path."""
+
+_SEARCH_PATH = re.compile(r"search_path\s*=\s*\"?([^\s,\"]+)")
+
+_DEFAULTS = {
+    "application_name": "codelaw",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""Where the URL says nothing else. A host that is gone is noticed within seconds (the last is in milliseconds)."""
+
+_PERCENT = "Write it as postgresql://user:password@host:5432/database, special characters percent-encoded (@ as %40)."
+
+_SAID: tuple[tuple[str, str, str], ...] = (
+    (
+        r"password authentication failed|no password supplied|role \".*\" does not exist|authentication failed",
+        "the server does not accept this user and password",
+        "Check both in store.url; a password may also stand in PGPASSWORD or ~/.pgpass.",
+    ),
+    (
+        r"database \".*\" does not exist",
+        "the server has no such database",
+        "Create it with `createdb`, or name another one in store.url.",
+    ),
+    (
+        r"no pg_hba.conf entry",
+        "the server lets this user and computer not in",
+        "Ask its administrator for a line in pg_hba.conf.",
+    ),
+    (
+        r"SSL|certificate",
+        "no secure connection could be made",
+        "Check sslmode and sslrootcert in store.url.",
+    ),
+    (
+        r"too many clients|too many connections|connection slots",
+        "the server has no connection left",
+        "Try again in a moment, or raise max_connections.",
+    ),
+    (
+        r"starting up|shutting down|recovery mode|not yet accepting",
+        "the server is starting or stopping",
+        "Try again in a moment.",
+    ),
+    (
+        r"refused|No such file|timeout|timed out|resolve host|translate host|[Nn]o route|unreachable",
+        "the server cannot be reached",
+        "Check host and port in store.url, the network, and that PostgreSQL runs there.",
+    ),
+)
+_CONNECT_HINT = "Check host, port, user, password and database in store.url, and that PostgreSQL runs there."
+
+_LOST = ("the connection was lost", "Nothing that was saved before is lost; the next call connects again.")
+
+_STATES: dict[str, tuple[str, str]] = {
+    "08": _LOST,
+    "25006": ("the database can only be read", "Let store.url name the primary server, not a standby."),
+    "25P03": ("a transaction took too long and was given up", "Nothing of it was saved; try again."),
+    "40": ("other servers wrote the same at the same time", "Try again in a moment."),
+    "42501": (
+        "this user may not do that",
+        "Let the whole team use one user of the database, or GRANT this one all rights on the schema and its tables.",
+    ),
+    "53100": ("the disk of the server is full", "Free some space there; nothing that was saved is lost."),
+    "53": ("the server has not enough resources", "Try again in a moment; nothing that was saved is lost."),
+    "54": ("a text is too big for the database", "Send less text at once."),
+    "55P03": ("another server holds this chat", "Try again in a moment."),
+    "57": _LOST,
+    "57014": ("the server broke the work off", "Nothing of it was saved; try again."),
+    "58": ("the server had an error of its system", "Look into its log; nothing that was saved before is touched."),
+    "XX": ("the database is damaged, or its server has a fault", "Look into the log of the PostgreSQL server."),
+}
+"""By SQLSTATE, or by its class. What is not here is a mistake of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A database that a URL names."""
+
+    parameters: dict[str, Any] = field(repr=False)
+    """For libpq; with the password, if the URL has one."""
+    schema: str
+    shown: str
+    """For messages: host, port and database."""
+
+    def conninfo(self, seconds: float) -> str:
+        """What libpq is told, to try each address for so long."""
+        return make_conninfo("", **{**self.parameters, "connect_timeout": int(seconds), "client_encoding": "utf8"})
+
+
+def place_of(url: str) -> Place:
+    """What the URL names.
+
+    Raises:
+        Refusal: `store_unavailable`: it cannot be read. libpq's own words are not told: they may hold the password.
+    """
+    try:
+        parameters: dict[str, Any] = dict(conninfo_to_dict(url))
+    except psycopg.Error:
+        raise _unreadable() from None
+    host, port, database = (str(parameters.get(name) or "") for name in ("host", "port", "dbname"))
+    if "@" in host + database or re.search(r"[^0-9,]", port):  # the rest of a password with a bare @, : or / in it
+        raise _unreadable()
+    found = _SEARCH_PATH.search(str(parameters.get("options") or ""))
+    shown = f"postgresql://{host}{port and ':'}{port}/{database}"
+    return Place({**_DEFAULTS, **parameters}, found[1] if found else SCHEMA, shown)
+
+
+def is_lost(connection: Connection[Any], error: psycopg.Error) -> bool:
+    """Whether the connection is of no use any more."""
+    return connection.closed or (error.sqlstate or "").startswith(("08", "57P", "25P03"))
+
+
+def refused_connection(place: Place, error: Exception) -> Refusal:
+    """Why there is no connection: libpq gives words only, no code."""
+    said = _first_line(place, str(error))
+    for pattern, reason, hint in _SAID:
+        if re.search(pattern, said):
+            return Refusal("store_unavailable", f"{place.shown}: {reason} ({said}).", hint)
+    return Refusal("store_unavailable", f"{place.shown}: there is no connection ({said}).", _CONNECT_HINT)
+
+
+def refused_statement(place: Place, error: psycopg.Error) -> Refusal | None:
+    """What to tell of a statement that failed; None: it is a mistake of ours."""
+    state = error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) else "")
+    advice = _STATES.get(state) or _STATES.get(state[:2])
+    if advice is None:
+        return None
+    reason, hint = advice
+    said = _first_line(place, error.diag.message_primary or str(error))
+    return Refusal("store_unavailable", f"{place.shown}: {reason} ({said}).", hint)
+
+
+def bare(error: psycopg.Error) -> psycopg.Error:
+    """The error without the rows it is about: words of a chat belong into no log (S-5)."""
+    return type(error)(error.diag.message_primary or type(error).__name__)
+
+
+def _unreadable() -> Refusal:
+    return Refusal("store_unavailable", "store.url is no PostgreSQL URL that can be read.", _PERCENT)
+
+
+def _first_line(place: Place, said: str) -> str:
+    line = said.strip().splitlines()[0].rstrip(".") if said.strip() else "no reason given"
+    secret = str(place.parameters.get("password") or "")
+    return (line.replace(secret, "***") if len(secret) > 2 else line)[:300]

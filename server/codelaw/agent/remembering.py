@@ -1,0 +1,348 @@
+"""Memory as one chat sees it: saved through the gate, searched, and gathered beside a turn's question (B-6 to B-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from codelaw.context.tokens import estimate
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import EmbeddingFailure, Refusal
+from codelaw.domain.memories import Category, Memory, MemoryScope, Places, Recalled, Saved
+from codelaw.domain.messages import Fragment
+from codelaw.memory import capture, profile
+from codelaw.memory.recall import Shown, ranked, shown
+
+if TYPE_CHECKING:
+    from codelaw.ports.embedder import Embedder, Vector
+    from codelaw.ports.memories import MemoryStore
+
+T = TypeVar("T")
+
+EMBEDDER_SHARE = 0.5
+"""Of the time for a turn's memories that the embedder may take: afterwards words alone decide."""
+PATIENCE = 5.0
+"""Seconds that the embedder has where no turn waits: a save, a search."""
+LEFT_SECONDS = 30.0
+"""How long something that was left behind may go on; while it does, no turn waits for memory again."""
+LOOKED_AT = 2_000
+"""Characters of a question that are embedded: its beginning and its end."""
+NEIGHBOURS = 30
+"""Entries that a new one is compared with."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a turn is shown of memory."""
+
+    fragments: tuple[Fragment, ...] = ()
+    """To stand right after the question (L-3): the profile, then what was recalled; neither when there is none."""
+    recalled: tuple[Recalled, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecallLimits:
+    """The settings of `memory`."""
+
+    enabled: bool = True
+    top_k: int = 5
+    min_similarity: float | None = None
+    seconds: float = 0.5
+    """After which a turn goes on without."""
+    category: Category | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Attic:
+    """What the chats of a session share: which trouble was told, and the work that nobody waits for."""
+
+    told: set[str] = field(default_factory=set[str])
+    saving: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Two that save the same at once: the second finds what the first saved."""
+    _left: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
+    _later: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
+
+    @property
+    def hangs(self) -> bool:
+        """Something that took too long is still going on."""
+        return bool(self._left)
+
+    def leave(self, work: asyncio.Future[Any]) -> None:
+        """Wait for it no more; it is cancelled when it has not ended after a while."""
+        if work.done():
+            _heard(work)
+            return
+        if work in self._left:
+            return
+        self._left.add(work)
+        timer = asyncio.get_running_loop().call_later(LEFT_SECONDS, work.cancel)
+
+        def ended(done: asyncio.Future[Any]) -> None:
+            timer.cancel()
+            self._left.discard(done)
+            _heard(done)
+
+        work.add_done_callback(ended)
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it in the background; a failure is logged."""
+        task = asyncio.create_task(work)
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+        task.add_done_callback(_heard)
+
+    async def settle(self) -> None:
+        """Wait for what goes on in the background."""
+        await asyncio.gather(*self._later, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Finish what was begun, as far as that is quick, and cancel the rest."""
+        if self._later:
+            await asyncio.wait(self._later, timeout=1.0)
+        for work in (*self._left, *self._later):
+            work.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMemory:
+    """A `Remembering`: the memory of one chat, or of no chat, as the settings are now."""
+
+    store: MemoryStore
+    embedder: Callable[[], Embedder | None]
+    """The one in use; None as long as there is none."""
+    places: Places
+    limits: RecallLimits
+    clock: Callable[[], float]
+    """Seconds since the epoch."""
+    attic: Attic
+
+    async def save(
+        self,
+        text: str,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+    ) -> Saved:
+        """Remember a text, or merge it with an entry that says the same.
+
+        Raises:
+            Refusal: `memory_refused` by the gate, `store_unavailable`.
+        """
+        self._require_enabled()
+        kept = await asyncio.to_thread(capture.checked, text)
+        where = scope or capture.scope_for(category or capture.DEFAULT_CATEGORY, self.places)
+        mine = capture.owner(where, self.places)
+        sure = capture.DEFAULT_CONFIDENCE if confidence is None else confidence
+        async with self.attic.saving:
+            name, vector = await self._vector(kept, PATIENCE)
+            near = await self.store.candidates(self.places, kept, embedder=name, vector=vector, limit=NEIGHBOURS)
+            older = capture.duplicate(kept, (candidate.memory for candidate in near))
+            if older is not None:
+                memory = capture.merged(older, kept, category, where, mine, sure)
+            else:
+                kind = category or capture.DEFAULT_CATEGORY
+                memory = Memory(uuid4().hex[:12], kept, kind, where, mine, sure, self.clock())
+            unchanged = older is not None and older.text == memory.text
+            if unchanged:
+                vector = None  # it has one, or is waiting for it
+            await self.store.save(memory, embedder=name, vector=vector)
+        return Saved(memory, older is not None)
+
+    async def search(self, query: str, category: Category | None = None, limit: int = 5) -> Sequence[Recalled]:
+        """The entries that answer best, best first.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        name, vector = await self._vector(_looked_at(query), PATIENCE)
+        many = max(50, limit)
+        found = await self.store.candidates(
+            self.places, query, embedder=name, vector=vector, category=category, limit=many
+        )
+        best = ranked(found, limit=limit, category=category, min_similarity=self.limits.min_similarity)
+        self._used([one.memory for one in best])
+        return best
+
+    async def update(
+        self,
+        memory_id: str,
+        *,
+        text: str | None = None,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+    ) -> Memory:
+        """Change what is given.
+
+        Raises:
+            Refusal: `memory_not_found`; `memory_refused` by the gate; `store_unavailable`.
+        """
+        before = await self._mine(memory_id)
+        moved = scope is not None and scope != before.scope
+        after = replace(
+            before,
+            text=before.text if text is None else await asyncio.to_thread(capture.checked, text),
+            category=category or before.category,
+            scope=scope or before.scope,
+            belongs_to=capture.owner(scope, self.places) if scope is not None and moved else before.belongs_to,
+            confidence=before.confidence if confidence is None else confidence,
+        )
+        name, vector = ("", None) if after.text == before.text else await self._vector(after.text, PATIENCE)
+        await self.store.save(after, embedder=name, vector=vector)
+        return after
+
+    async def forget(self, memory_id: str) -> None:
+        """Forget it for good.
+
+        Raises:
+            Refusal: `memory_not_found`, `store_unavailable`.
+        """
+        await self._mine(memory_id)
+        await self.store.forget(memory_id)
+
+    async def beside(self, question: str, *, used: bool = True) -> Remembered:
+        """What a turn that asks `question` is shown of memory; never raises but for a cancel.
+
+        It takes no longer than the limit: what fails or is late is left out, and told once in a session (B-8).
+        `used` is off for an inspection, after which no model has seen anything.
+        """
+        if not self.limits.enabled:
+            return Remembered()
+        gathering = _Gathering(self, asyncio.get_running_loop().time() + self.limits.seconds)
+        if self.attic.hangs:
+            gathering.trouble("slow", "what took too long is still going on")
+            return Remembered(notices=tuple(gathering.notices))
+        known, recalled = await gathering.gather(question)
+        block = shown(recalled)
+        parts = (("profile", known.text), ("memories", block.text))
+        if used:
+            self._used([*known.memories, *block.memories])
+        return Remembered(
+            tuple(Fragment(name, text) for name, text in parts if text),
+            recalled[: len(block.memories)],
+            tuple(gathering.notices),
+        )
+
+    async def embedded(self, text: str) -> tuple[str, Vector | None]:
+        """The name of the embedder and the text's vector; nothing where there is no embedder.
+
+        Raises:
+            EmbeddingFailure: it could not be done.
+        """
+        embedder = self.embedder()
+        if embedder is None:
+            return "", None
+        (vector,) = await embedder.embed([text])
+        return embedder.name, vector
+
+    async def _vector(self, text: str, seconds: float) -> tuple[str, Vector | None]:
+        """The same where words alone will do: without a vector the queue makes one later (B-5)."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.embedded(text)
+        except (EmbeddingFailure, TimeoutError) as error:
+            _log.warning("memory: not embedded: %s", error)
+        return "", None
+
+    async def _mine(self, memory_id: str) -> Memory:
+        memory = await self.store.get(memory_id)
+        if memory.scope == "user" and memory.belongs_to != self.places.user:
+            raise Refusal("memory_not_found", "There is no such memory.", "List the memories to see their ids.")
+        return memory
+
+    def _used(self, memories: Sequence[Memory]) -> None:
+        if memories:
+            self.attic.later(self.store.mark_used([memory.id for memory in memories], self.clock()))
+
+    def _require_enabled(self) -> None:
+        if not self.limits.enabled:
+            raise Refusal("memory_refused", "Memory is switched off.", "Set memory.enabled to true to use it.")
+
+
+class _Gathering:
+    """One gathering of memories for a turn, which must be over at `until`, in seconds of the loop's clock."""
+
+    def __init__(self, memory: ChatMemory, until: float) -> None:
+        self._memory = memory
+        self._until = until
+        self.notices: list[Notice] = []
+
+    async def gather(self, question: str) -> tuple[Shown, tuple[Recalled, ...]]:
+        """The profile, and what is recalled beside it."""
+        memory = self._memory
+        store, places, limits = memory.store, memory.places, memory.limits
+        anything = await self._attempt(store.list(places, None, None, 1, None))
+        if anything is None or not anything[0]:
+            return Shown(""), ()  # and no embedder was bothered
+        about = asyncio.ensure_future(self._about())
+        try:
+            half = (self._until - asyncio.get_running_loop().time()) * EMBEDDER_SHARE
+            name, vector = await self._attempt(memory.embedded(_looked_at(question)), half) or ("", None)
+            found = await self._attempt(
+                store.candidates(places, question, embedder=name, vector=vector, category=limits.category)
+            )
+            known = await self._attempt(about) or Shown("")
+        finally:
+            memory.attic.leave(about)
+        recalled = ranked(
+            found or (),
+            limit=limits.top_k,
+            category=limits.category,
+            min_similarity=limits.min_similarity,
+            without={entry.id for entry in known.memories},
+        )
+        return known, recalled
+
+    def trouble(self, cause: str, why: str) -> None:
+        """Tell it, unless the same was told before in this session."""
+        _log.warning("memory: %s: %s", cause, why)
+        if cause not in self._memory.attic.told:
+            self._memory.attic.told.add(cause)
+            message = f"The turn goes on without all of its memories: {why}."
+            self.notices.append(Notice("warning", "memory_unavailable", message))
+
+    async def _about(self) -> Shown:
+        store, places = self._memory.store, self._memory.places
+        user = await store.foremost(places, "user", profile.USER_CATEGORIES, profile.PROFILE_ENTRIES)
+        project = await store.foremost(places, "project", profile.PROJECT_CATEGORIES, profile.PROFILE_ENTRIES)
+        return profile.profile(user, project, estimate)
+
+    async def _attempt(self, work: Awaitable[T], seconds: float | None = None) -> T | None:
+        """The result of `work`; None, and a notice, when it fails or is late. It is left behind then."""
+        left = self._until - asyncio.get_running_loop().time()
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait([task], timeout=max(0.0, left if seconds is None else min(left, seconds)))
+            if task.done():
+                return task.result()
+            task_cancelled = seconds is not None and task.cancel()  # an embedder can be stopped, a store's thread not
+            late = "the embedder" if task_cancelled else "the store"
+            self.trouble("slow", f"{late} took longer than memory.timeoutMs allows")
+        except EmbeddingFailure as failure:
+            self.trouble("embedder", failure.message.rstrip("."))
+        except Refusal as refusal:
+            self.trouble(refusal.code, refusal.message.rstrip("."))
+        except Exception as bug:  # noqa: BLE001 - a bug in memory takes none of the turn (B-8)
+            _log.exception("memory failed")
+            self.trouble(type(bug).__name__, "memory failed inside; the log says why")
+        finally:
+            self._memory.attic.leave(task)
+        return None
+
+
+def _looked_at(question: str) -> str:
+    half = LOOKED_AT // 2
+    return question if len(question) <= LOOKED_AT else f"{question[:half]}\n{question[-half:]}"
+
+
+def _heard(work: asyncio.Future[Any]) -> None:
+    """Its failure is known, and none of a turn's."""
+    if not work.cancelled() and (error := work.exception()) is not None:
+        _log.info("memory: what nobody waited for failed: %s", error)

@@ -1,0 +1,273 @@
+"""Building a prompt from messages, a question and a strategy (B-9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
+from codelaw.api.limits import prompt_limit
+from codelaw.api.reading import SYSTEM, read, text_of
+from codelaw.api.searching import by_words
+from codelaw.context.budget import SHARES, Budget, Tracker, budget_report
+from codelaw.context.pin import active_task, pin
+from codelaw.context.sections import Section, message_section, text_section
+from codelaw.context.spans import SpanReport, spans_fragment
+from codelaw.context.strategies import Material, Resolved, Selection, choose, resolve, thread_message
+from codelaw.context.tokens import estimate
+from codelaw.domain.chats import Strategy
+from codelaw.domain.errors import Refusal
+from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.passages import Hit
+from codelaw.domain.reports import Dropped
+from codelaw.templates.render import render
+from codelaw.transcript.rounds import rounds
+from codelaw.transcript.transcript import Transcript
+
+Search = Callable[[str, Sequence[ApiMessage]], Sequence[tuple[int, float]]]
+"""From a question and the older messages to places among these and scores, best first."""
+
+_SHOWS_SUMMARY: frozenset[Resolved] = frozenset({"layered", "summary+recent", "sliding-window"})
+
+
+def build_context(
+    messages: Sequence[ApiMessage],
+    question: str | ApiMessage,
+    *,
+    model: str = "",
+    strategy: Strategy = "auto",
+    system_prompt: str = "",
+    law: str = "",
+    summary: str = "",
+    summarized: int = 0,
+    memories: Sequence[str] = (),
+    search: Search | None = None,
+    max_prompt_tokens: int | None = None,
+    enforce_shares: bool | None = None,
+    shares: tuple[float, ...] = SHARES,
+    last: int = 30,
+    recent_min: int = 4,
+    recent_max: int = 20,
+    window: int = 20,
+    span_top_k: int = 5,
+    span_radius: int = 2,
+    span_share: float = 0.4,
+    span_min_similarity: float | None = None,
+    pin_goal: bool | None = None,
+    todos: str = "",
+) -> BuiltContext:
+    """The prompt for `question` after `messages`, and what was made of them.
+
+    Args:
+        messages: the chat so far, oldest first. Its system messages join `system_prompt`.
+        question: the current input, which is never cut and stands in the prompt once. Where it is one of `messages`,
+            the very object, it is not repeated; equal words of earlier messages are no reason to leave it out (L-7).
+        model: its name decides the budget, see `prompt_limit`.
+        strategy: `auto` goes by the number of messages (B-1).
+        system_prompt: L1; never cut.
+        law: L2; never cut.
+        summary: of the first `summarized` messages, for the strategies that show one.
+        summarized: how many messages the summary speaks of.
+        memories: texts that bear on the question, best first.
+        search: for `span-retrieval`; by default a search by words. What it raises is told in `dropped` (B-8).
+        max_prompt_tokens: the whole prompt; by default that of the model.
+        enforce_shares: whether parts are held to their shares (B-2); by default for `sliding-window`.
+        shares: of system, summary, retrieved, recent and input; only their ratio counts.
+        last: messages that `last-n` shows.
+        recent_min: messages that stay beside a summary or spans.
+        recent_max: messages at most, in whole rounds.
+        window: rounds of the `sliding-window`.
+        span_top_k: hits that are followed.
+        span_radius: messages on either side of a hit.
+        span_share: of what is left of the budget, for spans.
+        span_min_similarity: hits of a smaller score are left out; comparable within one search only.
+        pin_goal: whether the goal is repeated at the end; by default for `sliding-window` (L-7).
+        todos: how far the work has come, for the pin.
+
+    Raises:
+        Refusal: `context_overflow`: the question, the system prompt and the law do not fit, or, asked for in `full`,
+            the chat does not. The message has the sizes.
+        ValueError: a message has no known role.
+    """
+    total = max_prompt_tokens if max_prompt_tokens is not None else prompt_limit(model)
+    asked: ApiMessage = question if isinstance(question, Mapping) else {"role": "user", "content": question}
+    spoken = [one for one in messages if one is not question and one.get("role") not in SYSTEM]
+    told = [text_of(one) for one in messages if one is not question and one.get("role") in SYSTEM]
+    system = "\n\n".join(part for part in (system_prompt, *told) if part)
+    history = read(spoken)
+    chosen_strategy = resolve(strategy, len(history))
+    strict = chosen_strategy == "sliding-window" if enforce_shares is None else enforce_shares
+    budget = Budget(total, shares, strict)
+    asked_text = text_of(asked)
+    pinned = chosen_strategy == "sliding-window" if pin_goal is None else pin_goal
+    tail = pin(active_task(asked_text, todos)) if pinned else None
+    fixed = [
+        *([text_section("L1", "system", system)] if system else []),
+        *([text_section("L2", "law", law)] if law else []),
+    ]
+    question_section = text_section("turn", "question", asked_text)
+    tail_section = text_section("tail", tail.name, tail.text) if tail is not None else None
+    tracker = _fixed(total, fixed, question_section, tail_section)
+    material, room = _material(history, summary, summarized, chosen_strategy, budget)
+    selection = Selection(
+        chosen_strategy,
+        strategy == "auto",
+        summary_room=room,
+        last=last,
+        recent_min=recent_min,
+        recent_max=recent_max,
+        rounds=window,
+    )
+    left = tracker.left - sum(estimate(one.content) for one in (*material.archived, *filter(None, [material.thread])))
+    available = left
+    if strict:
+        left = min(left, budget.recent(fixed=tracker.used))
+    elif chosen_strategy == "span-retrieval":
+        left = int(left * (1 - span_share))
+    # A chat that was wanted in full is sent so or not at all.
+    in_full = chosen_strategy == "full" and not selection.by_auto
+    chosen = choose(material, selection if in_full else selection.narrowed(left))
+    dropped = list(chosen.dropped)
+    recent = [message for round_ in chosen.rounds for message in round_.messages]
+    summaries = message_section("L3", "summaries", chosen.summaries) if chosen.summaries else None
+    recents = message_section("L3", "history", recent) if recent else None
+    for section in filter(None, (summaries, recents)):
+        tracker.force(section.name, section.tokens)
+    if in_full and tracker.used > total:
+        raise _overflow(total, [*fixed, *filter(None, [recents]), question_section], "Choose another strategy.")
+    retrieved: list[Fragment] = []
+    report = SpanReport()
+    if chosen_strategy == "span-retrieval":
+        shown = {message.id for message in recent}
+        room = min(tracker.left, int(available * span_share), budget.share("retrieved") if strict else total)
+        try:
+            hits = _hits(search, asked_text, history, spoken, shown)
+        except Exception as error:  # noqa: BLE001 - whatever a caller's search raises, the recents are there (B-8)
+            hits = []
+            dropped.append(Dropped("spans", f"the search failed: {error}"))
+        hits = [hit for hit in hits if span_min_similarity is None or hit.score >= span_min_similarity][:span_top_k]
+        past = Transcript(tuple(history))
+        block, report = spans_fragment(past, shown, hits, radius=span_radius, budget_tokens=room)
+        retrieved += [block] if block is not None else []
+        tracker.force("spans", report.tokens)
+    remembered = _memories(memories, min(tracker.left, budget.share("retrieved")) if strict else tracker.left)
+    if len(remembered) < len(memories):
+        dropped.append(Dropped("memories", f"{len(memories) - len(remembered)} had no room"))
+    if remembered:
+        retrieved.append(Fragment("memories", render("memories", lines=remembered)))
+    beside = [text_section("turn", fragment.name, fragment.text) for fragment in retrieved]
+    sections = [*fixed, *filter(None, [summaries, recents]), question_section, *beside, *filter(None, [tail_section])]
+    own = {message.id: one for message, one in zip(history, spoken, strict=True)}
+    summed_up = summarized if chosen.summaries else 0
+    return BuiltContext(
+        [
+            *({"role": "system", "content": section.content} for section in fixed),
+            *({"role": "system", "content": one.content} for one in chosen.summaries),
+            *(own[message.id] for message in recent),
+            asked,
+            *({"role": "user", "content": section.content} for section in beside),
+            *({"role": "user", "content": section.content} for section in filter(None, [tail_section])),
+        ],
+        _stats(sections, history),
+        Metadata(len(recent), summed_up, bool(chosen.summaries), len(remembered), report.messages),
+        chosen_strategy,
+        total,
+        budget_report([(section, section.tokens) for section in sections], budget),
+        tuple(dropped),
+    )
+
+
+def build_context_for_request(
+    messages: Sequence[ApiMessage], *, model: str = "", context_strategy: Strategy = "auto", **options: Any
+) -> BuiltContext:
+    """As `build_context`, for a request whose last message of the user is the current input.
+
+    Raises:
+        ValueError: there is none; and as `build_context`.
+        Refusal: as `build_context`.
+    """
+    spoken = [message for message in messages if message.get("role") not in SYSTEM]
+    if not spoken or read(spoken)[-1].role != "user":
+        raise ValueError("the last message must be the user's")
+    return build_context(messages, spoken[-1], model=model, strategy=context_strategy, **options)
+
+
+def build_simple_context(system_prompt: str, user_prompt: str, previous: Sequence[ApiMessage] = ()) -> list[ApiMessage]:
+    """System prompt, what was said before, and the input: no budget, no strategy."""
+    first: list[ApiMessage] = [{"role": "system", "content": system_prompt}] if system_prompt else []
+    return [*first, *previous, {"role": "user", "content": user_prompt}]
+
+
+def _fixed(total: int, fixed: Sequence[Section], question: Section, tail: Section | None) -> Tracker:
+    """The budget without what is never cut."""
+    tracker = Tracker(total)
+    for section in (*fixed, question, *filter(None, [tail])):
+        tracker.force(section.name, section.tokens)
+    if tracker.used > total:
+        raise _overflow(total, [*fixed, question], "Shorten the message or the system prompt, or raise the budget.")
+    return tracker
+
+
+def _overflow(total: int, sections: Sequence[Section], hint: str) -> Refusal:
+    sizes = ", ".join(f"{section.name} {section.tokens}" for section in sections)
+    return Refusal("context_overflow", f"The prompt may have {total} tokens, and these need more: {sizes}.", hint)
+
+
+def _material(
+    history: Sequence[Message], summary: str, summarized: int, strategy: Resolved, budget: Budget
+) -> tuple[Material, int | None]:
+    """The rounds, and the summary where the strategy shows one; behind a summary `layered` shows the rest."""
+    room = budget.share("summary") if budget.enforced else None
+    whole = rounds(history)
+    known = {message.id for message in history[:summarized]}
+    covered = sum(all(message.id in known for message in round_.messages) for round_ in whole)
+    if not summary or strategy not in _SHOWS_SUMMARY:
+        return Material(whole), room
+    thread = thread_message(summary, "given", room)
+    if strategy == "layered":
+        return Material(whole[covered:], archived=(thread,)), room
+    return Material(whole, thread=thread, covered=covered), room
+
+
+def _hits(
+    search: Search | None,
+    question: str,
+    history: Sequence[Message],
+    spoken: Sequence[ApiMessage],
+    shown: set[str],
+) -> list[Hit]:
+    """What answers the question among the messages that are not shown."""
+    places = [place for place, message in enumerate(history) if message.id not in shown]
+    if search is None:
+        return by_words(question, [history[place] for place in places])
+    found = search(question, [spoken[place] for place in places])
+    return [Hit(history[places[place]].id, score) for place, score in found]
+
+
+def _memories(memories: Sequence[str], room: int) -> list[str]:
+    """The first memories that fit, each whole and on one line."""
+    kept: list[str] = []
+    for memory in memories:
+        line = " ".join(memory.split())
+        if estimate(render("memories", lines=[*kept, line])) > room:
+            break
+        kept.append(line)
+    return kept
+
+
+def _stats(sections: Sequence[Section], history: Sequence[Message]) -> TokenStats:
+    used: dict[str, int] = {}
+    for section in sections:
+        name = section.name if section.name in {"system", "law", "summaries", "history", "question"} else section.layer
+        used[name] = used.get(name, 0) + section.tokens
+    whole = message_section("L3", "history", history).tokens
+    shown = used.get("summaries", 0) + used.get("history", 0) + used.get("turn", 0)
+    return TokenStats(
+        system_prompt=used.get("system", 0) + used.get("law", 0),
+        summary=used.get("summaries", 0),
+        retrieved=used.get("turn", 0),
+        recent_messages=used.get("history", 0),
+        current_input=used.get("question", 0) + used.get("tail", 0),
+        total=sum(used.values()),
+        saved=max(0, whole - shown),
+    )

@@ -1,0 +1,25 @@
+"""How many tokens a prompt may have, by the name of the model (B-9)."""
+
+from __future__ import annotations
+
+from codelaw.adapters.models.catalog import profile
+from codelaw.context.tokens import output_reserve
+
+PROMPT_LIMITS: dict[str, int] = {"gpt-4": 8_192, "claude-3": 100_000, "gpt-3.5": 4_096}
+"""By the name, or the beginning of the name, of a model."""
+DEFAULT_PROMPT_LIMIT = 4_096
+
+
+def prompt_limit(model: str) -> int:
+    """Tokens for a prompt to `model`.
+
+    A name that stands in the table has its number there. Else the model's profile decides: its window without what is
+    kept for the answer (W-7). Else the longest beginning of the name that stands in the table, else 4 096.
+    """
+    if model in PROMPT_LIMITS:
+        return PROMPT_LIMITS[model]
+    known = profile(model) if model else None
+    if known is not None:
+        return known.context_window - output_reserve(known.context_window, profile=known)
+    families = [family for family in PROMPT_LIMITS if model.startswith(family)]
+    return PROMPT_LIMITS[max(families, key=len)] if families else DEFAULT_PROMPT_LIMIT

@@ -1,0 +1,87 @@
+"""Requests about long-term memory, as the user makes them (B-6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from codelaw.app.core import Core
+
+if TYPE_CHECKING:
+    from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
+
+
+class MemoryRequests(Core):
+    """Memories: saved, listed, searched, changed, forgotten. Those of a chat count only where one is named."""
+
+    async def save_memory(
+        self,
+        text: str,
+        *,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+        chat_id: str | None = None,
+    ) -> Saved:
+        """Remember a text, through the same gate as a model's.
+
+        Raises:
+            Refusal: `memory_refused`, `chat_not_found`.
+        """
+        return await (await self._memory_of(chat_id)).save(text, category, scope, confidence)
+
+    async def memories(
+        self,
+        *,
+        scope: MemoryScope | None = None,
+        category: Category | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        chat_id: str | None = None,
+    ) -> tuple[Sequence[Memory], str | None]:
+        """Those that count here, newest first. The second value continues the list."""
+        memory = await self._memory_of(chat_id)
+        return await memory.store.list(memory.places, scope, category, limit, cursor)
+
+    async def search_memories(
+        self, query: str, *, category: Category | None = None, limit: int = 10, chat_id: str | None = None
+    ) -> Sequence[Recalled]:
+        """Those that answer best, best first."""
+        return await (await self._memory_of(chat_id)).search(query, category, limit)
+
+    async def update_memory(
+        self,
+        memory_id: str,
+        *,
+        text: str | None = None,
+        category: Category | None = None,
+        scope: MemoryScope | None = None,
+        confidence: float | None = None,
+        chat_id: str | None = None,
+    ) -> Memory:
+        """Change what is given.
+
+        Raises:
+            Refusal: `memory_not_found`, `memory_refused`.
+        """
+        memory = await self._memory_of(chat_id)
+        return await memory.update(memory_id, text=text, category=category, scope=scope, confidence=confidence)
+
+    async def forget_memory(self, memory_id: str) -> None:
+        """Forget it for good.
+
+        Raises:
+            Refusal: `memory_not_found`.
+        """
+        await (await self._memory_of(None)).forget(memory_id)
+
+    async def backfill(self, chat_id: str | None) -> int:
+        """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5).
+
+        Raises:
+            Refusal: `chat_not_found`; `model_unavailable`: the embedder failed.
+        """
+        store = await self._chats.store()
+        if chat_id is not None:
+            await store.chat(chat_id)
+        return 0 if self._embedding is None else await self._embedding.backfill(chat_id)

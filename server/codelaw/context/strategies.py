@@ -1,0 +1,252 @@
+"""What of a chat's past is shown: one function for each strategy, from values to values (B-1, B-3).
+
+Each keeps rounds whole, so that no call is parted from its result, and the newest first. Rounds that would go over the
+room for what is recent are left out, oldest first; the newest stays in any case, and what is too big then is the
+ladder's business (C-5, W-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from codelaw.context.sections import message_tokens
+from codelaw.context.tokens import estimate
+from codelaw.domain.chats import Strategy
+from codelaw.domain.checkpoints import ThreadSummary
+from codelaw.domain.messages import Message
+from codelaw.domain.reports import Dropped
+from codelaw.templates.render import render
+from codelaw.transcript.rounds import Round
+
+Resolved = Literal["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window"]
+
+LAST = 30
+"""Messages that `last-n` shows; those of tools count (B-3)."""
+SUMMARISED: frozenset[Strategy] = frozenset({"summary+recent", "sliding-window"})
+"""The strategies that show a rolling summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A strategy and its measures, the same for all steps of a turn. Tokens are estimates."""
+
+    strategy: Resolved = "layered"
+    by_auto: bool = False
+    """`auto` has chosen it: then even `full` gives way to the window."""
+    limit: int = 0
+    """User turns shown at most, whatever the strategy; 0 for all (H-5)."""
+    summary_room: int | None = None
+    """Tokens for summaries; None for all they need."""
+    room: int | None = None
+    """Tokens for the recent rounds; None for all they need."""
+    last: int = LAST
+    recent_min: int = 4
+    """Messages that stay whatever `recent_max` says."""
+    recent_max: int = 20
+    rounds: int = 20
+    """Of the sliding window."""
+    summary: bool = True
+    """Whether a rolling summary is wanted."""
+    thread: ThreadSummary | None = None
+    """The rolling summary as it was when the turn began: one that is written meanwhile is shown by the next (L-6)."""
+
+    @property
+    def ignores_cuts(self) -> bool:
+        """Whether archived and demoted messages are shown whole all the same (B-1)."""
+        return self.strategy == "full"
+
+    @property
+    def narrows(self) -> bool:
+        """Whether rounds may be left out when the window is in danger: not of a history that was wanted in full."""
+        return self.strategy not in {"layered", "full"} or (self.strategy == "full" and self.by_auto)
+
+    def narrowed(self, room: int) -> Selection:
+        """With less room for the recent rounds."""
+        return replace(self, room=max(0, room if self.room is None else min(room, self.room)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """What a strategy chooses from."""
+
+    rounds: tuple[Round, ...]
+    """In order, repaired, as the view may show them."""
+    archived: tuple[Message, ...] = ()
+    """Summaries of what compactions have archived, as many as there is room for."""
+    uncovered: tuple[Message, ...] = ()
+    """Those of them that the rolling summary does not speak of."""
+    thread: Message | None = None
+    """The rolling summary as it is shown, if it is not stale (B-3)."""
+    covered: int = 0
+    """How many of `rounds` are in it, from the oldest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """What is shown of it."""
+
+    summaries: tuple[Message, ...]
+    rounds: tuple[Round, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+
+def resolve(strategy: Strategy, messages: int) -> Resolved:
+    """The strategy itself; what `auto` chooses for a chat of that many messages (B-1)."""
+    if strategy != "auto":
+        return strategy
+    if messages < 20:
+        return "full"
+    if messages < 50:
+        return "last-n"
+    return "summary+recent" if messages <= 100 else "span-retrieval"
+
+
+def choose(material: Material, selection: Selection) -> Chosen:
+    """What the selection's strategy shows of the material."""
+    return STRATEGIES[selection.strategy](material, selection)
+
+
+def layered(material: Material, selection: Selection) -> Chosen:
+    """Every round that no compaction has archived, and the summaries of those it has (K-2)."""
+    return _within(material.rounds, selection, Chosen(material.archived, material.rounds))
+
+
+def full(material: Material, selection: Selection) -> Chosen:
+    """Every round whole."""
+    return _within(material.rounds, selection, Chosen(material.archived, material.rounds))
+
+
+def last_n(material: Material, selection: Selection) -> Chosen:
+    """The newest messages, rounded outward to whole rounds."""
+    kept = newest(material.rounds, at_least=selection.last)
+    why = f"last-n shows the newest {selection.last} messages"
+    return _within(material.rounds, selection, Chosen(material.archived, kept), why)
+
+
+def summary_recent(material: Material, selection: Selection) -> Chosen:
+    """The rolling summary, and the newest messages."""
+    return _summarised(material, selection, _recent(material.rounds, selection))
+
+
+def span_retrieval(material: Material, selection: Selection) -> Chosen:
+    """The newest messages; what is found among the older ones stands beside the question (B-4)."""
+    why = f"span-retrieval shows the newest {selection.recent_max} messages, and what it finds among the older ones"
+    kept = _recent(material.rounds, selection)
+    return _within(material.rounds, selection, Chosen(material.archived, kept), why)
+
+
+def sliding_window(material: Material, selection: Selection) -> Chosen:
+    """The rolling summary, and the newest rounds."""
+    return _summarised(material, selection, material.rounds[-selection.rounds :])
+
+
+STRATEGIES: Mapping[Resolved, Callable[[Material, Selection], Chosen]] = {
+    "layered": layered,
+    "full": full,
+    "last-n": last_n,
+    "summary+recent": summary_recent,
+    "span-retrieval": span_retrieval,
+    "sliding-window": sliding_window,
+}
+
+
+def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:
+    """The newest rounds that hold at least so many messages; all when there are fewer."""
+    place, found = len(rounds), 0
+    while place > 0 and found < at_least:
+        place -= 1
+        found += len(rounds[place].messages)
+    return tuple(rounds[place:])
+
+
+def round_tokens(round_: Round) -> int:
+    """Estimated tokens of a round as it is sent."""
+    return sum(map(message_tokens, round_.messages))
+
+
+def cut_to(text: str, room: int) -> str:
+    """The first lines of a text that fit into `room` tokens, its end marked with an ellipsis; all of it when it fits.
+
+    A first line that is longer than that loses its end.
+    """
+    if estimate(text) <= room:
+        return text
+    kept: list[str] = []
+    lines = text.split("\n")
+    while lines and estimate("\n".join([*kept, lines[0], "…"])) <= room:
+        kept.append(lines.pop(0))
+    if not "".join(kept).strip():
+        kept, size = [text], len(text)
+        while size > 0 and estimate(kept[0]) + 1 > room:
+            size = size * 3 // 4
+            kept = [text[:size].rstrip()]
+    return "\n".join([*kept, "…"])
+
+
+def _recent(rounds: Sequence[Round], selection: Selection) -> tuple[Round, ...]:
+    """The newest rounds of at most `recent_max` messages together, and of at least `recent_min` however many it takes.
+
+    Whole rounds: the newest is there even when it alone is longer.
+    """
+    place, found = len(rounds), 0
+    while place > 0:
+        more = found + len(rounds[place - 1].messages)
+        if more > selection.recent_max and found >= max(1, selection.recent_min):
+            break
+        place, found = place - 1, more
+    return tuple(rounds[place:])
+
+
+def _summarised(material: Material, selection: Selection, kept: tuple[Round, ...]) -> Chosen:
+    """`kept` behind the rolling summary, or behind the archive's own summaries as long as there is none."""
+    thread = material.thread
+    summaries = material.archived if thread is None else (*material.uncovered, thread)
+    if selection.strategy == "sliding-window":
+        why = f"sliding-window shows the newest {selection.rounds} rounds"
+    else:
+        why = f"summary+recent shows the newest {selection.recent_max} messages"
+    shown = _within(material.rounds, selection, Chosen(summaries, kept), why)
+    unknown = len(material.rounds) - len(shown.rounds) - (material.covered if thread is not None else 0)
+    if unknown > 0 and selection.summary:
+        reason = f"{unknown} of the older rounds are not in the rolling summary yet"
+        return replace(shown, dropped=(*shown.dropped, Dropped("not summarised", reason)))
+    return shown
+
+
+def _within(rounds: Sequence[Round], selection: Selection, chosen: Chosen, why: str = "") -> Chosen:
+    """The chosen rounds without the oldest, as far as the room asks for it, and the reason for what is left out."""
+    dropped = list(chosen.dropped)
+    older = len(rounds) - len(chosen.rounds)
+    if older:
+        messages = sum(len(round_.messages) for round_ in rounds[:older])
+        dropped.append(Dropped("rounds left out", f"{older} older rounds ({messages} messages): {why}"))
+    kept = chosen.rounds
+    if selection.room is not None:
+        place, used = len(kept), 0
+        while place > 0 and ((used := used + round_tokens(kept[place - 1])) <= selection.room or place == len(kept)):
+            place -= 1
+        if place:
+            reason = f"{place} rounds that the {selection.room} tokens for recent rounds have no room for"
+            dropped.append(Dropped("rounds over budget", reason))
+            kept = kept[place:]
+    return Chosen(chosen.summaries, kept, tuple(dropped))
+
+
+def thread_message(text: str, covers: str, room: int | None) -> Message:
+    """The rolling summary as the view shows it, cut to `room` tokens."""
+    shown = render("thread", summary=text)
+    if room is not None and estimate(shown) > room:
+        shown = cut_to(shown, room)
+    return Message(f"thread_{covers}", "", "summary", shown)
+
+
+def told(selection: Selection, material: Material, chosen: Chosen) -> str:
+    """What is shown, in one line for a person."""
+    messages = sum(len(round_.messages) for round_ in chosen.rounds)
+    parts = [f"{len(chosen.rounds)} of {len(material.rounds)} rounds ({messages} messages)"]
+    if chosen.summaries:
+        parts.append(f"{len(chosen.summaries)} {'summary' if len(chosen.summaries) == 1 else 'summaries'}")
+    line = ", ".join(parts)
+    return f"auto chose {selection.strategy}: {line}" if selection.by_auto else line

@@ -1,0 +1,1 @@
+"""Long-term memory: what is remembered, what is refused, what is shown."""

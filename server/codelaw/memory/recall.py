@@ -1,0 +1,108 @@
+"""Which memories a model is shown, in what order, and how they are written (B-6).
+
+A memory is data that anybody may have caused to be saved: it is written so that it can begin no line of its own, and
+open or close no tag of ours (R-5).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Recalled
+from codelaw.templates.render import render
+
+SCOPE_PRIORITY: dict[MemoryScope, float] = {"session": 1.0, "project": 0.8, "user": 0.5}
+TOP_K = 5
+SHOWN_CHARACTERS = 2_000
+"""Of all recalled memories together, the words around them included."""
+CUT = " …"
+
+# Control characters, line breaks of any kind, and what changes the direction of text or cannot be seen.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]+"
+)
+_TAG = re.compile(
+    r"<(?=\s*[/|!?]?\s*(?:\||system|attachment|environment|todo-|pin\b|earlier-|remembered|assistant|human\b"
+    r"|user\b|tool|function|instruct|inst\b|im_))",
+    re.IGNORECASE,
+)
+_JOINED = re.compile("[\u200b-\u200d\u2060\ufeff\xad]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Memories as they stand in the view, and which of them those are."""
+
+    text: str
+    """Empty when there is nothing to show."""
+    memories: tuple[Memory, ...] = ()
+
+
+def score(similarity: float, confidence: float, priority: float) -> float:
+    """The place of a memory among others: `0.5·similarity + 0.3·confidence + 0.2·scope priority`."""
+    return 0.5 * similarity + 0.3 * confidence + 0.2 * priority
+
+
+def ranked(
+    candidates: Iterable[Candidate],
+    *,
+    limit: int = TOP_K,
+    category: Category | None = None,
+    min_similarity: float | None = None,
+    without: Collection[str] = (),
+) -> tuple[Recalled, ...]:
+    """The best memories, best first. Ties keep the order of `candidates`; those whose ids are `without` are left out.
+
+    An entry is in it once, at its best.
+    """
+    best: dict[str, Recalled] = {}
+    for candidate in candidates:
+        memory = candidate.memory
+        if memory.id in without or (category is not None and memory.category != category):
+            continue
+        if min_similarity is not None and candidate.similarity < min_similarity:
+            continue
+        value = score(candidate.similarity, memory.confidence, SCOPE_PRIORITY[memory.scope])
+        if memory.id not in best or best[memory.id].score < value:
+            best[memory.id] = Recalled(memory, candidate.similarity, value)
+    # Rounded, so that scores that are equal on paper tie.
+    return tuple(sorted(best.values(), key=lambda entry: -round(entry.score, 9))[:limit])
+
+
+def shown(recalled: Sequence[Recalled], limit: int = SHOWN_CHARACTERS) -> Shown:
+    """The block of recalled memories: whole entries as long as they fit into `limit` characters, best first.
+
+    The first one is always among them; alone too long, it ends with a mark.
+    """
+    memories = [entry.memory for entry in recalled]
+    if not memories:
+        return Shown("")
+    taken = 1
+    text = _block([line(memories[0])])
+    if len(text) > limit:
+        whole = line(memories[0])
+        keep = max(0, len(whole) - (len(text) - limit) - len(CUT))
+        return Shown(_block([whole[:keep] + CUT]), tuple(memories[:1]))
+    while taken < len(memories):
+        longer = _block([line(memory) for memory in memories[: taken + 1]])
+        if len(longer) > limit:
+            break
+        text, taken = longer, taken + 1
+    return Shown(text, tuple(memories[:taken]))
+
+
+def line(memory: Memory) -> str:
+    """A memory as one line of a list: what kind it is, whose, and its text."""
+    return f"{memory.category} ({memory.scope}): {harmless(memory.text)}"
+
+
+def harmless(text: str) -> str:
+    """A memory's text on one line, opening and closing no tag."""
+    text = _JOINED.sub("", text)
+    return _TAG.sub("&lt;", _UNPRINTABLE.sub(" ", text).strip())
+
+
+def _block(lines: Sequence[str]) -> str:
+    return render("memories", lines=lines)

@@ -1,0 +1,1 @@
+"""Finding what was said: words, passages, dates and scores, as pure functions (B-4, B-5)."""

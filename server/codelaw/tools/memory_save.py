@@ -1,0 +1,71 @@
+"""memory_save: remember something beyond this chat (T-8, B-6)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.memories import Category, MemoryScope
+from codelaw.domain.results import ToolResult
+from codelaw.memory.capture import LONGEST
+from codelaw.memory.recall import harmless
+from codelaw.memory.secrecy import secret
+from codelaw.ports.memories import Remembering
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+
+TITLE_CHARACTERS = 60
+
+
+class MemorySaveArguments(Arguments):
+    text: str = Field(min_length=1, max_length=4 * LONGEST)
+    category: Category | None = None
+    scope: MemoryScope | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
+
+
+class MemorySave(Tool[MemorySaveArguments]):
+    """Data: `outcome, id, text, category, scope, confidence`."""
+
+    name = "memory_save"
+    description = (
+        "Remember one fact for later chats, in one plain sentence; never a secret. The scope says for whom: the user "
+        "in every project, this project, or this chat. What says the same as an older memory is merged with it."
+    )
+    arguments = MemorySaveArguments
+    effect = "state"
+
+    def title(self, args: MemorySaveArguments) -> str:
+        if len(args.text) > 4 * LONGEST or secret(args.text) is not None:
+            return "Remember: (not shown)"  # it will be refused
+        text = harmless(args.text)
+        return f"Remember: {text if len(text) <= TITLE_CHARACTERS else text[: TITLE_CHARACTERS - 1] + '…'}"
+
+    async def run(self, args: MemorySaveArguments, env: ToolEnvironment) -> ToolResult:
+        memory = reached(env)
+        try:
+            saved = await memory.save(args.text, args.category, args.scope, args.confidence)
+        except Refusal as refusal:
+            raise told(refusal) from refusal
+        kept = saved.memory
+        data = {
+            "outcome": "merged" if saved.merged else "saved",
+            "id": kept.id,
+            "text": kept.text,
+            "category": kept.category,
+            "scope": kept.scope,
+            "confidence": kept.confidence,
+        }
+        return ToolResult("success", data, "An older memory said the same." if saved.merged else "Remembered.")
+
+
+def reached(env: ToolEnvironment) -> Remembering:
+    """The memory of the chat."""
+    if env.memory is None:
+        raise ToolFailure("EXECUTION_ERROR", "There is no memory here.")
+    return env.memory
+
+
+def told(refusal: Refusal) -> ToolFailure:
+    """A refusal as the model reads it."""
+    code = "INVALID_PARAM" if refusal.code == "memory_refused" else "EXECUTION_ERROR"
+    return ToolFailure(code, " ".join(part for part in (refusal.message, refusal.hint) if part))

@@ -1,0 +1,159 @@
+"""The embedder without a model: the same everywhere, and what shares words is near (B-5)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import struct
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.adapters.embedders.hashing import DIMENSION, LONGEST, HashingEmbedder, embed
+from codelaw.adapters.embedders.words import stem, words
+from codelaw.domain.errors import EmbeddingFailure
+
+SERVER = Path(__file__).parents[3] / "server"
+SAMPLE = "def parseConfig(file_path): # reads Größe, naïve café 設定ファイル 3.14\n    return tomllib.loads(file_path)"
+
+
+def numbers(packed: bytes) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(packed) // 4}f", packed)
+
+
+def alike(one: str, other: str, dimension: int = DIMENSION) -> float:
+    return sum(a * b for a, b in zip(numbers(embed(one, dimension)), numbers(embed(other, dimension)), strict=True))
+
+
+@given(st.text(max_size=300))
+def test_every_text_has_a_vector_of_length_one(text: str):
+    for dimension in (32, DIMENSION):
+        vector = numbers(embed(text, dimension))
+        assert len(vector) == dimension
+        assert math.sqrt(sum(value * value for value in vector)) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "random"])
+def test_another_process_makes_the_same_bytes(seed: str):
+    code = "import sys; from codelaw.adapters.embedders.hashing import embed; sys.stdout.buffer.write(embed(sys.argv[1], 512))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, SAMPLE],
+        capture_output=True,
+        check=True,
+        env={"PYTHONPATH": str(SERVER), "PYTHONHASHSEED": seed, "PYTHONUTF8": "1", "PATH": os.environ["PATH"]},
+    )
+    assert done.stdout == embed(SAMPLE, 512)
+
+
+def test_the_vectors_of_this_revision_do_not_change_unnoticed():
+    # Stored vectors are compared with new ones: another outcome needs another revision in the embedder's name.
+    assert HashingEmbedder().name == "hashing-1/512"
+    rounded = ",".join(f"{value:.4f}" for value in numbers(embed(SAMPLE, 64)))
+    assert sha256(rounded.replace("-0.0000", "0.0000").encode()).hexdigest()[:16] == "5568bf677a0da177"
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "far"),
+    [
+        (
+            "I prefer tabs over spaces in Go files",
+            "prefers tabs, not spaces, for Go file",
+            "the database runs on port 5432",
+        ),
+        ("Always run pytest with -x", "always running pytest -x please", "commit messages are in English"),
+        (
+            "retry failed web requests with backoff",
+            "failing requests are retried, with a backoff",
+            "the quick brown fox",
+        ),
+        ("call getUserName in the handler", "get_user_name is called by handlers", "the colour of the button"),
+        ("Benutzer möchte deutsche Antworten", "Antworten möchte der Benutzer deutsch", "use four spaces"),
+        ("設定ファイルを読む", "設定ファイル", "データベース"),
+    ],
+)
+def test_what_shares_words_is_nearer_than_what_does_not(text: str, near: str, far: str):
+    assert alike(text, near) > 0.5 > alike(text, far) + 0.2
+
+
+def test_near_duplicates_are_very_near_and_a_repeated_word_does_not_drown_the_others():
+    assert alike("The user likes short answers.", "the user likes short answers") == pytest.approx(1, abs=1e-6)
+    assert alike("The user likes short answers", "User likes a short answer") > 0.9
+    assert alike("error " * 50 + "in the parser of dates", "the parser of dates") > 0.4
+
+
+def test_function_words_alone_make_nothing_alike():
+    assert alike("what is it that you would do with the parser", "what is it that you would do with the fox") < 0.5
+
+
+def test_texts_without_words_are_like_themselves_only():
+    assert alike("!!!", "!!!") == pytest.approx(1, abs=1e-5)
+    assert abs(alike("!!!", "???")) < 0.2
+    assert abs(alike("", "parser")) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("parseHTTPResponse", ["parse", "http", "response", "=parsehttpresponse"]),
+        ("MAX_TOKENS_2", ["max", "tokens", "2"]),
+        ("utf8Decode", ["utf", "8", "decode", "=utf8decode"]),
+        ("設定Aを", ["設定", "a", "を"]),
+        ("読む設定", ["読む", "む設", "設定"]),
+        ("Straße", ["strasse"]),
+        ("don't", ["don", "t"]),
+    ],
+)
+def test_identifiers_are_split_into_their_words(text: str, expected: list[str]):
+    assert [f"={word}" if whole else word for word, whole in words(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("connect", "connects", "connected", "connecting"),
+        ("cache", "caches", "cached", "caching"),
+        ("stop", "stops", "stopped", "stopping"),
+        ("retry", "retries", "retried"),
+        ("prefer", "prefers"),
+        ("response", "responses"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(forms: tuple[str, ...]):
+    assert len({stem(form) for form in forms}) == 1
+
+
+def test_other_words_keep_their_stems_apart():
+    apart = ["status", "state", "class", "bus", "this", "using", "string", "sing", "red", "axis"]
+    assert len({stem(word) for word in apart}) == len(apart)
+
+
+async def test_long_texts_are_bounded_and_leave_the_event_loop_free():
+    made = HashingEmbedder()
+    text = " ".join(f"word{number}x" for number in range(20_000))
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.001)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    vector, *_ = await made.embed([text] * 5)
+    ticking.cancel()
+    assert vector == embed(text[:LONGEST], DIMENSION)
+    assert ticks > 0
+    await made.close()
+
+
+@pytest.mark.parametrize("dimension", [1, 31, 8193])
+async def test_a_dimension_out_of_bounds_is_told(dimension: int):
+    with pytest.raises(EmbeddingFailure, match=r"embedding\.dimension") as caught:
+        await HashingEmbedder(dimension).embed(["x"])
+    assert caught.value.lasting

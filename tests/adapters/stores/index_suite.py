@@ -1,0 +1,359 @@
+"""What every index of messages promises; a store's own test module subclasses `IndexSuite` and gives `open_store`."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import struct
+from dataclasses import replace
+
+import pytest
+
+from codelaw.adapters.stores import index as index_module
+from codelaw.adapters.stores.index import SqlIndex
+from codelaw.domain.chats import StoredTurn
+from codelaw.domain.messages import Role
+from tests.adapters.stores.suite import NASTY, a_chat, a_turn, refusal, said
+
+EAST, NORTH, BETWEEN = (1.0, 0.0), (0.0, 1.0), (0.6, 0.8)
+ODD_QUESTIONS = [
+    "",
+    " \n\t",
+    "the of and what",
+    NASTY,
+    '" OR "x" NEAR/3 -y* AND NOT (a:b ^c {d} + e',
+    "%_\\'; DROP TABLE passages; --",
+    "?" * 10_000,
+    "word " * 20_000,
+    "2024-13-45 31 February 9999",
+]
+
+
+def vector(*numbers):
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+def an_index(store):
+    return SqlIndex(store.database, store.owners)
+
+
+async def with_messages(store, *texts, chat_id="c1", role: Role = "user"):
+    """A chat with one turn for each text; message `m0` holds the first."""
+    await store.create(a_chat(chat_id))
+    for number, text in enumerate(texts):
+        await add(store, number, text, chat_id, role)
+    return an_index(store)
+
+
+async def add(store, number, text, chat_id="c1", role: Role = "user"):
+    """The turn `t<number>` with `text` in the message `m<number>`, ten hours after the one before."""
+    turn = a_turn(store, f"t{number}", chat_id, started_at=1_700_000_000.0 + 36_000 * number)
+    await store.begin_turn(turn, said(f"m{number}", text if role == "user" else "", turn=turn.id))
+    later = [] if role == "user" else [said(f"{role}{number}", text, turn.id, role)]
+    await store.end_turn(replace(turn, status="ended"), later)
+
+
+async def found(index, question, chat_id="c1", **how):
+    return [hit.message_id for hit in await index.search(chat_id, question, **how)]
+
+
+async def embed(index, embedder="e", chat_id=None, *, of):
+    """Give every passage that waits the vector `of` its text."""
+    passages = await index.claim(embedder, chat_id)
+    await index.store(embedder, [(passage.id, of(passage.text)) for passage in passages])
+    return passages
+
+
+class IndexSuite:
+    """`open_store` opens the same, at first empty, store again and again, each time as another owner."""
+
+    async def test_a_message_is_found_by_its_words_in_other_forms(self, open_store):
+        index = await with_messages(await open_store(), "The parsers were failing.", "Lunch at noon?", "Nice weather")
+        (hit,) = await index.search("c1", "Why does the parser fail?")
+        assert (hit.message_id, hit.similarity) == ("m0", None)
+        assert hit.score > 0
+
+    async def test_the_best_comes_first_and_the_limit_holds(self, open_store):
+        texts = ("deploy the server", "the database server crashed during the deploy", "tea", "database", "coffee")
+        index = await with_messages(await open_store(), *texts)
+        assert await found(index, "when did the database server crash?") == ["m1", "m3", "m0"]
+        assert await found(index, "when did the database server crash?", limit=1) == ["m1"]
+
+    async def test_what_is_not_wanted_is_not_found_and_takes_no_place(self, open_store):
+        index = await with_messages(await open_store(), "tea tea", "tea with milk and some sugar", "coffee", "juice")
+        assert await found(index, "tea", limit=1, without=["m0"]) == ["m1"]
+
+    async def test_only_the_chat_that_is_asked_answers(self, open_store):
+        store = await open_store()
+        await with_messages(store, "a parser", "nothing")
+        index = await with_messages(store, "nothing", "a parser", chat_id="c2")
+        assert await found(index, "parser", "c2") == ["m1"]
+        assert await found(index, "parser", "nowhere") == []
+
+    async def test_a_search_sees_what_was_said_a_moment_ago(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "one", "two")
+        assert await found(index, "parser") == []
+        await add(store, 2, "a parser")
+        assert await found(index, "parser") == ["m2"]
+
+    async def test_identifiers_are_found_by_their_parts_and_in_the_other_spelling(self, open_store):
+        texts = ("fix getUserName in src/user_store.py", "tea", "coffee")
+        index = await with_messages(await open_store(), *texts)
+        for question in ("user name", "get_user_name", "UserStore", "src/user_store.py", "getUserName()"):
+            assert await found(index, question) == ["m0"], question
+
+    async def test_scripts_without_spaces_are_searched(self, open_store):
+        texts = ("我们昨天修复了数据库的连接问题", "今天天气很好", "データベースの接続を直した", "tea")
+        index = await with_messages(await open_store(), *texts)
+        assert (await found(index, "数据库连接怎么修复的?"))[0] == "m0"
+        assert (await found(index, "接続はどうなった"))[0] == "m2"
+        assert await found(index, "茶") == []
+
+    async def test_accents_and_case_make_no_difference(self, open_store):
+        index = await with_messages(await open_store(), "Le CAFÉ de Zoë", "ПАРСЕР сломан", "tea", "milk")
+        assert await found(index, "cafe zoe") == ["m0"]
+        assert await found(index, "парсер") == ["m1"]
+
+    @pytest.mark.parametrize("question", ODD_QUESTIONS)
+    async def test_any_question_is_answered(self, open_store, question):
+        index = await with_messages(await open_store(), NASTY, "the of and what", "x y z", "\ud800", "")
+        hits = await index.search("c1", question)
+        assert {hit.message_id for hit in hits} <= {"m0", "m1", "m2", "m3"}
+
+    async def test_a_question_of_stop_words_finds_messages_of_them_or_nothing(self, open_store):
+        index = await with_messages(await open_store(), "what is it", "tea")
+        assert await found(index, "what is it?") == []
+
+    async def test_a_long_message_is_found_by_any_of_its_parts(self, open_store):
+        filler = "\n\n".join(f"Paragraph {n} speaks of {'lorem ipsum dolor ' * 20}." for n in range(30))
+        long = f"{filler}\n\nThe zebra crosses the street.\n\n{filler}"
+        index = await with_messages(await open_store(), "lorem", long, "tea")
+        assert (await found(index, "zebra street"))[0] == "m1"
+        passages = await index.claim("e", limit=500)
+        assert {passage.message_id for passage in passages} == {"m0", "m1", "m2"}
+        assert max(len(passage.text) for passage in passages) < 1_000
+        assert sum("zebra" in passage.text for passage in passages) >= 1
+
+    async def test_a_tools_result_is_found_by_what_it_says_not_by_its_spelling(self, open_store):
+        result = '{"status":"error","error":{"message":"No module named\\nflaskfoo"},"data":{"count":3}}'
+        index = await with_messages(await open_store(), result, "tea", role="tool")
+        assert await found(index, "flaskfoo module") == ["tool0"]
+        texts = [passage.text for passage in await index.claim("e") if passage.message_id == "tool0"]
+        assert texts == ["error\nNo module named\nflaskfoo\ncount: 3"]
+
+    async def test_a_day_that_is_named_finds_what_was_said_on_it(self, open_store):
+        index = await with_messages(await open_store(), *["I ate something"] * 40)
+        moment = dt.datetime.fromtimestamp(1_700_000_000 + 36_000 * 25, dt.UTC).astimezone()
+        question = f"What did we discuss on {moment.day} {moment:%B} {moment.year}?"
+        hits = await found(index, question, limit=5)
+        assert "m25" in hits[:3]
+        assert await found(index, "What did we discuss?") == []
+
+    async def test_neighbours_lend_their_words_within_a_conversation_only(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        texts = ("How is the parser?", "It crashed again.", "tea", "milk", "sugar", "coffee")
+        for number, text in enumerate(texts):
+            turn = a_turn(store, f"t{number}", started_at=1e9 + (10.0 if number < 2 else 1e6 * number))
+            await store.begin_turn(turn, said(f"m{number}", text, turn=turn.id))
+            await store.end_turn(replace(turn, status="ended"))
+        assert await found(an_index(store), "What happened to the parser?") == ["m0", "m1"]
+
+    async def test_meaning_finds_what_shares_no_word(self, open_store):
+        index = await with_messages(await open_store(), "alpha", "beta", "gamma")
+        await index.index()
+        await embed(index, of=lambda text: vector(*(EAST if text == "alpha" else NORTH)))
+        hits = await index.search("c1", "omega", embedder="e", vector=vector(*EAST))
+        assert hits[0].message_id == "m0"
+        assert [hit.similarity for hit in hits] == pytest.approx([1.0, 0.0, 0.0])
+
+    async def test_words_and_meaning_together_beat_each_alone(self, open_store):
+        index = await with_messages(await open_store(), "parser east", "parser", "east", "tea", "milk", "salt")
+        await index.index()
+        await embed(index, of=lambda text: vector(*(EAST if "east" in text else NORTH)))
+        assert (await found(index, "parser", embedder="e", vector=vector(*EAST)))[0] == "m0"
+
+    async def test_messages_without_a_vector_are_still_found_by_their_words(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta", "gamma")
+        await index.index()
+        await embed(index, of=lambda _: vector(*NORTH))
+        await add(store, 3, "a parser")
+        hits = await index.search("c1", "parser", embedder="e", vector=vector(*EAST))
+        assert (hits[0].message_id, hits[0].similarity) == ("m3", None)
+
+    async def test_vectors_that_come_later_count_from_then_on(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta", "gamma")
+        how = {"embedder": "e", "vector": vector(*EAST)}
+        assert await found(index, "omega", **how) == []
+        await embed(index, of=lambda text: vector(*(EAST if text == "beta" else NORTH)))
+        assert (await found(index, "omega", **how))[0] == "m1"
+        await add(store, 3, "delta")
+        await index.index()
+        await embed(index, of=lambda _: vector(*BETWEEN))
+        assert (await found(index, "omega", **how))[:2] == ["m1", "m3"]
+
+    async def test_vectors_of_another_embedder_or_size_are_never_compared(self, open_store):
+        index = await with_messages(await open_store(), "alpha", "beta")
+        await index.index()
+        await embed(index, of=lambda _: vector(*EAST))
+        assert await found(index, "omega", embedder="other", vector=vector(*EAST)) == []
+        assert await found(index, "omega", embedder="e", vector=vector(1.0, 0.0, 0.0)) == []
+        assert await found(index, "alpha", embedder="e", vector=vector(1.0, 0.0, 0.0)) == ["m0"]
+
+    async def test_a_model_of_another_size_under_the_same_name_is_embedded_again(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta")
+        await index.index()
+        await embed(index, of=lambda _: vector(*EAST))
+        await add(store, 2, "gamma")
+        await index.index()
+        await embed(index, of=lambda _: vector(1.0, 0.0, 0.0))
+        assert await index.waiting("e") == 2
+        await embed(index, of=lambda _: vector(0.0, 1.0, 0.0))
+        best, *_ = await index.search("c1", "omega", embedder="e", vector=vector(1.0, 0.0, 0.0))
+        assert (best.message_id, best.similarity) == ("m2", pytest.approx(1.0))
+
+    async def test_nothing_is_embedded_twice_at_the_same_time(self, open_store):
+        one, other = an_index(await open_store()), an_index(await open_store())
+        store = await open_store()
+        await with_messages(store, *(f"text {n}" for n in range(30)))
+        await one.index()
+        both = await asyncio.gather(one.claim("e", limit=20), other.claim("e", limit=20))
+        ids = [passage.id for passages in both for passage in passages]
+        assert len(ids) == len(set(ids)) == 30
+        assert len(await other.claim("another", limit=50)) == 30, "claims are an embedder's"
+        assert await one.claim("e") == []
+
+    async def test_what_a_dead_server_claimed_is_free(self, open_store):
+        store = await open_store()
+        index = await with_messages(await open_store(), "alpha")
+        await index.index()
+        assert len(await an_index(store).claim("e")) == 1
+        assert await index.claim("e") == []
+        await store.close()
+        assert len(await index.claim("e")) == 1
+
+    async def test_what_is_released_or_stored_is_not_claimed_any_more(self, open_store):
+        index = await with_messages(await open_store(), "alpha", "beta")
+        await index.index()
+        one, other = await index.claim("e")
+        await index.release([one.id])
+        assert [passage.id for passage in await index.claim("e")] == [one.id]
+        await index.store("e", [(one.id, vector(*EAST)), (other.id, vector(*EAST))])
+        assert await index.claim("e") == []
+        assert await index.waiting("e") == 0
+
+    async def test_what_is_given_back_late_is_claimed_though_later_ones_are_embedded(self, open_store, monkeypatch):
+        monkeypatch.setattr(index_module, "LATE", 0)
+        index = await with_messages(await open_store(), *(f"text {number}" for number in range(6)))
+        other = an_index(await open_store())
+        await index.index()
+        slow = await other.claim("e", limit=2)
+        assert len(await embed(index, of=lambda _: vector(*EAST))) == 4
+        assert await index.claim("e") == []
+        await other.release([passage.id for passage in slow])
+        assert len(await embed(index, of=lambda _: vector(*EAST))) == 2
+        assert await index.claim("e") == []
+        await add(index_store := await open_store(), 6, "one more")
+        await an_index(index_store).index()
+        assert [passage.text for passage in await embed(index, of=lambda _: vector(1.0, 0.0, 0.0))] == ["one more"]
+        assert len(await index.claim("e")) == 6, "those of another size are of no use any more"
+
+    async def test_waiting_counts_messages_and_passages(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta")
+        await with_messages(store, "gamma", chat_id="c2")
+        assert (await index.waiting("e"), await index.waiting("e", "c1")) == (3, 2)
+        assert await index.index("c1", limit=1) == 1
+        assert await index.waiting("e", "c1") == 2
+        await embed(index, chat_id="c1", of=lambda _: vector(*EAST))
+        assert await index.waiting("e", "c1") == 1
+        assert await index.index() == 2
+        assert await index.index() == 0
+
+    async def test_a_message_without_text_is_indexed_once_and_has_no_passage(self, open_store):
+        index = await with_messages(await open_store(), "", " \n ")
+        assert await index.index() == 2
+        assert await index.index() == 0
+        assert await index.claim("e") == []
+
+    async def test_two_servers_that_index_the_same_make_each_passage_once(self, open_store):
+        store = await open_store()
+        await with_messages(store, *(f"text {n}" for n in range(120)))
+        one, other = an_index(store), an_index(await open_store())
+        await asyncio.gather(one.index(), other.index())
+        assert len(await one.claim("e", limit=500)) == 120
+
+    async def test_a_search_in_a_large_unindexed_chat_takes_a_bounded_part(self, open_store, monkeypatch):
+        monkeypatch.setattr(index_module, "BEFORE_SEARCH", 50)
+        index = await with_messages(await open_store(), *(f"text {n}" for n in range(60)))
+        assert await found(index, "59") == []
+        assert await found(index, "59") == ["m59"]
+
+    async def test_a_deleted_chat_takes_everything_with_it(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta")
+        assert await found(index, "alpha") == ["m0"]
+        claimed = await index.claim("e")
+        await index.store("e", [(claimed[0].id, vector(*EAST))])
+        await store.delete("c1")
+        assert await found(index, "alpha", embedder="e", vector=vector(*EAST)) == []
+        await index.store("e", [(claimed[1].id, vector(*EAST))])
+        await index.release([claimed[1].id])
+        assert await index.waiting("e") == 0
+        for table in ("passages", "vectors", "claims"):
+            count = await store.database.read(
+                lambda session, table=table: session.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            )
+            assert count == 0, table
+
+    async def test_a_chat_deleted_while_it_is_indexed_leaves_nothing(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, *(f"text {n}" for n in range(100)))
+        indexing = asyncio.create_task(index.index())
+        await asyncio.sleep(0)
+        await store.delete("c1")
+        await indexing
+        assert await index.waiting("e") == 0
+
+    async def test_a_chat_begun_anew_under_the_same_id_is_another(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta", "gamma")
+        assert await found(index, "alpha") == ["m0"]
+        await store.delete("c1")
+        await with_messages(store, "delta", "tea", "alpha")
+        assert await found(index, "alpha") == ["m2"]
+
+    async def test_a_fork_is_indexed_of_its_own(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha", "beta")
+        await index.index()
+        await store.fork("c1", "t0", a_chat("c2"))
+        assert await found(index, "alpha", "c2") == ["m0"]
+        assert await found(index, "beta", "c2") == []
+        await store.delete("c1")
+        assert await found(index, "alpha", "c2") == ["m0"]
+
+    async def test_what_closes_an_earlier_turn_late_stands_where_it_belongs(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        first = a_turn(store, "t0", started_at=1e9)
+        await store.begin_turn(first, said("m0", "the parser", turn="t0"))
+        index = an_index(store)
+        await index.index()
+        await store.end_turn(replace(first, status="ended"))
+        second = StoredTurn("t1", "c1", "running", store.owner, 2e9)
+        await store.begin_turn(second, said("m1", "tea", turn="t1"))
+        assert await found(index, "parser") == ["m0"]
+        await store.append("c1", [said("m2", "it crashed", "t0", "assistant")])
+        assert await found(index, "parser") == ["m0", "m2"], "m2 is a neighbour of m0, though m1 was stored before it"
+
+    async def test_a_closed_store_says_so(self, open_store):
+        store = await open_store()
+        index = await with_messages(store, "alpha")
+        await store.close()
+        assert await refusal(index.search("c1", "alpha")) == "store_unavailable"
+        assert await refusal(index.claim("e")) == "store_unavailable"

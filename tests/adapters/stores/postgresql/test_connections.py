@@ -1,0 +1,106 @@
+"""Connections that are lost, and owners that live on (D-4)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+
+import pytest
+
+from codelaw.adapters.stores import postgres_connection as connection_module
+from codelaw.domain.errors import Refusal
+from tests.adapters.stores.postgresql.acting import cut, until
+from tests.adapters.stores.suite import a_chat, a_turn, refusal, said
+from tests.fakes.postgres import PASSWORD
+
+
+async def test_a_lost_connection_is_told_and_the_next_call_connects_again(open_store, behind):
+    store = await open_store()
+    await store.create(a_chat())
+    await store.append("c1", [said("m1")])
+    cut(behind)
+    with pytest.raises(Refusal, match="connection was lost") as caught:
+        await store.append("c1", [said("m2")])
+    assert caught.value.code == "store_unavailable"
+    assert PASSWORD not in f"{caught.value.message} {caught.value.hint}"
+    await store.append("c1", [said("m3")])
+    assert [message.id for message in (await store.load("c1")).messages] == ["m1", "m3"]
+
+
+async def test_a_connection_cut_while_idle_is_not_noticed_by_who_asks_next(monkeypatch, open_store, behind):
+    monkeypatch.setattr(connection_module, "IDLE_SECONDS", 0.0)
+    store = await open_store()
+    await store.create(a_chat())
+    cut(behind)
+    await store.append("c1", [said("m1")])
+
+
+async def test_a_living_server_whose_connection_was_cut_lives_again_though_it_asks_for_nothing(
+    monkeypatch, open_store, behind
+):
+    monkeypatch.setattr(connection_module, "KEEP_SECONDS", 0.1)
+    first, second = await open_store(), await open_store()
+    await first.create(a_chat())
+    await first.begin_turn(a_turn(first), said("m1"))
+    cut(behind)
+    await asyncio.sleep(0.5)
+    assert await second.is_alive(first.owner)
+    assert (await second.load("c1")).chat.running == "t1"
+    third = await open_store()
+    assert await third.is_alive(first.owner), "also for one that knows nothing of the cut"
+    assert await refusal(third.begin_turn(a_turn(third, "t2"), said("m2"))) == "chat_busy"
+
+
+async def test_who_was_cut_off_itself_believes_others_alive_for_a_while(monkeypatch, open_store, behind):
+    monkeypatch.setattr(connection_module, "IDLE_SECONDS", 0.0)
+    first, second = await open_store(), await open_store()
+    cut(behind)
+    assert await second.is_alive(first.owner), "they may have been cut off by the same fault"
+    assert not await second.is_alive("nobody")
+    await first.close()
+    monkeypatch.setattr("codelaw.adapters.stores.postgres_owners.GRACE_SECONDS", 0.0)
+    assert not await second.is_alive(first.owner)
+
+
+@pytest.mark.blocking
+async def test_a_server_that_stops_and_comes_back_is_used_again(open_store, postgres):
+    store = await open_store()
+    await store.create(a_chat())
+    postgres.stop()
+    try:
+        outcomes = await asyncio.gather(*(store.chat("c1") for _ in range(8)), return_exceptions=True)
+        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"store_unavailable"}
+        with pytest.raises(Refusal, match="cannot be reached"):
+            await store.chat("c1")
+    finally:
+        postgres.start()
+    assert await store.chat("c1") == a_chat()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGSTOP")
+async def test_calls_that_waited_for_a_failed_attempt_to_connect_share_its_failure(
+    monkeypatch, open_store, postgres, behind
+):
+    monkeypatch.setattr(connection_module, "CONNECT_SECONDS", 1.0)
+    store = await open_store()
+    await store.create(a_chat())
+    cut(behind)
+    await asyncio.gather(store.chat("c1"), return_exceptions=True)
+    postgres.signal(signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        outcomes = await asyncio.gather(*(store.chat("c1") for _ in range(10)), return_exceptions=True)
+        assert time.monotonic() - started < 3, "one attempt for all of them"
+        assert {getattr(outcome, "code", None) for outcome in outcomes} == {"store_unavailable"}
+    finally:
+        postgres.signal(signal.SIGCONT)
+    assert await store.chat("c1") == a_chat()
+
+
+async def test_a_closed_store_leaves_no_session_behind(open_store, behind):
+    store = await open_store()
+    await store.close()
+    others = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'codelaw' AND datname = current_database()"
+    await until(lambda: behind(others) == [(0,)])

@@ -1,0 +1,66 @@
+"""What every store promises, and how text lies in PostgreSQL (D-3)."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codelaw.adapters.stores.postgres_session import translated
+from codelaw.adapters.stores.postgres_text import spelt, unspelt
+from tests.adapters.stores.changes_suite import ChangesSuite
+from tests.adapters.stores.forks_suite import ForksSuite
+from tests.adapters.stores.index_suite import IndexSuite
+from tests.adapters.stores.memory_suite import MemorySuite
+from tests.adapters.stores.suite import NASTY, StoreSuite
+from tests.adapters.stores.threads_suite import ThreadsSuite
+
+
+class TestPostgres(StoreSuite):
+    pass
+
+
+class TestPostgresChanges(ChangesSuite):
+    pass
+
+
+class TestPostgresForks(ForksSuite):
+    pass
+
+
+class TestPostgresThreads(ThreadsSuite):
+    pass
+
+
+class TestPostgresIndex(IndexSuite):
+    pass
+
+
+class TestPostgresMemories(MemorySuite):
+    pass
+
+
+@settings(deadline=None)
+@given(st.text(st.one_of(st.characters(), st.sampled_from("\0\x10\ud800\udfff\U000f0000\U000f0800"))))
+def test_any_text_comes_back_as_it_was(text):
+    stored = spelt(text)
+    assert unspelt(stored) == text
+    assert "\0" not in stored
+    stored.encode()
+
+
+def test_plain_text_is_stored_as_it_is():
+    for text in ("", "hello", "Straße 😀 \u2028 \\ ' \x0f \U000f0000"):
+        assert spelt(text) == text
+
+
+def test_marks_are_translated_outside_of_quotes_only():
+    assert translated("SELECT '?', '%''?', a % ? FROM b WHERE c = ?") == (
+        b"SELECT '?', '%%''?', a %% %s FROM b WHERE c = %s"
+    )
+
+
+async def test_bytes_and_truth_come_back_as_from_sqlite(open_store):
+    store = await open_store()
+    sql = "SELECT ?, CAST(? AS BIGINT), CAST(? AS TEXT)"
+    row = await store.database.read(lambda session: session.execute(sql, (b"\0\xff", True, NASTY)).fetchone())
+    assert row == (b"\0\xff", 1, NASTY)

@@ -1,0 +1,174 @@
+"""Servers that are killed at any moment: what they were told is stored is there, and the rest is as if never begun."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+import sys
+
+import pytest
+
+from codelaw.adapters.stores.migrations import migrations, statements
+from tests.adapters.stores.test_migrations import make_version_1
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+
+MIGRATING = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from codelaw.adapters.stores import migrations
+from codelaw.adapters.stores.sqlite import SqliteStore
+
+real, left = migrations.statements, int(sys.argv[2])
+
+def deadly(script):
+    global left
+    for statement in real(script):
+        yield statement
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+migrations.statements = deadly
+asyncio.run(SqliteStore.open(Path(sys.argv[1])))
+"""
+
+SMALL_LOG = """
+from codelaw.adapters.stores import connection
+connection.LOG_BYTES, connection._TRIM_SECONDS = 1_000_000, 0.0
+"""
+
+WRITING = """
+import asyncio, sys
+from pathlib import Path
+from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.domain.events import AnswerDelta
+from tests.adapters.stores.suite import a_chat, a_turn, said
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    for chat in range(10_000):
+        chat_id = f"{sys.argv[2]}-{chat}"
+        await store.create(a_chat(chat_id))
+        await store.begin_turn(a_turn(store, chat_id=chat_id), said("m0"))
+        for number in range(1, 6):
+            message = said(f"m{number}", "x" * 3000)
+            await store.append(chat_id, [message, said(f"n{number}")], [(f"r{number}", {"n": number})])
+            await store.append_events(chat_id, "t1", [(1.0, AnswerDelta("a", 1)), (1.0, AnswerDelta("b", 2))])
+            print(chat_id, number, flush=True)
+        await store.end_turn(a_turn(store, chat_id=chat_id, status="ended", stop_reason="finished"))
+        await store.fork(chat_id, "t1", a_chat(f"{chat_id}-fork"))
+        print(chat_id, "fork", flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def started(program, *arguments):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, *map(str, arguments), stdout=asyncio.subprocess.PIPE, env=environment
+    )
+
+
+def later_statements():
+    return sum(len(list(statements(script))) for number, _, script in migrations() if number > 1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 1.0])
+async def test_killed_within_a_migration_the_old_schema_is_whole(open_store, path, share):
+    await asyncio.to_thread(make_version_1, path)
+    count = max(1, round(share * await asyncio.to_thread(later_statements)))
+    child = await started(MIGRATING, path, count)
+    await child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+    assert not names & {"checkpoints", "changes", "memories"}
+    store = await open_store()
+    loaded = await store.load("c1")
+    assert len(loaded.messages) == 3
+    assert store.notices == ()
+
+
+async def test_servers_killed_while_they_write_lose_nothing_that_was_stored(open_store, path):
+    """Two at once, killed at moments that chance chooses, again and again."""
+    chance = random.Random(11)
+    acknowledged = set()
+    for life in range(3):
+        children = [await started(WRITING, path, f"life{life}-{server}") for server in range(2)]
+        for child in children:
+            assert child.stdout is not None
+            acknowledged.add((await child.stdout.readline()).decode().strip())
+        await asyncio.sleep(chance.random() * 0.6)
+        for child in children:
+            child.kill()
+        for child in children:
+            output, _ = await child.communicate()
+            assert child.returncode == -signal.SIGKILL
+            acknowledged |= set(output.decode().splitlines())
+    store = await open_store()
+    assert store.notices == ()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    connection.close()
+    assert len(acknowledged) > 6
+    for line in acknowledged:
+        chat_id, what = line.split()
+        if what == "fork":
+            fork, original = await store.load(f"{chat_id}-fork"), await store.load(chat_id)
+            assert fork.messages == original.messages
+            assert len(fork.messages) == 11
+            continue
+        ids = [message.id for message in (await store.load(chat_id)).messages]
+        assert {f"m{what}", f"n{what}"} <= set(ids)
+        assert len(ids) % 2 == 1, "the two of one transaction come together or not at all"
+        assert await store.result(chat_id, f"r{what}") == {"n": int(what)}
+        assert len(await store.events(chat_id, 0)) >= 2 * int(what)
+
+
+async def test_a_writer_that_waits_for_another_is_not_starved(open_store, path):
+    """Whoever wants to write gets its turn while others write without a pause (D-4)."""
+    children = [await started(WRITING, path, f"busy{number}") for number in range(2)]
+    store = await open_store()
+    try:
+        for child in children:
+            assert child.stdout is not None
+            await child.stdout.readline()
+        for number in range(40):
+            assert await store.append_events((await any_chat(store)), "t1", []) == []
+            await store.mark_noticed(await any_chat(store), f"code{number}")
+    finally:
+        for child in children:
+            child.kill()
+            await child.communicate()
+
+
+async def any_chat(store):
+    return (await store.list(None, 1, None))[0][0].id
+
+
+async def test_the_log_does_not_grow_for_ever(open_store, path):
+    """Although somebody reads without a pause, what is in the log moves into the file, and the log begins anew."""
+    child = await started(SMALL_LOG + WRITING, path, "busy")
+    assert child.stdout is not None
+    reader = asyncio.ensure_future(child.stdout.read())
+    store = await open_store()
+    log, largest = path.with_name("chats.db-wal"), 0
+    try:
+        async with asyncio.timeout(60):
+            while path.stat().st_size < 2_000_000:
+                await store.list("nowhere to be found", 5, None)
+                largest = max(largest, log.stat().st_size)
+    finally:
+        child.kill()
+        await child.wait()
+    assert b"fork" in await reader
+    assert 1_000_000 < largest < 2_500_000

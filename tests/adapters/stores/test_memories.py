@@ -1,0 +1,135 @@
+"""Memories in SQLite (B-6)."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from codelaw.adapters.stores import memory_rows, memory_search, signatures
+from codelaw.adapters.stores.opening import open_stores as open_any
+from tests.adapters.stores.memory_suite import HERE, MODEL, MemorySuite, a_memory, found, vector
+from tests.adapters.stores.suite import a_chat
+
+
+@pytest.fixture
+async def open_stores(path):
+    opened = []
+
+    async def open_one():
+        opened.append(await open_any(None, path))
+        return opened[-1]
+
+    yield open_one
+    for stores in opened:
+        await stores.chats.close()
+
+
+class TestSqlite(MemorySuite):
+    pass
+
+
+async def test_nothing_of_what_is_forgotten_stays_on_the_disk(open_stores, path):
+    stores = await open_stores()
+    await stores.chats.create(a_chat("c1"))
+    for number in range(300):
+        await stores.memories.save(a_memory(f"m{number}", f"filler {number} about nothing"))
+    said = {
+        "one": ("user", "ann", "quixotical"),
+        "two": ("user", "ann", "zymurgical"),
+        "three": ("session", "c1", "xylophonic"),
+    }
+    for id_, (scope, owner, word) in said.items():
+        await stores.memories.save(a_memory(id_, f"The {word} project", scope=scope, belongs_to=owner))
+    await stores.memories.forget("one")
+    await stores.memories.save(a_memory("two", "Something else"))
+    await stores.chats.delete("c1")
+    await stores.memories.forget("m7")  # whatever is deleted next writes the log back
+    everything = b"".join(file.read_bytes() for file in path.parent.glob("chats.db*"))
+    for word in (b"quixotic", b"zymurgic", b"xylophon"):
+        assert word not in everything
+
+
+async def test_a_damaged_row_hides_no_other(open_stores, path):
+    stores = await open_stores()
+    for id_ in ("a", "b", "c", "d"):
+        await stores.memories.save(a_memory(id_))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE memories SET category = 'nonsense' WHERE id = 'a'")
+        connection.execute("UPDATE memories SET text = CAST(x'ff61' AS TEXT) WHERE id = 'b'")
+        connection.execute("UPDATE memories SET confidence = 'high' WHERE id = 'c'")
+        connection.commit()
+    assert [one.id for one in (await stores.memories.list(HERE, None, None, 9, None))[0]] == ["d"]
+    assert await found(stores.memories, "tabs") == ["d"]
+
+
+async def test_frequent_words_are_left_to_the_rare_ones(open_stores, monkeypatch):
+    stores = await open_stores()
+    for number in range(30):
+        await stores.memories.save(a_memory(f"m{number:02}", f"common thing {number}"))
+    await stores.memories.save(a_memory("rare", "common walrus"))
+    monkeypatch.setattr(memory_search, "SCORED", 5)
+    assert (await found(stores.memories, "the common walrus"))[0] == "rare"
+    assert len(await found(stores.memories, "common things", limit=99)) == 5, "the newest, as many as may be looked at"
+
+
+async def test_the_nearest_of_very_many_are_those_an_exact_search_finds(open_stores):
+    """Signatures choose whose vectors are compared: of the five nearest hardly any may be missed."""
+    numpy = pytest.importorskip("numpy")
+    stores = await open_stores()
+    drawn = numpy.random.RandomState(7)
+    middles = drawn.normal(size=(40, 96))
+    all_vectors = middles[drawn.randint(0, 40, 4000)] + 0.7 * drawn.normal(size=(4000, 96))
+    all_vectors = (all_vectors / numpy.linalg.norm(all_vectors, axis=1, keepdims=True)).astype("<f4")
+    await _fill(stores, [(f"m{number}", row.tobytes()) for number, row in enumerate(all_vectors)])
+    hits = 0
+    for question in all_vectors[drawn.randint(0, 4000, 20)] + 0.05 * drawn.normal(size=(20, 96)):
+        unit = (question / numpy.linalg.norm(question)).astype("<f4")
+        exact = {f"m{number}" for number in numpy.argsort(-(all_vectors @ unit))[:5]}
+        got = await found(stores.memories, "zzz", embedder=MODEL, vector=unit.tobytes(), limit=5)
+        hits += len(exact & set(got))
+    assert hits >= 98
+
+
+async def _fill(stores, vectors):
+    rows = [a_memory(id_, f"entry {id_}") for id_, _ in vectors]
+
+    def work(session):
+        for entry, (_, one) in zip(rows, vectors, strict=True):
+            memory_rows.save(session, entry, (MODEL, one, signatures.signature(one)))
+
+    await stores.chats.database.write(work)
+
+
+async def test_signatures_of_what_is_gone_crowd_nobody_out(open_stores, monkeypatch):
+    one, other = await open_stores(), await open_stores()
+    monkeypatch.setattr(memory_search, "BY_VECTORS", 10)
+    await _fill(one, [(f"near{number}", vector(1, number / 1000)) for number in range(60)])
+    await _fill(one, [("left", vector(1, 1))])
+    assert "left" not in await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0))
+    await one.chats.database.write(lambda session: session.execute("DELETE FROM memories WHERE id LIKE 'near%'"))
+    assert await found(other.memories, "zzz", embedder=MODEL, vector=vector(1, 0)) == ["left"]
+
+
+async def test_only_the_newest_signatures_are_kept_in_memory(open_stores, monkeypatch):
+    monkeypatch.setattr(signatures, "MOST", 10)
+    stores = await open_stores()
+    await _fill(stores, [(f"m{number:02}", vector(1, number)) for number in range(25)])
+    answers = await found(stores.memories, "zzz", embedder=MODEL, vector=vector(1, 0))
+    assert sorted(answers) == [f"m{number:02}" for number in range(15, 25)]
+    assert await found(stores.memories, "m03", embedder=MODEL, vector=vector(1, 0), limit=1) == ["m03"]
+
+
+def test_a_signature_is_the_same_everywhere_and_near_for_what_is_near():
+    drawn = random.Random(3)
+    base = [drawn.gauss(0, 1) for _ in range(384)]
+    near = [number + 0.2 * drawn.gauss(0, 1) for number in base]
+    far = [drawn.gauss(0, 1) for _ in range(384)]
+    codes = [signatures.signature(vector(*numbers)) for numbers in (base, near, far)]
+    apart = [(int.from_bytes(codes[0]) ^ int.from_bytes(code)).bit_count() for code in codes[1:]]
+    assert {len(code) for code in codes} == {signatures.BITS // 8}
+    assert apart[0] < 60
+    assert 200 < apart[1] < 312
+    assert signatures.signature(vector(1, 2, 3)).hex()[:16] == "c" * 16

@@ -1,0 +1,384 @@
+"""The background queue: everything is embedded once, whoever fails, stops or dies (B-5, B-8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from codelaw.agent import embedding as queue
+from codelaw.agent.embedding import BATCH, Embedding
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import EmbeddingFailure, Refusal
+from codelaw.domain.memories import Memory
+from codelaw.ports.embedder import Vector
+from tests.fakes.index import MemoryIndex, SharedPassages
+
+
+class Embedder:
+    """Gives every text a vector of its own; may fail, or hang."""
+
+    def __init__(self, name: str = "fake") -> None:
+        self.name = name
+        self.failure: EmbeddingFailure | None = None
+        self.free = asyncio.Event()
+        self.free.set()
+        self.asked: list[list[str]] = []
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        self.asked.append(list(texts))
+        await self.free.wait()
+        if self.failure is not None:
+            raise self.failure
+        return [f"{self.name}:{text}".encode() for text in texts]
+
+    async def close(self) -> None: ...
+
+
+class Memories:
+    """The part of a `MemoryStore` that the queue uses."""
+
+    def __init__(self, *texts: str) -> None:
+        self.memories = [Memory(str(number), text, "fact", "user", "me", 1.0, 0.0) for number, text in enumerate(texts)]
+        self.vectors: dict[tuple[str, str], Vector] = {}
+
+    async def unembedded(self, embedder: str, limit: int) -> Sequence[Memory]:
+        return [one for one in self.memories if (one.id, embedder) not in self.vectors][:limit]
+
+    async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
+        for memory_id, vector in vectors:
+            self.vectors[memory_id, embedder] = vector
+
+
+class World:
+    """One database, and the servers at it."""
+
+    def __init__(self) -> None:
+        self.shared = SharedPassages()
+        self.embedder = Embedder()
+        self.told: list[tuple[str, Notice]] = []
+        self.servers: list[Embedding] = []
+
+    def server(self, owner: str = "us", memories: Any = None) -> tuple[Embedding, MemoryIndex]:
+        index = MemoryIndex(self.shared, owner)
+        made = Embedding(
+            index, memories, lambda: self.embedder, lambda *told: self.told.append(told), jitter=lambda: 0.5
+        )
+        self.servers.append(made)
+        return made, index
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    made = World()
+    yield made
+    for one in made.servers:
+        await one.close()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "PAUSE", 0.0)
+    monkeypatch.setattr(queue, "FIRST_WAIT", 0.05)
+
+
+async def until(met: Callable[[], Any]) -> None:
+    async with asyncio.timeout(10):
+        while not met():
+            await asyncio.sleep(0.002)
+
+
+async def done(one: Embedding) -> None:
+    await until(lambda: not one.busy)
+
+
+async def test_what_was_said_in_a_chat_is_indexed_and_embedded_in_small_batches(world: World):
+    made, _ = world.server()
+    world.shared.add("c", *(f"text {number}" for number in range(2 * BATCH + 3)))
+    world.shared.add("other", "not asked for")
+    made.kick("c")
+    await done(made)
+    assert [len(batch) for batch in world.embedder.asked] == [BATCH, BATCH, 3]
+    assert world.shared.waiting("fake") == []
+    assert world.shared.unindexed == [("other", "not asked for")]
+    assert world.shared.claims == {}
+    assert world.shared.vectors[1, "fake"] == b"fake:text 0"
+
+
+async def test_words_come_before_vectors(world: World):
+    made, index = world.server()
+    world.shared.add("a", *["x"] * 300)
+    world.shared.add("b", "y")
+    made.kick("a")
+    made.kick("b")
+    await done(made)
+    assert "claim" not in index.calls[: len(index.calls) - index.calls[::-1].index("index")]
+
+
+async def test_a_kick_without_a_chat_takes_in_everything_and_the_memories(world: World):
+    memories = Memories("likes tabs", "lives in Ghent")
+    made, _ = world.server(memories=memories)
+    world.shared.add("a", "1")
+    world.shared.add("b", "2")
+    made.kick()
+    await done(made)
+    assert await world.servers[0]._index.waiting("fake") == 0
+    assert memories.vectors == {("0", "fake"): b"fake:likes tabs", ("1", "fake"): b"fake:lives in Ghent"}
+
+
+async def test_what_comes_while_it_works_is_done_too(world: World):
+    made, _ = world.server()
+    world.shared.add("c", "first")
+    world.embedder.free.clear()
+    made.kick("c")
+    await until(lambda: world.embedder.asked)
+    world.shared.add("c", "second")
+    made.kick("c")
+    world.embedder.free.set()
+    await done(made)
+    assert [passage.text for passage in world.shared.passages.values()] == ["first", "second"]
+    assert world.shared.waiting("fake") == []
+
+
+async def test_a_failure_is_told_once_in_the_chat_and_tried_again_later(world: World):
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("The endpoint answered 500.")
+    world.shared.add("c", "text")
+    made.kick("c")
+    await until(lambda: len(world.embedder.asked) >= 3)
+    assert world.shared.claims == {}, "what failed is given back in between"
+    world.embedder.failure = None
+    await done(made)
+    assert world.shared.waiting("fake") == []
+    assert [(chat, notice.level, notice.code) for chat, notice in world.told] == [("c", "warning", "embedding_failed")]
+    assert "The endpoint answered 500." in world.told[0][1].message
+
+
+async def test_words_do_not_wait_for_an_embedder_that_fails(world: World, monkeypatch):
+    monkeypatch.setattr(queue, "FIRST_WAIT", 600.0)
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("down")
+    world.shared.add("c", "one")
+    made.kick("c")
+    await until(lambda: len(world.embedder.asked) == 1)
+    world.shared.add("d", "two")
+    made.kick("d")
+    await until(lambda: not world.shared.unindexed)
+    assert len(world.embedder.asked) == 1
+
+
+async def test_waits_after_failures_grow(world: World, monkeypatch):
+    monkeypatch.setattr(queue, "FIRST_WAIT", 0.2)
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("down")
+    world.shared.add("c", "one")
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    made.kick("c")
+    await until(lambda: len(world.embedder.asked) == 3)
+    assert loop.time() - began > 0.2 + 0.4 - 0.05, "0.2 s after the first failure, twice as long after the second"
+
+
+async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World):
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("embedding.path is no folder.", lasting=True)
+    world.shared.add("c", "text")
+    made.kick()
+    await done(made)
+    assert len(world.embedder.asked) == 1
+    assert world.told == [], "there is no chat yet to tell it in"
+    world.shared.add("c", "more")
+    made.kick("c")
+    await done(made)
+    assert (len(world.embedder.asked), len(world.told), world.shared.unindexed) == (1, 1, [])
+    made.kick("c")
+    await done(made)
+    assert len(world.told) == 1
+    world.embedder = Embedder("better")
+    made.renew()
+    await done(made)
+    assert world.shared.waiting("better") == []
+
+
+async def test_another_embedder_embeds_everything_anew_beside_the_old_vectors(world: World):
+    made, _ = world.server()
+    world.shared.add("c", "text")
+    made.kick("c")
+    await done(made)
+    world.embedder = Embedder("other")
+    made.renew()
+    await done(made)
+    assert world.shared.vectors == {(1, "fake"): b"fake:text", (1, "other"): b"other:text"}
+
+
+async def test_what_an_embedder_of_before_says_stops_no_other_one(world: World):
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("embedding.path is no folder.", lasting=True)
+    world.embedder.free.clear()
+    world.shared.add("c", "text")
+    made.kick("c")
+    await until(lambda: world.embedder.asked)
+    before, world.embedder = world.embedder, Embedder("better")
+    made.renew()
+    before.free.set()
+    await done(made)
+    assert world.shared.waiting("better") == []
+    assert world.told == []
+
+
+async def test_a_store_that_fails_is_waited_for_and_nobody_is_told(world: World):
+    made, index = world.server()
+    index.broken = Refusal("store_unavailable", "the disk is full")
+    world.shared.add("c", "text")
+    made.kick("c")
+    await until(lambda: len(index.calls) >= 2)
+    index.broken = None
+    await done(made)
+    assert world.shared.waiting("fake") == []
+    assert world.told == []
+
+
+async def test_a_bug_stops_the_queue_and_nothing_else(world: World, caplog):
+    made, index = world.server()
+    index.broken = ZeroDivisionError("a bug")
+    world.shared.add("c", "text")
+    made.kick("c")
+    await done(made)
+    assert "the embedding queue stands still" in caplog.text
+    await made.close()
+
+
+async def test_two_living_servers_never_embed_the_same_passage(world: World):
+    for chat in "abc":
+        world.shared.add(chat, *(f"{chat}{number}" for number in range(100)))
+    servers = [world.server(owner)[0] for owner in ("one", "two", "three")]
+    for one in servers:
+        one.kick()
+    await asyncio.gather(*map(done, servers))
+    assert sorted(world.shared.stored) == sorted(world.shared.passages)
+    assert len(world.shared.passages) == 300
+    texts = [text for batch in world.embedder.asked for text in batch]
+    assert len(texts) == len(set(texts)) == 300
+
+
+async def test_what_a_dead_server_had_claimed_is_taken_over_and_what_a_living_one_has_is_not(world: World):
+    world.embedder.free.clear()
+    dying, _ = world.server("dying")
+    world.shared.add("c", *(f"{number}" for number in range(BATCH + 5)))
+    dying.kick("c")
+    await until(lambda: world.embedder.asked)
+    hung, world.embedder = world.embedder, Embedder()
+    living, _ = world.server("living")
+    living.kick()
+    await done(living)
+    assert len(world.shared.stored) == 5, "the rest is claimed by one who lives"
+    world.shared.dead.add("dying")
+    living.kick()
+    await done(living)
+    assert sorted(world.shared.stored) == sorted(world.shared.passages)
+    assert not hung.free.is_set()
+
+
+@pytest.mark.parametrize("at", ["embed", "claim"])
+async def test_closing_takes_no_time_and_gives_claims_back(world: World, at: str):
+    made, index = world.server()
+    world.shared.add("c", "one", "two")
+    (world.embedder.free if at == "embed" else index.slow).clear()
+    made.kick("c")
+    await until(lambda: world.shared.claims)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if at == "claim":
+        loop.call_later(0.1, index.slow.set)
+    await made.close()
+    assert loop.time() - began < 3
+    assert world.shared.claims == {}
+    made.kick("c")
+    assert not made.busy
+
+
+async def test_closing_does_not_wait_for_a_store_that_hangs(world: World):
+    made, index = world.server()
+    world.shared.add("c", "one")
+    index.slow.clear()
+    made.kick("c")
+    await until(lambda: world.shared.claims)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    await made.close()
+    assert loop.time() - began < 3
+    index.slow.set()
+
+
+async def test_a_backfill_embeds_all_that_waits_and_counts_it(world: World):
+    memories = Memories("likes tabs")
+    made, _ = world.server(memories=memories)
+    world.shared.add("a", *(f"{number}" for number in range(450)))
+    world.shared.add("b", "b")
+    assert await made.backfill("a") == 450
+    assert world.shared.unindexed == [("b", "b")]
+    assert await made.backfill() == 2, "a message and a memory"
+    assert await made.backfill() == 0
+
+
+async def test_a_backfill_beside_the_background_does_nothing_twice(world: World):
+    made, _ = world.server()
+    world.shared.add("a", *(f"{number}" for number in range(300)))
+    made.kick("a")
+    count = await made.backfill("a")
+    await done(made)
+    assert 0 < count <= 300
+    assert sorted(world.shared.stored) == list(range(1, 301))
+
+
+async def test_a_backfill_that_fails_says_why_and_keeps_what_it_has(world: World):
+    made, _ = world.server()
+    world.shared.add("a", *(f"{number}" for number in range(100)))
+    real = world.embedder.embed
+
+    async def once(texts: Sequence[str]) -> list[Vector]:
+        world.embedder.failure = (
+            EmbeddingFailure("The endpoint answered 401.", lasting=True) if world.embedder.asked else None
+        )
+        return await real(texts)
+
+    world.embedder.embed = once  # type: ignore[method-assign]
+    with pytest.raises(Refusal, match=r"answered 401\. 64 were embedded before") as caught:
+        await made.backfill("a")
+    assert caught.value.code == "model_unavailable"
+    assert "embedding" in caught.value.hint
+    assert (len(world.shared.vectors), world.shared.claims) == (64, {})
+
+
+async def test_a_cancelled_backfill_gives_its_claims_back(world: World):
+    made, _ = world.server()
+    world.shared.add("a", "one", "two")
+    world.embedder.free.clear()
+    filling = asyncio.create_task(made.backfill("a"))
+    await until(lambda: world.shared.claims)
+    filling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await filling
+    assert world.shared.claims == {}
+    world.embedder.free.set()
+    assert await made.backfill() == 2
+
+
+async def test_batches_are_followed_by_pauses_as_long_as_they_took(world: World, monkeypatch):
+    made, _ = world.server()
+    monkeypatch.setattr(queue, "BATCH", 1)
+    real = world.embedder.embed
+
+    async def slowly(texts: Sequence[str]) -> list[Vector]:
+        await asyncio.sleep(0.05)
+        return await real(texts)
+
+    world.embedder.embed = slowly  # type: ignore[method-assign]
+    world.shared.add("a", "1", "2", "3")
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    made.kick("a")
+    await until(lambda: len(world.shared.stored) == 3)
+    assert loop.time() - began > 3 * 0.05 + 2 * 0.05 - 0.02

@@ -1,0 +1,268 @@
+"""Memory as a chat sees it, with stores and embedders that hang or fail (B-6 to B-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+import pytest
+
+from codelaw.agent import remembering
+from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.domain.errors import EmbeddingFailure, Refusal
+from codelaw.domain.memories import Category, Memory, MemoryScope, Places
+from codelaw.templates.render import preload
+from tests.fakes.remembering import Lens, Shelf
+
+HERE = Places("ann", ("example.org/app",), "c1")
+LONG = 30.0
+"""Seconds: never waited out."""
+
+
+def a_memory(id_, text, category: Category = "event", scope: MemoryScope = "user", **changes):
+    owner = {"user": "ann", "project": "example.org/app", "session": "c1"}[scope]
+    return replace(Memory(id_, text, category, scope, owner, 0.8, 100.0), **changes)
+
+
+ENTRIES = (
+    a_memory("likes", "The user prefers tabs over spaces", "preference"),
+    a_memory("party", "The walrus party was in May"),
+    a_memory("chosen", "The project uses pnpm", "decision", "project"),
+)
+
+
+@pytest.fixture(autouse=True)
+async def templates():
+    await asyncio.to_thread(preload)  # as a session does
+
+
+@pytest.fixture
+async def attic():
+    made = Attic()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def shelf():
+    return Shelf(*ENTRIES)
+
+
+@pytest.fixture
+def lens():
+    return Lens()
+
+
+@pytest.fixture
+def memory(shelf, lens, attic):
+    return ChatMemory(shelf, lambda: lens, HERE, RecallLimits(seconds=1.0), lambda: 500.0, attic)
+
+
+def names(remembered):
+    return [part.name for part in remembered.fragments]
+
+
+async def test_profile_and_recalled_stand_beside_the_question_each_thing_once(memory, shelf, attic):
+    beside = await memory.beside("When was the walrus party, and tabs or spaces?")
+    assert names(beside) == ["profile", "memories"]
+    profile, recalled = (part.text for part in beside.fragments)
+    assert "prefers tabs" in profile
+    assert "uses pnpm" in profile
+    assert "walrus party" in recalled
+    assert "tabs" not in recalled, "it stands in the profile"
+    assert [one.memory.id for one in beside.recalled] == ["party"]
+    assert beside.notices == ()
+    await attic.settle()
+    assert {entry.id: (entry.uses, entry.used_at) for entry in shelf.entries.values()} == {
+        "likes": (1, 500.0), "party": (1, 500.0), "chosen": (1, 500.0),
+    }  # fmt: skip
+
+
+async def test_an_inspection_uses_nothing(memory, shelf, attic):
+    assert names(await memory.beside("walrus", used=False)) == ["profile", "memories"]
+    await attic.settle()
+    assert "mark_used" not in shelf.calls
+
+
+async def test_without_memories_nothing_is_shown_and_no_embedder_is_bothered(memory, shelf, lens):
+    shelf.entries.clear()
+    assert await memory.beside("anything") == remembering.Remembered()
+    assert lens.asked == []
+
+
+async def test_switched_off_nothing_is_asked(memory, shelf):
+    off = replace(memory, limits=RecallLimits(enabled=False))
+    assert await off.beside("walrus") == remembering.Remembered()
+    assert shelf.calls == []
+    with pytest.raises(Refusal, match="switched off"):
+        await off.save("The user likes tea")
+
+
+async def test_category_floor_and_number_are_settings(memory):
+    none = replace(memory, limits=RecallLimits(min_similarity=0.99))
+    assert names(await none.beside("walrus")) == ["profile"]
+    other = replace(memory, limits=RecallLimits(category="skill"))
+    assert names(await other.beside("walrus")) == ["profile"]
+
+
+async def hurried(memory, question="walrus"):
+    began = time.monotonic()
+    beside = await memory.beside(question)
+    assert time.monotonic() - began < 5.0
+    return beside
+
+
+async def test_a_store_that_hangs_holds_up_no_turn_and_is_told_once(memory, shelf, attic):
+    shelf.seconds = LONG
+    beside = await hurried(memory)
+    assert beside.fragments == ()
+    assert [(notice.level, notice.code) for notice in beside.notices] == [("warning", "memory_unavailable")]
+    assert "memory.timeoutMs" in beside.notices[0].message
+    assert (shelf.running, len(shelf.calls)) == (1, 1)
+    for _ in range(3):  # nothing piles up behind what hangs, and nobody waits again
+        began = time.monotonic()
+        assert await memory.beside("again") == remembering.Remembered()
+        assert time.monotonic() - began < 0.5
+    assert (shelf.running, len(shelf.calls)) == (1, 1)
+    await attic.close()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert shelf.running == 0
+
+
+async def test_what_hung_is_given_up_at_last_and_memory_comes_back(memory, shelf, attic, monkeypatch):
+    monkeypatch.setattr(remembering, "LEFT_SECONDS", 0.05)
+    shelf.seconds = LONG
+    await hurried(memory)
+    await asyncio.sleep(0.2)
+    assert (shelf.running, attic.hangs) == (0, False)
+    shelf.seconds = 0.0
+    assert names(await memory.beside("walrus")) == ["profile", "memories"]
+
+
+async def test_an_embedder_that_hangs_leaves_the_words(memory, lens, attic):
+    lens.seconds = LONG
+    beside = await hurried(memory)
+    assert names(beside) == ["profile", "memories"]
+    assert len(beside.notices) == 1
+    assert "embedder" in beside.notices[0].message
+    await asyncio.sleep(0.01)
+    assert (lens.running, attic.hangs) == (0, False), "it was cancelled"
+    assert (await hurried(memory)).notices == (), "told once in a session"
+
+
+async def test_an_embedder_that_will_not_be_cancelled_is_left_behind(memory, lens):
+    lens.seconds, lens.stubborn = 3.0, True
+    assert names(await hurried(memory)) == ["profile", "memories"]
+    assert lens.running == 1
+    while lens.running:
+        await asyncio.sleep(0.05)
+
+
+async def test_an_embedder_that_fails_leaves_the_words(memory, lens):
+    lens.trouble = EmbeddingFailure("The endpoint answered 500.")
+    beside = await memory.beside("walrus")
+    assert names(beside) == ["profile", "memories"]
+    assert "answered 500" in beside.notices[0].message
+
+
+async def test_no_embedder_is_no_trouble(memory, shelf):
+    without = replace(memory, embedder=lambda: None)
+    beside = await without.beside("walrus")
+    assert (names(beside), beside.notices) == (["profile", "memories"], ())
+    assert "candidates" in shelf.calls
+
+
+@pytest.mark.parametrize("trouble", [Refusal("store_unavailable", "The disk is full."), RuntimeError("a bug")])
+async def test_a_store_that_fails_is_a_notice(memory, shelf, trouble):
+    shelf.trouble = trouble
+    beside = await memory.beside("walrus")
+    assert beside.fragments == ()
+    assert len(beside.notices) == 1
+    assert (await memory.beside("walrus")).notices == ()
+
+
+async def test_marking_used_may_fail_unheard(memory, shelf, attic):
+    async def full(*_):
+        raise Refusal("store_unavailable", "The disk is full.")
+
+    shelf.mark_used = full
+    assert names(await memory.beside("walrus")) == ["profile", "memories"]
+    await attic.settle()
+
+
+async def test_a_cancelled_turn_leaves_nothing_behind(memory, shelf, lens, attic):
+    lens.seconds = LONG
+    turn = asyncio.create_task(memory.beside("walrus"))
+    while not lens.running:
+        await asyncio.sleep(0.001)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    await attic.close()
+    await asyncio.sleep(0.01)
+    assert (shelf.running, lens.running) == (0, 0)
+
+
+async def test_a_text_is_saved_where_it_belongs(memory, shelf, lens):
+    saved = await memory.save("The user likes tea", "preference")
+    assert not saved.merged
+    kept = saved.memory
+    assert (kept.scope, kept.belongs_to, kept.confidence, kept.created_at) == ("user", "ann", 0.8, 500.0)
+    assert shelf.entries[kept.id] == kept
+    assert lens.asked == ["The user likes tea"]
+    assert (await memory.save("Builds run on Sundays")).memory.belongs_to == "example.org/app"
+    assert (await memory.save("We talk about walruses", None, "session", 0.1)).memory.belongs_to == "c1"
+
+
+async def test_what_was_said_before_is_merged(memory, shelf):
+    saved = await memory.save("User prefers tabs over spaces everywhere", None, None, 0.9)
+    assert (saved.merged, saved.memory.id) == (True, "likes")
+    assert saved.memory == replace(ENTRIES[0], text="User prefers tabs over spaces everywhere", confidence=0.9)
+    assert len(shelf.entries) == 3
+
+
+async def test_the_same_saved_twice_at_once_is_one_entry(memory, shelf):
+    saved = await asyncio.gather(*(memory.save("Deploys go to Frankfurt") for _ in range(4)))
+    assert sorted(one.merged for one in saved) == [False, True, True, True]
+    assert len(shelf.entries) == 4
+
+
+async def test_a_secret_reaches_neither_store_nor_embedder(memory, shelf, lens):
+    with pytest.raises(Refusal) as caught:
+        await memory.save("The key is sk-ant-api03-abcDEF123456789")
+    assert caught.value.code == "memory_refused"
+    assert (shelf.calls, lens.asked) == ([], [])
+
+
+async def test_saving_needs_no_embedder_that_works(memory, lens, monkeypatch):
+    monkeypatch.setattr(remembering, "PATIENCE", 0.05)
+    lens.seconds = LONG
+    assert not (await memory.save("Deploys go to Frankfurt")).merged
+    assert [one.memory.text for one in await memory.search("where do deploys go")] == ["Deploys go to Frankfurt"]
+
+
+async def test_an_entry_is_changed_and_forgotten(memory, shelf):
+    changed = await memory.update("party", text="The walrus party is in June", confidence=0.2, scope="project")
+    assert shelf.entries["party"] == changed
+    assert (changed.belongs_to, changed.created_at, changed.category) == ("example.org/app", 100.0, "event")
+    with pytest.raises(Refusal, match="secrets are not remembered"):
+        await memory.update("party", text="password=hunter2")
+    await memory.forget("party")
+    assert "party" not in shelf.entries
+
+
+async def test_what_is_another_users_is_not_there(memory, shelf):
+    shelf.entries["theirs"] = a_memory("theirs", "Bob likes coffee", belongs_to="bob")
+    for refused in (memory.update("theirs", text="x"), memory.forget("theirs"), memory.forget("nope")):
+        with pytest.raises(Refusal) as caught:
+            await refused
+        assert caught.value.code == "memory_not_found"
+
+
+async def test_of_a_long_question_both_ends_are_embedded(memory, lens):
+    await memory.beside("begin " + "x" * 100_000 + " end")
+    (looked,) = lens.asked
+    assert len(looked) == remembering.LOOKED_AT + 1
+    assert (looked[:5], looked[-3:]) == ("begin", "end")

@@ -1,0 +1,62 @@
+"""`codelaw chats --export` and `--fork` against the real server with its offline model (D-2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.test_commands import codelaw
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """A chat of two turns: their results."""
+    (tmp_path / "frob.py").write_text("def frobnicator():\n    return 1\n")
+    first = codelaw("chat", "Where is the frobnicator? @frob.py", "--json", workspace=tmp_path)
+    assert first.returncode == 0, first.stderr
+    result = json.loads(first.stdout.splitlines()[-1])
+    second = codelaw("chat", "And now?", "--chat", result["chatId"], "--json", workspace=tmp_path)
+    return result, json.loads(second.stdout.splitlines()[-1])
+
+
+def test_a_chat_is_exported_and_forked(asked, tmp_path):
+    first, second = asked
+    chat_id = first["chatId"]
+    told = codelaw("chats", "--export", chat_id, workspace=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(f"<!-- codelaw chat {chat_id} -->\n")
+    assert "Where is the frobnicator?" in told.stdout
+    document = json.loads(codelaw("chats", "--export", chat_id, "--format", "json", workspace=tmp_path).stdout)
+    assert (document["version"], document["chat"]["id"]) == (1, chat_id)
+    assert [turn["id"] for turn in document["turns"]] == [first["turnId"], second["turnId"]]
+
+    fork = json.loads(codelaw("chats", "--fork", chat_id, "--json", workspace=tmp_path).stdout)
+    assert (fork["turns"], fork["title"]) == (2, f"{document['chat']['title']} (fork)")
+    part = codelaw("chats", "--fork", chat_id, "--turn", first["turnId"], workspace=tmp_path)
+    assert "1 turn " in part.stdout
+    assert "(fork)" in part.stdout
+    assert len(codelaw("chats", "--json", workspace=tmp_path).stdout.splitlines()) == 3
+
+    for wrong, code in [(("--fork", "nope"), "no chat"), (("--fork", chat_id, "--turn", "nope"), "no turn")]:
+        refused = codelaw("chats", *wrong, workspace=tmp_path)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert code in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--turn", "t1"],
+        ["--format", "json"],
+        ["--export", "c1", "--fork", "c1"],
+        ["--export", "c1", "--json"],
+        ["--export", "c1", "--format", "html"],
+        ["--fork", "c1", "--format", "json"],
+        ["words", "--export", "c1"],
+    ],
+)
+def test_usage_errors(arguments, tmp_path):
+    done = codelaw("chats", *arguments, workspace=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage:" in done.stderr

@@ -1,0 +1,238 @@
+"""What each strategy shows of a past: whole rounds, the newest first, within its room (B-1, B-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.context.builder import Gathered, build
+from codelaw.context.projection import project
+from codelaw.context.strategies import STRATEGIES, Resolved, Selection, cut_to, resolve, round_tokens
+from codelaw.context.tokens import estimate
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.transcript.rounds import rounds
+from codelaw.transcript.transcript import Transcript
+
+NAMES: tuple[Resolved, ...] = tuple(STRATEGIES)
+
+
+def a_round(number: int, calls: int = 0, words: int = 3) -> list[Message]:
+    turn = f"t{number}"
+    said = [Message(f"ask_{turn}", turn, "user", f"question {number} " + "word " * words)]
+    for step in range(calls):
+        call = Call(f"c{number}_{step}", "LS", {"path": f"d{step}"})
+        content = f'Thought: look\nAction: LS[{{"path": "d{step}"}}]'
+        said.append(Message(f"say_{turn}_{step}", turn, "assistant", content, Metadata(step=step, calls=(call,))))
+        facts = Metadata(step=step, tool_name="LS", call_id=call.id, ref=f"r{number}_{step}")
+        said.append(Message(f"got_{turn}_{step}", turn, "tool", '{"status": "success", "data": {}}', facts))
+    said.append(Message(f"end_{turn}", turn, "assistant", f"answer {number}", Metadata(answer=f"answer {number}")))
+    return said
+
+
+def chat(count: int, calls: int = 0, words: int = 3) -> Transcript:
+    transcript = Transcript()
+    for number in range(count):
+        transcript = transcript.ended(a_round(number, calls, words), f"t{number}", float(number))
+    return transcript
+
+
+def shown(transcript: Transcript, selection: Selection) -> list[int]:
+    """The numbers of the rounds that are shown, each of them whole."""
+    history = project(transcript, selection)
+    messages = history.rounds.messages if history.rounds is not None else ()
+    whole = {round_.turn_id: len(round_.messages) for round_ in rounds(transcript.messages)}
+    found = rounds(messages)
+    assert all(len(round_.messages) == whole[round_.turn_id] for round_ in found), "rounds are never parted"
+    return [int(round_.turn_id[1:]) for round_ in found]
+
+
+@pytest.mark.parametrize(
+    ("messages", "chosen"),
+    [
+        (0, "full"), (19, "full"), (20, "last-n"), (49, "last-n"), (50, "summary+recent"), (100, "summary+recent"),
+        (101, "span-retrieval"), (10_000, "span-retrieval"),
+    ],
+)  # fmt: skip
+def test_auto_chooses_by_the_number_of_messages(messages: int, chosen: str):
+    assert resolve("auto", messages) == chosen
+    assert resolve("layered", messages) == "layered"
+
+
+def test_full_shows_every_round_whatever_was_archived_or_demoted():
+    transcript = chat(6, calls=2)
+    summary = Message("s", "t2", "summary", "SUMMARY")
+    thinned = Demotion("got_t4_0", "result")
+    transcript = transcript.reshaped(Checkpoint("c", "t3", 0.0, 3, summary, demotions=(thinned,)), ())
+    assert shown(transcript, Selection("layered")) == [3, 4, 5]
+    assert shown(transcript, Selection("full")) == [0, 1, 2, 3, 4, 5]
+    history = project(transcript, Selection("full"))
+    assert history.summaries is None
+    assert history.rounds.messages == transcript.messages
+    assert not any(entry.name == "archived rounds" for entry in history.dropped)
+
+
+def test_full_leaves_out_what_a_revert_has_withdrawn_and_what_the_limit_says():
+    assert shown(chat(6).without("t2"), Selection("full")) == [0, 1, 3, 4, 5]
+    assert shown(chat(6), Selection("full", limit=2)) == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("calls", "count", "kept"),
+    [
+        (0, 40, 15),  # 2 messages a round: exactly 30
+        (1, 40, 8),  # 4 a round: 32 is the first whole number of rounds that holds 30
+        (20, 3, 1),  # 42 a round: one is more than enough
+        (0, 10, 10),  # fewer than 30: all
+    ],
+)
+def test_last_n_shows_the_newest_thirty_messages_rounded_outward_to_rounds(calls: int, count: int, kept: int):
+    numbers = shown(chat(count, calls), Selection("last-n"))
+    assert numbers == list(range(count - kept, count))
+
+
+def test_what_last_n_leaves_out_is_in_the_report_with_its_reason():
+    history = project(chat(40), Selection("last-n"))
+    assert [(entry.name, "25 older rounds (50 messages)" in entry.reason) for entry in history.dropped] == [
+        ("rounds left out", True)
+    ]
+    assert history.kept == "15 of 40 rounds (30 messages)"
+    assert project(chat(40), Selection("last-n", by_auto=True)).kept.startswith("auto chose last-n: ")
+
+
+@pytest.mark.parametrize("name", ["summary+recent", "span-retrieval"])
+@pytest.mark.parametrize(
+    ("calls", "least", "most", "kept"),
+    [
+        (0, 4, 20, 10),
+        (1, 4, 20, 5),
+        (2, 4, 20, 3),  # 6 a round: 18, not 24
+        (10, 4, 20, 1),  # 22 a round: the newest stays all the same
+        (0, 4, 3, 2),  # the least beats the most
+        (0, 0, 1, 1),
+    ],
+)
+def test_recents_are_whole_rounds_between_the_least_and_the_most_messages(
+    name: Resolved, calls: int, least: int, most: int, kept: int
+):
+    numbers = shown(chat(30, calls), Selection(name, recent_min=least, recent_max=most))
+    assert numbers == list(range(30 - kept, 30))
+
+
+def test_sliding_window_shows_the_newest_rounds():
+    assert shown(chat(50), Selection("sliding-window")) == list(range(30, 50))
+    assert shown(chat(50), Selection("sliding-window", rounds=3)) == [47, 48, 49]
+
+
+@pytest.mark.parametrize("name", ["summary+recent", "sliding-window"])
+def test_the_rolling_summary_stands_before_the_rounds_and_older_archives_are_part_of_it(name: Resolved):
+    transcript = chat(30)
+    archive = Message("s", "t4", "summary", "ARCHIVE")
+    transcript = transcript.reshaped(Checkpoint("c", "t5", 0.0, 5, archive), ())
+    before = project(transcript, Selection(name))
+    assert [message.content for message in before.summaries.messages] == ["ARCHIVE"]
+    assert any(entry.name == "not summarised" for entry in before.dropped)
+    thread = ThreadSummary("what was said so far", "t19", 0.0)
+    transcript = transcript.summarised(thread)
+    history = project(transcript, Selection(name, thread=thread))
+    assert [message.id for message in history.summaries.messages] == ["thread_t19"]
+    assert "what was said so far" in history.summaries.text
+    assert not any(entry.name == "not summarised" for entry in history.dropped)
+
+
+def test_an_archive_that_knows_more_than_the_rolling_summary_stays_beside_it():
+    transcript = chat(30)
+    transcript = transcript.reshaped(Checkpoint("c", "t25", 0.0, 25, Message("s", "t24", "summary", "ARCHIVE")), ())
+    thread = ThreadSummary("so far", "t9", 0.0)
+    history = project(transcript.summarised(thread), Selection("summary+recent", thread=thread))
+    assert [message.id for message in history.summaries.messages] == ["s", "thread_t9"]
+
+
+def test_a_rolling_summary_of_a_turn_that_was_withdrawn_is_not_shown():
+    thread = ThreadSummary("so far", "t9", 0.0)
+    selection = Selection("summary+recent", thread=thread)
+    transcript = chat(30).summarised(thread)
+    assert project(transcript.without("t15"), selection).summaries is not None
+    assert project(transcript.without("t9"), selection).summaries is None
+    assert project(transcript.without("t3"), selection).summaries is None
+    assert transcript.without("t3").thread is None
+
+
+def test_a_rolling_summary_of_a_turn_that_nobody_knows_is_not_shown():
+    thread = ThreadSummary("so far", "gone", 0.0)
+    history = project(chat(30).summarised(thread), Selection("summary+recent", thread=thread))
+    assert history.summaries is None
+
+
+def test_a_summary_written_while_a_turn_runs_is_shown_by_the_next():
+    old, new = ThreadSummary("OLD", "t9", 0.0), ThreadSummary("NEW", "t19", 1.0)
+    history = project(chat(30).summarised(new), Selection("summary+recent", thread=old))
+    assert "OLD" in history.summaries.text
+    assert "NEW" not in history.summaries.text
+
+
+def test_a_rolling_summary_is_cut_at_a_line_to_its_share():
+    thread = ThreadSummary("\n".join(f"line {number} of what was said" for number in range(200)), "t9", 0.0)
+    history = project(chat(30).summarised(thread), Selection("summary+recent", thread=thread, summary_room=150))
+    assert history.summaries.tokens <= 150
+    assert history.summaries.text.endswith("\n…")
+    assert "line 0 of" in history.summaries.text
+
+
+@given(text=st.text(max_size=400), room=st.integers(0, 200))
+def test_a_cut_text_fits_or_is_the_mark_alone(text: str, room: int):
+    cut = cut_to(text, room)
+    assert cut == text or estimate(cut) <= room or cut.strip() == "…"
+
+
+def test_over_budget_recents_are_cut_to_the_newest_that_fit_and_never_dropped_whole():
+    transcript = chat(40, words=50)
+    one = round_tokens(rounds(transcript.messages)[-1])
+    assert shown(transcript, Selection("last-n", room=one * 3 + 10)) == [37, 38, 39]
+    assert shown(transcript, Selection("last-n", room=0)) == [39]
+    history = project(transcript, Selection("last-n", room=one * 3 + 10))
+    assert [entry.name for entry in history.dropped] == ["rounds left out", "rounds over budget"]
+
+
+SIZES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 60)), min_size=1, max_size=40)
+
+
+@given(
+    sizes=SIZES,
+    name=st.sampled_from(NAMES),
+    room=st.none() | st.integers(0, 3_000),
+    limit=st.integers(0, 12),
+    measures=st.tuples(st.integers(0, 12), st.integers(1, 40), st.integers(1, 30)),
+)
+def test_whatever_the_strategy_rounds_are_whole_the_newest_first_and_within_the_room(
+    sizes: Sequence[tuple[int, int]], name: Resolved, room: int | None, limit: int, measures: tuple[int, int, int]
+):
+    transcript = Transcript()
+    for number, (calls, words) in enumerate(sizes):
+        transcript = transcript.ended(a_round(number, calls, words), f"t{number}", float(number))
+    least, most, window = measures
+    selection = Selection(name, limit=limit, room=room, recent_min=least, recent_max=most, rounds=window, summary=False)
+    numbers = shown(transcript, selection)
+    assert numbers == list(range(len(sizes) - len(numbers), len(sizes))), "an unbroken end of the chat"
+    assert numbers, "the newest round stays"
+    history = project(transcript, selection)
+    if room is not None and len(numbers) > 1:
+        assert history.rounds.tokens <= room
+    left_out = len(sizes) - len(numbers)
+    assert bool(left_out) == any("rounds" in entry.name for entry in history.dropped)
+    again = project(transcript, selection)
+    assert again.rounds.messages == history.rounds.messages
+    assert again.dropped == history.dropped
+    question = transcript.messages[-2] if transcript.messages[-2].role == "user" else Message("q", "q", "user", "now")
+    view = build(history, (), question, Gathered(()))
+    ids = [message.id for section in view.sections for message in section.messages]
+    assert ids.count(question.id) == 1, "the question once, whatever was dropped (L-7)"
+
+
+def test_the_default_shows_what_it_showed_before_there_were_strategies():
+    transcript = chat(30, calls=1)
+    assert project(transcript).rounds.messages == transcript.messages
+    assert project(transcript).dropped == ()

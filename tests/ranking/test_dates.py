@@ -1,0 +1,89 @@
+"""Days that a question names (B-4)."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.ranking.dates import Named, asks_when, named, tells_time
+
+TODAY = date(2024, 3, 15)  # a Friday
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("on 7 July, 2023", Named(2023, 7, 7)),
+        ("July 7th, 2023", Named(2023, 7, 7)),
+        ("the 7th of July", Named(None, 7, 7)),
+        ("2023-07-07", Named(2023, 7, 7)),
+        ("in 2023-07", Named(2023, 7)),
+        ("in July", Named(None, 7)),
+        ("during Sept. 2023", Named(2023, 9)),
+        ("in 2021", Named(2021)),
+        ("yesterday", Named(2024, 3, 14)),
+        ("three days ago", Named(2024, 3, 12)),
+        ("a week ago", Named(2024, 3, 8)),
+        ("last month", Named(2024, 2)),
+        ("four months ago", Named(2023, 11)),
+        ("last year", Named(2023)),
+        ("this year", Named(2024)),
+        ("last Monday", Named(2024, 3, 11)),
+        ("on Friday", Named(2024, 3, 8)),
+        ("today", Named(2024, 3, 15)),
+    ],
+)
+def test_days_are_read(text, expected):
+    assert named(f"What did we decide {text}?", TODAY) == (expected,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "we may march on", "port 2024a", "2023-13-01", "decide", "version 1.2.3", "the second may fail"]
+)
+def test_what_is_no_day_names_none(text):
+    assert [stretch for stretch in named(text, TODAY) if stretch.month or stretch.day] == []
+
+
+def test_relative_words_need_a_today():
+    assert named("yesterday, last week") == ()
+
+
+def test_the_day_itself_is_nearer_than_the_days_after_it_and_those_than_others():
+    day = Named(2023, 7, 7)
+    nearness = [day.nearness(date(2023, 7, number)) for number in (7, 8, 12, 20)]
+    assert nearness == sorted(nearness, reverse=True)
+    assert nearness[0] == 1.0
+    assert nearness[-1] == 0.0
+    assert day.nearness(date(2022, 7, 7)) == 0.0
+
+
+def test_the_more_exactly_it_was_named_the_more_a_match_tells():
+    said = date(2023, 7, 7)
+    whole = [stretch.nearness(said) for stretch in (Named(2023, 7, 7), Named(2023, 7), Named(2023))]
+    assert whole == sorted(whole, reverse=True)
+    assert Named(None, 7).nearness(said) == Named(2023, 7).nearness(said)
+    assert Named(2023, 2, 31).nearness(said) == 0.0
+
+
+def test_questions_for_a_time_and_texts_that_tell_one_are_known():
+    assert asks_when("When did it break?")
+    assert asks_when("what date was that")
+    assert not asks_when("Why did it break?")
+    assert tells_time("I met her last week")
+    assert tells_time("on 3 June")
+    assert not tells_time("the parser is broken")
+
+
+@given(st.text(), st.dates())
+def test_any_text_can_be_asked_on_any_day(text, today):
+    for stretch in named(text, today):
+        assert 0.0 <= stretch.nearness(today) <= 1.0
+
+
+@given(st.integers(0, 999), st.sampled_from(["day", "week", "month", "year"]), st.dates())
+def test_no_distance_is_too_far(count, unit, today):
+    for stretch in named(f"{count} {unit}s ago", today):
+        assert 0.0 <= stretch.nearness(today) <= 1.0

@@ -1,0 +1,88 @@
+"""Strategies from one end to the other: chosen over the wire, sent to the vendor, shown by the command line (B-1)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.scenarios.conftest import Start, finish
+
+
+async def talk(client: Any, vendor: LoopbackVendor, count: int, **params: Any) -> str:
+    chat: dict[str, Any] = {}
+    for number in range(count):
+        vendor.play(VendorReply(text=finish(f"answer {number}")))
+        sent = await client.request("codelaw/chat/send", {"text": f"QUESTION{number}X", **chat, **params})
+        assert sent["stopReason"] == "finished"
+        chat = {"chatId": sent["chatId"]}
+    return chat["chatId"]
+
+
+def questions(vendor: LoopbackVendor) -> list[int]:
+    text = json.dumps(vendor.messages[-1].json["messages"])
+    return [number for number in range(50) if f"QUESTION{number}X" in text]
+
+
+async def test_a_strategy_is_chosen_for_a_chat_for_a_message_and_by_the_settings(start: Start, vendor: LoopbackVendor):
+    options = {"context": {"strategy": "sliding-window", "window": 2, "summary": False}}
+    async with start(options=options) as client:
+        chat = await talk(client, vendor, 4)
+        assert questions(vendor) == [1, 2, 3]
+        assert "Status: ACTIVE" in json.dumps(vendor.messages[-1].json["messages"][-1])
+        made = await client.request("codelaw/chat/create", {"strategy": "last-n"})
+        assert made["strategy"] == "last-n"
+        assert (await client.request("codelaw/chat/update", {"chatId": chat, "strategy": "full"}))["strategy"] == "full"
+        vendor.play(VendorReply(text=finish("x")))
+        await client.request("codelaw/chat/send", {"chatId": chat, "text": "QUESTION4X"})
+        assert questions(vendor) == [0, 1, 2, 3, 4]
+        vendor.play(VendorReply(text=finish("x")))
+        sent = {"chatId": chat, "text": "QUESTION5X", "strategy": "sliding-window"}
+        await client.request("codelaw/chat/send", sent)
+        assert questions(vendor) == [3, 4, 5]
+        report = await client.request("codelaw/context/inspect", {"chatId": chat, "text": "next"})
+        assert report["strategy"] == "sliding-window"
+        assert report["kept"] == "2 of 6 rounds (4 messages)"
+        assert [entry["name"] for entry in report["dropped"]] == ["rounds left out"]
+        assert [line["part"] for line in report["budget"]] == ["system", "summary", "retrieved", "recent", "input"]
+        assert set(report["budget"][0]) == {"part", "share", "tokens", "over"}
+        assert report["sections"][-1]["name"] == "pin"
+
+
+@pytest.mark.parametrize("method", ["codelaw/chat/create", "codelaw/chat/send", "codelaw/chat/update"])
+async def test_an_unknown_strategy_is_refused_with_its_field(start: Start, method: str):
+    async with start() as client:
+        chat = (await client.request("codelaw/chat/create", {}))["id"]
+        params = {"strategy": "best"} | ({} if method.endswith("create") else {"chatId": chat, "text": "x"})
+        if method.endswith("update"):
+            del params["text"]
+        error = await client.error(method, params)
+        assert error.code == -32602
+        assert [entry["path"] for entry in error.data["errors"]] == ["strategy"]
+
+
+def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: Path):
+    def codelaw(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "codelaw", *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False,
+            capture_output=True, text=True, timeout=60, env={**os.environ, **environment},
+        )  # fmt: skip
+
+    done = codelaw("chat", "What is here?", "--strategy", "last-n", "--json")
+    assert done.returncode == 0, done.stderr
+    chat = json.loads(done.stdout.splitlines()[-1])["chatId"]
+    shown = codelaw("context", "--chat", chat, CODELAW_CONTEXT__TOTAL_BUDGET="4000")
+    assert "strategy last-n" in shown.stdout, shown.stderr
+    assert "kept: 1 of 1 rounds" in shown.stdout
+    assert "over its share: system: " in shown.stdout
+    assert "of 800 tokens" in shown.stdout
+    wrong = codelaw("chat", "x", "--strategy", "best")
+    assert wrong.returncode != 0
+    assert "strategy" in wrong.stderr

@@ -1,0 +1,105 @@
+"""The JSON export: nothing of what is stored is missing in it (D-2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo, TurnResult
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent, TurnEnded
+from codelaw.domain.messages import Call, Fragment, Message, Metadata
+from codelaw.domain.models import Usage
+from codelaw.transcript.record import FORMAT, VERSION, record
+
+NASTY = "a\0b \ud800 😀 \u2028 \x7f </script> snake_case"
+METADATA = Metadata(
+    step=1,
+    tool_name="Read",
+    call_id="k",
+    mtime=1.5,
+    answer=NASTY,
+    calls=(Call("k", "Read", {"file_path": NASTY, "old_string": [1, None, True]}),),
+    fragments=(Fragment("environment", NASTY),),
+    note="steer",
+    ref="r1",
+    interrupted=True,
+    native=True,
+)
+WHOLE = StoredChat(
+    Chat("c1", NASTY, "panel", "agent", "model", "layered", 1.0, 2.0, 1, None, 3),
+    (Message("m1", "t1", "user", NASTY), Message("m2", "t1", "assistant", NASTY, METADATA)),
+    (StoredTurn("t1", "c1", "ended", "o", 1.0, Usage(1, 2, 3, 4), "finished"),),
+    (Todo("a", "pending"),),
+    frozenset({"law_large", "a"}),
+    (Checkpoint("k1", "t1", 5.0, 1, Message("s1", "", "summary", NASTY), "model", (Demotion("m1", "result"),)),),
+    (Demotion("m2", "arguments"),),
+    frozenset({"t0"}),
+    ThreadSummary(NASTY, "t1", 9.0),
+    "t1",
+    2,
+)
+EVENTS = [
+    ChatEvent("c1", "t1", 1, 1.5, AnswerDelta(NASTY, 1)),
+    ChatEvent("c1", "t1", 3, 1.5, ToolCallEvent("k", "Read", "Read a", "completed", 1, {"file_path": "x"})),
+    ChatEvent("c1", "t1", 4, 1.5, TurnEnded(TurnResult("c1", "t1", "finished", NASTY, 1, Usage(1)))),
+]
+RESULTS = {"r1": {"data": {"file_text": NASTY}}}
+
+
+def snake(values, known):
+    """The fields of a domain value, from names as on the wire."""
+    names = {field.name.replace("_", ""): field.name for field in dataclasses.fields(known)}
+    return {names[name.lower()]: value for name, value in values.items()}
+
+
+def test_every_field_of_a_chat_is_in_its_record():
+    text = record(WHOLE, RESULTS, EVENTS)
+    assert text.isascii()
+    assert "\x7f" not in text
+    told = json.loads(text)
+    assert (told["format"], told["version"]) == (FORMAT, VERSION)
+    assert told["chat"] == {
+        "id": "c1",
+        "title": NASTY,
+        "kind": "panel",
+        "mode": "agent",
+        "model": "model",
+        "strategy": "layered",
+        "createdAt": 1.0,
+        "updatedAt": 2.0,
+        "turns": 1,
+        "running": None,
+        "generation": 3,
+    }
+    extra = {"format", "version", "results", "events"}
+    assert set(told) - extra == {
+        "".join(part.title() if place else part for place, part in enumerate(field.name.split("_")))
+        for field in dataclasses.fields(StoredChat)
+    }
+    assert snake(told["messages"][1]["metadata"], Metadata) == {
+        **{field.name: getattr(METADATA, field.name) for field in dataclasses.fields(Metadata)},
+        "calls": [{"id": "k", "tool": "Read", "arguments": {"file_path": NASTY, "old_string": [1, None, True]}}],
+        "fragments": [{"name": "environment", "text": NASTY}],
+    }
+    assert told["checkpoints"][0]["summary"]["content"] == NASTY
+    assert told["checkpoints"][0]["demotions"] == [{"messageId": "m1", "part": "result"}]
+    assert told["threadSummary"] == {"text": NASTY, "covers": "t1", "at": 9.0}
+    assert told["notices"] == ["a", "law_large"]
+    assert told["turns"][0]["lastUsage"]["inputTokens"] == 1
+    assert told["results"] == RESULTS, "what tools wrote keeps its keys"
+
+
+def test_events_are_told_with_their_numbers_and_kinds():
+    told = json.loads(record(WHOLE, {}, EVENTS))["events"]
+    assert [(event["seq"], event["event"]["kind"]) for event in told] == [
+        (1, "answer"),
+        (3, "tool_call"),
+        (4, "turn_ended"),
+    ]
+    assert told[1]["event"]["args"] == {"file_path": "x"}
+    assert told[2]["event"]["result"]["stopReason"] == "finished"
+
+
+def test_the_same_chat_gives_the_same_record():
+    assert record(WHOLE, RESULTS, EVENTS) == record(WHOLE, RESULTS, EVENTS)
