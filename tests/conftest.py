@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ settings.register_profile("codelaw", deadline=None)  # a slow machine is no fail
 settings.load_profile("codelaw")
 
 ROOT = Path(__file__).parents[1]
+HUNG_SECONDS = 600
 REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
 """Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
@@ -30,6 +32,25 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if program in REQUIRED:
                 pytest.fail(f"{program} is required here and not on PATH", pytrace=False)
             pytest.skip(f"{program} is not on PATH")
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """A test that waits for what never comes fails, far beyond any honest time, instead of hanging the run."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def hung(*_: object) -> None:
+        raise TimeoutError(f"the test has not ended within {HUNG_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, hung)
+    signal.alarm(HUNG_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(autouse=True)

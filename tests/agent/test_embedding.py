@@ -44,7 +44,8 @@ class Memories:
         self.memories = [Memory(str(number), text, "fact", "user", "me", 1.0, 0.0) for number, text in enumerate(texts)]
         self.vectors: dict[tuple[str, str], Vector] = {}
 
-    async def unembedded(self, embedder: str, limit: int) -> Sequence[Memory]:
+    async def unembedded(self, embedder: str, limit: int, user: str | None = None) -> Sequence[Memory]:
+        assert user == "me"
         return [one for one in self.memories if (one.id, embedder) not in self.vectors][:limit]
 
     async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
@@ -61,10 +62,18 @@ class World:
         self.told: list[tuple[str, Notice]] = []
         self.servers: list[Embedding] = []
 
-    def server(self, owner: str = "us", memories: Any = None) -> tuple[Embedding, MemoryIndex]:
+    def server(
+        self, owner: str = "us", memories: Any = None, *, remembering: bool = True, team: bool = False
+    ) -> tuple[Embedding, MemoryIndex]:
         index = MemoryIndex(self.shared, owner)
         made = Embedding(
-            index, memories, lambda: self.embedder, lambda *told: self.told.append(told), jitter=lambda: 0.5
+            index,
+            memories,
+            lambda: self.embedder,
+            lambda *told: self.told.append(told),
+            whose=lambda: "me" if remembering else None,
+            shared=team,
+            jitter=lambda: 0.5,
         )
         self.servers.append(made)
         return made, index
@@ -105,6 +114,19 @@ async def test_what_was_said_in_a_chat_is_indexed_and_embedded_in_small_batches(
     assert world.shared.unindexed == [("other", "not asked for")]
     assert world.shared.claims == {}
     assert world.shared.vectors[1, "fake"] == b"fake:text 0"
+
+
+async def test_in_a_teams_store_only_the_chats_at_hand_are_embedded_unasked(world: World):
+    made, _ = world.server(team=True)
+    world.shared.add("theirs", "never asked for")
+    world.shared.add("mine", "said here")
+    made.kick()
+    made.renew()
+    assert not made.busy
+    made.kick("mine")
+    await done(made)
+    assert world.shared.unindexed == [("theirs", "never asked for")]
+    assert await made.backfill() == 1
 
 
 async def test_words_come_before_vectors(world: World):
@@ -382,3 +404,26 @@ async def test_batches_are_followed_by_pauses_as_long_as_they_took(world: World,
     made.kick("a")
     await until(lambda: len(world.shared.stored) == 3)
     assert loop.time() - began > 3 * 0.05 + 2 * 0.05 - 0.02
+
+
+async def test_while_memory_is_switched_off_no_memory_is_given_to_the_embedder(world: World):
+    made, _ = world.server(memories=Memories("The user likes walruses"), remembering=False)
+    world.shared.add("c", "a message")
+    made.kick()
+    await done(made)
+    assert await made.backfill() == 0
+    assert world.embedder.asked == [["a message"]]
+
+
+async def test_a_backfill_that_succeeds_lets_the_background_go_on(world: World):
+    made, _ = world.server()
+    world.embedder.failure = EmbeddingFailure("no such model", lasting=True)
+    world.shared.add("c", "first")
+    made.kick("c")
+    await done(made)
+    world.embedder.failure = None
+    assert await made.backfill() == 1
+    world.shared.add("c", "second")
+    made.kick("c")
+    await done(made)
+    assert world.shared.waiting("fake") == []

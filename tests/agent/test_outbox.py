@@ -24,6 +24,10 @@ class Book:
         self.rows += [(turn_id, event) for _, event in events]
         return list(range(len(self.rows) - len(events) + 1, len(self.rows) + 1))
 
+    async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
+        rows = list(enumerate(self.rows, 1))[since:]
+        return [ChatEvent(chat_id, turn_id, seq, 1.0, event) for seq, (turn_id, event) in rows]
+
 
 def outbox(book: Book, sent: list[ChatEvent]) -> Outbox:
     return Outbox("c", book, sent.append, lambda: 1.0)  # type: ignore[arg-type]

@@ -223,6 +223,15 @@ async def test_what_was_said_before_is_merged(memory, shelf):
     assert len(shelf.entries) == 3
 
 
+async def test_what_a_project_has_is_not_taken_from_it_by_one_user(memory, shelf):
+    theirs = await memory.save("Releases are cut from the branch stable", "decision", "project")
+    mine = await memory.save("Releases are cut from the branch stable", "preference", "user")
+    assert (mine.merged, mine.memory.scope) == (False, "user")
+    assert shelf.entries[theirs.memory.id] == theirs.memory
+    here = await memory.save("Releases are cut from the branch stable", "context", "session")
+    assert here.merged, "a chat needs no copy of what its project has"
+
+
 async def test_the_same_saved_twice_at_once_is_one_entry(memory, shelf):
     saved = await asyncio.gather(*(memory.save("Deploys go to Frankfurt") for _ in range(4)))
     assert sorted(one.merged for one in saved) == [False, True, True, True]
@@ -266,3 +275,36 @@ async def test_of_a_long_question_both_ends_are_embedded(memory, lens):
     (looked,) = lens.asked
     assert len(looked) == remembering.LOOKED_AT + 1
     assert (looked[:5], looked[-3:]) == ("begin", "end")
+
+
+async def test_what_is_forgotten_while_it_is_changed_stays_forgotten(memory, shelf, lens):
+    lens.seconds = 0.3
+    changing = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
+    while not lens.running:
+        await asyncio.sleep(0.001)
+    await memory.forget("party")
+    with pytest.raises(Refusal) as refused:
+        await changing
+    assert refused.value.code == "memory_not_found"
+    assert "party" not in shelf.entries
+
+
+async def test_two_changes_at_once_both_count(memory, shelf, lens):
+    lens.seconds = 0.3
+    rewording = asyncio.create_task(memory.update("party", text="The walrus party was in June"))
+    while not lens.running:
+        await asyncio.sleep(0.001)
+    await memory.update("party", confidence=0.1)
+    await rewording
+    entry = shelf.entries["party"]
+    assert (entry.text, entry.confidence) == ("The walrus party was in June", 0.1)
+
+
+async def test_what_another_folder_of_the_workspace_knows_is_saved_for_the_first_one_too(memory, shelf):
+    other = a_memory("other", "The build needs Java 21", "fact", "project", belongs_to="example.org/lib")
+    shelf.entries[other.id] = other
+    both = replace(memory, places=Places("ann", ("example.org/app", "example.org/lib"), "c1"))
+    saved = await both.save("The build needs Java 21", "fact", "project")
+    assert not saved.merged
+    assert saved.memory.belongs_to == "example.org/app"
+    assert shelf.entries["other"] == other

@@ -169,6 +169,24 @@ async def test_a_failed_rolling_summary_is_a_notice_and_the_next_turn_tries_agai
     assert "thread_summary_updated" not in codes
 
 
+async def test_a_model_that_never_writes_a_usable_summary_is_asked_less_and_less(bench: Bench):
+    await bench.reopen(context={"strategy": "summary+recent", "recentMin": 2, "recentMax": 4, "summariseAbove": 300})
+    always(bench, rolling(""))
+    chat = await talk(bench, 2, size=1_500)
+    tried: list[bool] = []
+    for number in range(2, 14):
+        before = len(rolling_calls(bench))
+        await ask_once(bench, number, chat)
+        await summarised(bench, chat)
+        tried.append(len(rolling_calls(bench)) > before)
+    assert tried[0], "at first every turn tries again"
+    assert tried.count(True) <= 6, tried
+    assert True in tried[-8:], tried
+    told = [message for code, message in notices(bench) if code == "thread_summary_failed"]
+    assert "next turn tries again" in told[0]
+    assert "more turns have ended" in told[-1]
+
+
 async def test_a_rolling_summary_can_be_switched_off_and_a_session_ends_while_one_is_written(bench: Bench):
     off = {"strategy": "summary+recent", "recentMin": 2, "summariseAbove": 300, "summary": False}
     await bench.reopen(context=off)

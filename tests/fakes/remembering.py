@@ -66,7 +66,7 @@ class Shelf:
             before = self.entries[memory_id]
             self.entries[memory_id] = replace(before, used_at=at, uses=before.uses + 1)
 
-    async def unembedded(self, embedder, limit):
+    async def unembedded(self, embedder, limit, user=None):
         return []
 
     async def store_vectors(self, embedder, vectors):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,11 @@ async def editor(lsp_client: LanguageClient, home: Path):
 @pytest.mark.blocking
 async def test_the_palette_command_starts_a_turn_and_shows_its_answer(editor: LanguageClient) -> None:
     command = types.ExecuteCommandParams("codelaw.chat.send", [{"text": "ask"}])
+    # Waited for from now on: it may come together with the reply.
+    progress = asyncio.ensure_future(editor.wait_for_notification("$/progress"))
     started: Any = await editor.workspace_execute_command_async(command)
     assert set(started) == {"chatId", "turnId"}
-    await editor.wait_for_notification("$/progress")
+    await progress
     read = types.ExecuteCommandParams("codelaw.chat.read", [{"chatId": started["chatId"]}])
     record: Any = await editor.workspace_execute_command_async(read)
     assert record["chat"]["id"] == started["chatId"]

@@ -45,6 +45,12 @@ SECRETS = {
     "use ｓｋ-abcdefghijklmnop1234": "abcdefghijklmnop",
     "AK\u200bIAIOSFODNN7EXAMPLE": "IOSFO",
     "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr": "AAbb",
+    "AK\U000e0041IAIOSFODNN7EXAMPLE": "IOSFO",
+    "pw: hunter2": "hunter2",
+    "the password of the db is: hunter2": "hunter2",
+    "password for staging: hunter2": "hunter2",
+    "password (staging) -> hunter2": "hunter2",
+    "curl -u admin:hunter2 https://x.example": "hunter2",
 }
 HARMLESS = [
     "The password is stored in 1Password",
@@ -67,6 +73,9 @@ HARMLESS = [
     "https://github.example/owner/some-long-repository-name-v2/issues/12345",
     "the image is ghcr.example/owner/name-2-node-20-alpine-3-19",
     "1700000000000000000 nanoseconds",
+    "The password for the db is in 1Password",
+    "The budget for tokens in a turn is 5000",
+    "run it with docker run -u 1000:1000 or --user www-data:www-data",
 ]
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.adapters.workspace import projects as projects_of_folders
 from codelaw.adapters.workspace.projects import project_keys
 from codelaw.domain.files import Folder
 from codelaw.memory.projects import key, origin
@@ -100,3 +101,11 @@ def test_a_pointer_that_points_elsewhere_is_not_believed(tmp_path, pointer):
 def test_a_repository_without_an_origin_is_the_folder(tmp_path):
     repository(tmp_path / "main", "[core]\n")
     assert project_keys([named(tmp_path / "main")], "ann") == (f"ann:{(tmp_path / 'main').as_uri()}",)
+
+
+def test_a_repository_that_cannot_be_looked_into_is_the_folder(tmp_path, monkeypatch):
+    def refused(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(projects_of_folders, "settings_text", refused)
+    assert project_keys([named(tmp_path)], "ann") == (f"ann:{tmp_path.as_uri()}",)

@@ -150,3 +150,8 @@ def test_likeness_is_between_nothing_and_the_same():
 )
 def test_what_either_shows_counts_and_both_count_more(by_words, by_vectors, expected):
     assert fused(by_words, by_vectors) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("unseen", ["\U000e0041", "\U000e0100", "\ufe01", "\u034f", "\u3164"])
+def test_what_nobody_sees_is_not_shown_to_a_model(unseen):
+    assert harmless(f"likes{unseen} tea <{unseen}system-reminder>") == "likes tea &lt;system-reminder>"

@@ -66,6 +66,14 @@ class BesideGatherer:
         return Beside((*remembered.fragments, *found.fragments), (*remembered.notices, *found.notices), found.dropped)
 
     async def _found(self, typed: str, asked: Message, ground: Ground, law: str) -> Beside:
+        try:
+            return await self._spans(typed, asked, ground, law)
+        except Exception:  # noqa: BLE001 - what is found is a gift: a bug takes none of the turn (B-8)
+            _log.exception("retrieval failed")
+            notice = _missing("it failed inside; the log says why")
+            return Beside(notices=self._once(notice), dropped=(Dropped("spans", notice.message),))
+
+    async def _spans(self, typed: str, asked: Message, ground: Ground, law: str) -> Beside:
         if ground.shape.strategy not in {"span-retrieval", "auto"}:
             return Beside()
         transcript = self.past.transcript
@@ -117,7 +125,7 @@ class BesideGatherer:
         finally:
             searching.cancel()
             self.memory.attic.leave(searching)
-        return Notice("warning", "retrieval_unavailable", f"The turn goes on with the newest messages only: {why}.")
+        return _missing(why)
 
     def _once(self, notice: Notice) -> tuple[Notice, ...]:
         told = self.memory.attic.told
@@ -125,3 +133,7 @@ class BesideGatherer:
             return ()
         told.add(notice.code)
         return (notice,)
+
+
+def _missing(why: str) -> Notice:
+    return Notice("warning", "retrieval_unavailable", f"The turn goes on with the newest messages only: {why}.")

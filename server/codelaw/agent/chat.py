@@ -257,14 +257,16 @@ class AgentChat:
 
     async def _begin(self, turn: StoredTurn, user: Message) -> None:
         await self._settle()
-        before = await self.house.store.begin_turn(turn, user)
-        if before != self.chat.turns:
-            # Another server was here since the last look.
-            try:
+        try:
+            before = await self.house.store.begin_turn(turn, user)
+            if before != self.chat.turns:
+                # Another server was here since the last look.
                 await self._load(own=turn.id)
-            except BaseException:
+        except BaseException as error:
+            # It may have begun although the store failed, and nobody else would end it.
+            if not isinstance(error, Refusal) or error.code != "chat_busy":
                 self._owed = crash.ended(turn), crash.last_words(turn, [])
-                raise
+            raise
         self.chat = replace(self.chat, turns=before + 1)
 
     async def _load(self, own: str | None = None) -> None:
@@ -319,6 +321,7 @@ class AgentChat:
             if refusal.code == "store_unavailable":
                 raise
             _log.warning("turn %s is gone from the store: %s", turn.id, refusal.message)
+            self._loaded = False
         self._owed = None
 
     async def _conduct(
@@ -334,6 +337,7 @@ class AgentChat:
             ending = await running.work
         except asyncio.CancelledError:
             ending = Ending("cancelled", why="cancelled by the user")
+        self._loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
         last, late = last_words(opened, ending), self.notes.unheard(opened)
         last = [*last[:-1], *late, *last[-1:]]

@@ -47,12 +47,21 @@ class Embedding:
         embedder: Callable[[], Embedder],
         tell: Callable[[str, Notice], None],
         *,
+        whose: Callable[[], str | None] = lambda: None,
+        shared: bool = False,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        """`whose`: the user whose memories are given to the embedder, beside what is everybody's.
+
+        None: no memory is, as long as memory is switched off. `shared`: others keep their chats in the same store; what
+        waits of theirs is embedded by a `backfill` alone, which somebody has asked for.
+        """
         self._index = index
         self._memories = memories
         self._embedder = embedder
         self._tell = tell
+        self._whose = whose
+        self._shared = shared
         self._jitter = jitter
         self._unindexed: dict[str | None, None] = {}
         self._unembedded: dict[str | None, None] = {}
@@ -77,7 +86,7 @@ class Embedding:
 
     def kick(self, chat_id: str | None = None) -> None:
         """Something was added to a chat, or may wait anywhere; returns at once."""
-        if self._closed:
+        if self._closed or (chat_id is None and self._shared):
             return
         self._unindexed[chat_id] = None
         self._tell_in(chat_id)
@@ -107,6 +116,8 @@ class Embedding:
         except EmbeddingFailure as failure:
             message = f"{failure.message} {done} were embedded before." if done else failure.message
             raise Refusal("model_unavailable", message, HINT) from failure
+        if done and self._blocked:  # what could never succeed did: whoever runs the endpoint has mended it
+            self.renew()
         return done
 
     async def close(self) -> None:
@@ -182,9 +193,10 @@ class Embedding:
             if passages:
                 await self._embed(embedder, passages)
                 return len(passages)
-            if chat_id is not None or self._memories is None:
+            user = self._whose()
+            if chat_id is not None or self._memories is None or user is None:
                 return 0
-            memories = await self._memories.unembedded(embedder.name, most)
+            memories = await self._memories.unembedded(embedder.name, most, user)
             if memories:
                 vectors = await embedder.embed([memory.text for memory in memories])
                 ids = [memory.id for memory in memories]

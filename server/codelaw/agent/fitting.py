@@ -127,6 +127,10 @@ class Fitting:
             view = await self._truncate(view, self.ground.room)
         if not self._fits(view):
             view = await self._shorten(view, self.ground.room, all_of_it=True)
+        if not self._fits(view) and self.beside:
+            # What was only lent to the question goes before the question does.
+            self.beside = ()
+            view = await self._build()
         if not self._fits(view):
             raise self._overflow(view)
         return view
@@ -154,6 +158,11 @@ class Fitting:
                     smaller = await self._shorten(view, goal)
                 case _:
                     smaller = await self._truncate(view, goal)
+            if self._tokens(smaller) < sent:
+                return smaller
+        if self.beside:
+            self.beside = ()
+            smaller = await self._build()
             if self._tokens(smaller) < sent:
                 return smaller
         raise self._overflow(view, failure.message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from codelaw.transcript.closing import final_message, open_calls, result_message
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.ports.store import ChatStore
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ class OpenTurn:
     partial_answer: str = ""
     answering: bool = False
     """The answer is being stored: a steer would come too late (R-9)."""
+    _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
+    """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 
     def notice(self, notice: Notice) -> None:
         """Tell the user something that stops nothing."""
@@ -116,6 +121,24 @@ class OpenTurn:
         closed = [result_message(caller, call, one_line(error)) for caller, call in self.open_calls()]
         return [*closed, final_message(self.id, self.partial, why, self.partial_answer or None)]
 
+    async def recall(self) -> bool:
+        """Take in what the store has kept although it said that it failed, as when a connection is lost in a commit.
+
+        False when that cannot be known now. Never raises but for a cancel.
+        """
+        if not self._doubtful:
+            return True
+        try:
+            stored = await self.store.load(self.chat_id)
+        except Exception as error:  # noqa: BLE001 - the turn is to be ended whatever the store does
+            _log.warning("what is kept of turn %s is not known: %s", self.id, error)
+            return False
+        doubtful, self._doubtful = self._doubtful, []
+        ids = {message.id for message in stored.messages if message.turn_id == self.id}
+        self.record += [kept for kept, _ in doubtful if kept.id in ids]
+        self.scratchpad += [full for kept, full in doubtful if kept.id in ids]
+        return True
+
     async def _add(self, message: Message) -> None:
         await self._write(message, message)
 
@@ -133,6 +156,8 @@ class OpenTurn:
             if writing.exception() is None:
                 self.record.append(kept)
                 self.scratchpad.append(full)
+            else:
+                self._doubtful.append((kept, full))
 
 
 def _mtime(data: Mapping[str, Any]) -> float | None:

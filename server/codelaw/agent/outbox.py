@@ -49,6 +49,8 @@ class Outbox:
         self._idle.set()
         self._task: asyncio.Task[None] | None = None
         self._last_seq = 0
+        self._kept_seq = 0
+        """The last that the store has surely taken; it may have taken more when it failed after a commit."""
         self._draining = 0
         self._delivered = float("-inf")
         """When the last delivery was, by the loop's clock."""
@@ -99,6 +101,11 @@ class Outbox:
     async def _deliver_batch(self, turn_id: str, batch: list[_Posted]) -> None:
         first = self._last_seq + 1
         try:
+            if self._owed:
+                heard = await self._store.events(self._chat_id, self._kept_seq)
+                known = [(event.turn_id, event.at, event.event) for event in heard]
+                self._owed = [posted for posted in self._owed if posted not in known]
+                self._kept_seq = heard[-1].seq if heard else self._kept_seq
             for owed, events in groupby(self._owed, lambda posted: posted[0]):
                 late = list(events)
                 await self._keep(owed, late)
@@ -117,7 +124,9 @@ class Outbox:
 
     async def _keep(self, turn_id: str, events: list[_Posted]) -> int:
         """Store events of one turn; gives the first one's `seq`."""
-        return (await self._store.append_events(self._chat_id, turn_id, [(at, event) for _, at, event in events]))[0]
+        numbers = await self._store.append_events(self._chat_id, turn_id, [(at, event) for _, at, event in events])
+        self._kept_seq = numbers[-1]
+        return numbers[0]
 
 
 def _joined(last: _Posted, turn_id: str, event: Event) -> _Posted | None:

@@ -65,7 +65,7 @@ class Attic:
 
     told: set[str] = field(default_factory=set[str])
     saving: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Two that save the same at once: the second finds what the first saved."""
+    """Two that save the same at once: the second finds what the first saved; what is forgotten is not saved again."""
     _left: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
     _later: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
 
@@ -140,10 +140,17 @@ class ChatMemory:
         where = scope or capture.scope_for(category or capture.DEFAULT_CATEGORY, self.places)
         mine = capture.owner(where, self.places)
         sure = capture.DEFAULT_CONFIDENCE if confidence is None else confidence
+        name, vector = await self._vector(kept, PATIENCE)
         async with self.attic.saving:
-            name, vector = await self._vector(kept, PATIENCE)
             near = await self.store.candidates(self.places, kept, embedder=name, vector=vector, limit=NEIGHBOURS)
-            older = capture.duplicate(kept, (candidate.memory for candidate in near))
+            # What another folder's project has must be this one's too; what a project has is never one user's alone.
+            others = [
+                one.memory
+                for one in near
+                if (one.memory.belongs_to == mine)
+                or (one.memory.scope != where and (one.memory.scope, where) != ("project", "user"))
+            ]
+            older = await asyncio.to_thread(capture.duplicate, kept, others)  # of very many short words: a second
             if older is not None:
                 memory = capture.merged(older, kept, category, where, mine, sure)
             else:
@@ -185,17 +192,20 @@ class ChatMemory:
             Refusal: `memory_not_found`; `memory_refused` by the gate; `store_unavailable`.
         """
         before = await self._mine(memory_id)
-        moved = scope is not None and scope != before.scope
-        after = replace(
-            before,
-            text=before.text if text is None else await asyncio.to_thread(capture.checked, text),
-            category=category or before.category,
-            scope=scope or before.scope,
-            belongs_to=capture.owner(scope, self.places) if scope is not None and moved else before.belongs_to,
-            confidence=before.confidence if confidence is None else confidence,
-        )
-        name, vector = ("", None) if after.text == before.text else await self._vector(after.text, PATIENCE)
-        await self.store.save(after, embedder=name, vector=vector)
+        kept = None if text is None else await asyncio.to_thread(capture.checked, text)
+        name, vector = ("", None) if kept in (None, before.text) else await self._vector(kept or "", PATIENCE)
+        async with self.attic.saving:
+            before = await self._mine(memory_id)  # meanwhile it may have been merged, or forgotten
+            moved = scope is not None and scope != before.scope
+            after = replace(
+                before,
+                text=before.text if kept is None else kept,
+                category=category or before.category,
+                scope=scope or before.scope,
+                belongs_to=capture.owner(scope, self.places) if scope is not None and moved else before.belongs_to,
+                confidence=before.confidence if confidence is None else confidence,
+            )
+            await self.store.save(after, embedder=name, vector=vector)
         return after
 
     async def forget(self, memory_id: str) -> None:
@@ -204,8 +214,9 @@ class ChatMemory:
         Raises:
             Refusal: `memory_not_found`, `store_unavailable`.
         """
-        await self._mine(memory_id)
-        await self.store.forget(memory_id)
+        async with self.attic.saving:  # who is about to merge something with it would write it anew
+            await self._mine(memory_id)
+            await self.store.forget(memory_id)
 
     async def beside(self, question: str, *, used: bool = True) -> Remembered:
         """What a turn that asks `question` is shown of memory; never raises but for a cancel.
@@ -312,7 +323,7 @@ class _Gathering:
         store, places = self._memory.store, self._memory.places
         user = await store.foremost(places, "user", profile.USER_CATEGORIES, profile.PROFILE_ENTRIES)
         project = await store.foremost(places, "project", profile.PROJECT_CATEGORIES, profile.PROFILE_ENTRIES)
-        return profile.profile(user, project, estimate)
+        return await asyncio.to_thread(profile.profile, user, project, estimate)
 
     async def _attempt(self, work: Awaitable[T], seconds: float | None = None) -> T | None:
         """The result of `work`; None, and a notice, when it fails or is late. It is left behind then."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from codelaw.ports.embedder import Embedder, Vector
     from codelaw.ports.index import MessageIndex
 
+PATIENCE_SHARE = 0.6
+"""Of the time that a turn waits, what embedding the question may take."""
 _WITH_FLOOR = 500
 """Messages that are looked at when some may fall below the floor."""
 

@@ -33,6 +33,10 @@ UPDATED = "thread_summary_updated"
 FAILED = "thread_summary_failed"
 _OUTPUT = 2
 """Times its limit that a summary may take to be written, and to be kept."""
+PATIENCE = 3
+"""Failures in a row that cost something, after which more and more turns go by before the next attempt."""
+MOST_PASSED = 31
+"""Turns."""
 _log = logging.getLogger(__name__)
 
 
@@ -44,6 +48,10 @@ class Rolling:
     clock: Callable[[], float]
     ground: Ground | None = None
     """Of the latest turn."""
+    failures: int = 0
+    """In a row, those that a model was paid for."""
+    passing: int = 0
+    """Turns that go by without an attempt."""
     _work: asyncio.Task[None] | None = field(default=None, repr=False)
 
     @property
@@ -52,13 +60,19 @@ class Rolling:
         return self._work is not None and not self._work.done()
 
     def after_turn(self, tell: Callable[[Event], None]) -> None:
-        """Bring the summary up to date if it is due and the chat shows one. What fails is tried again next time."""
+        """Bring the summary up to date if it is due and the chat shows one. What fails is tried again next time.
+
+        A model that never writes one that can be used would be paid for it after every turn: it is asked less and less.
+        """
         ground = self.ground
         if ground is None:
             return
         shape, seen = ground.shape, self.past.transcript
         strategy = resolve(shape.strategy, len(seen.unwithdrawn))
         if self.in_flight or strategy not in SUMMARISED or not shape.rolling_summary:
+            return
+        if self.passing:
+            self.passing -= 1
             return
         self._work = asyncio.create_task(_Job(self, ground, seen, tell).run(), name="rolling summary")
 
@@ -112,6 +126,7 @@ class _Job:
         async with asyncio.timeout(shape.summary_seconds):
             text = await self._written(part, limit_tokens)
         summary = ThreadSummary(text, part.covers, self.of.clock())
+        self.of.failures = 0
         if await self.of.past.summarise(summary, self.seen):
             message = f"The summary of the conversation now speaks of {part.messages} messages more"
             self.tell(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
@@ -162,5 +177,11 @@ class _Job:
 
     def _failed(self, why: str) -> None:
         message = f"The summary of the conversation could not be brought up to date: {why}."
-        spent = f" It cost {self._cost}." if self._spent.total_tokens else ""
-        self.tell(NoticeEvent("warning", FAILED, f"{message} The next turn tries again.{spent}"))
+        spent, again = "", "The next turn tries again."
+        if self._spent.total_tokens:
+            spent = f" It cost {self._cost}."
+            self.of.failures += 1
+            self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
+        if self.of.passing:
+            again = f"It is tried again when {self.of.passing} more turns have ended, as it failed so often."
+        self.tell(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))

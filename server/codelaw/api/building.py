@@ -70,7 +70,8 @@ def build_context(
         summarized: how many messages the summary speaks of.
         memories: texts that bear on the question, best first.
         search: for `span-retrieval`; by default a search by words. What it raises is told in `dropped` (B-8).
-        max_prompt_tokens: the whole prompt; by default that of the model.
+        max_prompt_tokens: the whole prompt; by default that of the model. The newest round is there in any case, even
+            where it alone is longer: `token_stats.total` tells.
         enforce_shares: whether parts are held to their shares (B-2); by default for `sliding-window`.
         shares: of system, summary, retrieved, recent and input; only their ratio counts.
         last: messages that `last-n` shows.

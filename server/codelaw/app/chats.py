@@ -72,13 +72,16 @@ class OpenChats:
         self._chats.pop(chat_id, None)
         self._locks.pop(chat_id, None)
 
-    async def close(self) -> None:
-        """Stop every turn and compaction, and give the store back."""
+    async def stop(self) -> None:
+        """Stop every turn and compaction."""
         running = [agent.running for agent in self if agent.running is not None]
         for turn in running:
             turn.cancel()
         await asyncio.gather(*(agent.compacting.cancel() for agent in self))
         await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
         await asyncio.gather(*(agent.rolling.cancel() for agent in self))
+
+    async def close(self) -> None:
+        """Give the store back; nothing may run any more."""
         if self._stores is not None:
             await self._stores.chats.close()

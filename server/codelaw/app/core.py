@@ -20,7 +20,7 @@ from codelaw.agent.chat import AgentChat
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
 from codelaw.agent.past import Past
-from codelaw.agent.retrieval import Retriever
+from codelaw.agent.retrieval import PATIENCE_SHARE, Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.embedders import CurrentEmbedder
@@ -81,7 +81,8 @@ class Core:
         self._model: ChatModel | None = None
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
-        self._memory = Memories(self._workspace, self._embedder, login_name(self._environment))
+        self._user = login_name(self._environment)
+        self._memory = Memories(self._workspace, self._embedder, self._user)
         self._embedding: Embedding | None = None
         """None until the store is open."""
 
@@ -92,7 +93,14 @@ class Core:
             if self._tell is not None:
                 self._tell(notice)
         self._always[:] = await stores.chats.grants()
-        self._embedding = Embedding(stores.index, stores.memories, self._embedder, self._tell_aside)
+        self._embedding = Embedding(
+            stores.index,
+            stores.memories,
+            self._embedder,
+            self._tell_aside,
+            whose=lambda: self._user if self._settings.value.memory.enabled else None,
+            shared=stores.shared,
+        )
         return stores
 
     def _embed_later(self, chat_id: str | None = None) -> None:
@@ -122,7 +130,8 @@ class Core:
         if memory is None:
             memory = await self._memory_of(agent.chat.id if agent is not None else None, settings)
         past = agent.past if agent is not None else Past("", stores.chats)
-        return BesideGatherer(past, memory, Retriever(stores.index, self._embedder()), limits)
+        retriever = Retriever(stores.index, self._embedder(), PATIENCE_SHARE * limits.seconds)
+        return BesideGatherer(past, memory, retriever, limits)
 
     def _roots(self) -> list[Path]:
         return [folder.root for folder in self._workspace.folders]

@@ -99,9 +99,9 @@ class Session(
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
-        if self._embedding is not None:
-            await self._embedding.close()
-        await self._memory.close()
+        # At the same time: turns have processes, which must not outlive us because something else is slow to end.
+        background = [self._memory.close(), *([self._embedding.close()] if self._embedding is not None else [])]
+        await asyncio.gather(self._chats.stop(), *background)
         await self._chats.close()
         await self._embedder.close()
         for model in [*self._retired, *([self._model] if self._model else [])]:

@@ -139,7 +139,7 @@ def span_retrieval(material: Material, selection: Selection) -> Chosen:
 
 def sliding_window(material: Material, selection: Selection) -> Chosen:
     """The rolling summary, and the newest rounds."""
-    return _summarised(material, selection, material.rounds[-selection.rounds :])
+    return _summarised(material, selection, material.rounds[-max(1, selection.rounds) :])
 
 
 STRATEGIES: Mapping[Resolved, Callable[[Material, Selection], Chosen]] = {

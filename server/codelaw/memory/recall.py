@@ -28,7 +28,10 @@ _TAG = re.compile(
     r"|user\b|tool|function|instruct|inst\b|im_))",
     re.IGNORECASE,
 )
-_JOINED = re.compile("[\u200b-\u200d\u2060\ufeff\xad]+")
+# What is not seen, and may say to a model what no person reads.
+_JOINED = re.compile(
+    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ import unicodedata
 from collections import Counter
 from math import log2
 
-_INVISIBLE = re.compile("[\xad\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]")
+_INVISIBLE = re.compile(
+    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\U000e0000-\U000e0fff]"
+)
 
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("a private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|AGE-SECRET-KEY-1|BEGIN PGP PRIVATE"),
@@ -35,18 +38,26 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("a connection string", r"(?i:\b(?:account|sharedaccess|shared_access)key)\s*=\s*\S{8,}"),
 )
 _KNOWN = tuple((kind, re.compile(shape)) for kind, shape in _SHAPES)
-_IN_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,40}://[^/\s:@]*:([^/\s@]+)@", re.IGNORECASE)
 _IN_QUERY = re.compile(
     r"[?&](?:access_?token|auth|api_?key|key|token|sig|signature|secret|password|pwd)=([^&#\s]{6,})", re.IGNORECASE
 )
 _NAME = (
-    r"(?:pass(?:word|wd|phrase|code)?s?|passwort|pwd|secrets?|tokens?|api[ _-]?keys?|access[ _-]?keys?|credentials?)"
+    r"(?:pass(?:word|wd|phrase|code)?s?|passwort|kennwort|mot de passe|pwd?|secrets?|tokens?|api[ _-]?keys?"
+    r"|access[ _-]?keys?|credentials?)"
 )
-_ASSIGNED = re.compile(
-    rf"(?<![A-Za-z])(?:[A-Za-z0-9]+[_-])*{_NAME}(?:[_-][A-Za-z0-9]+)*[\"']?"
-    r"(\s*(?::=|=>|==?|:)\s*|\s+(?:is|was|lautet|ist)\s+)(\"[^\"]+\"|'[^']+'|`[^`]+`|<[^>]*>|[^\s,;]+)",
+_SIGN_AND_VALUE = (
+    r"(\s*(?::=|=>|->|==?|:)\s*|\s+(?:is|was|lautet|ist)(?:\s+|\s*:\s*))"
+    r"(\"[^\"]+\"|'[^']+'|`[^`]+`|<[^>]*>|[^\s,;]+)"
+)
+_ASSIGNED = re.compile(rf"(?<![A-Za-z]){_NAME}(?:[_-][A-Za-z0-9]+){{0,8}}[\"']?{_SIGN_AND_VALUE}", re.IGNORECASE)
+_ASSIGNED_FAR = re.compile(
+    rf"(?<![A-Za-z]){_NAME}(?:\s*\([^()]{{1,40}}\)|\s+(?:of|for|to|on|in|at|from|für|von|pour|de)"
+    rf"(?:\s+[^\s:=,;]+){{1,3}}?){_SIGN_AND_VALUE}",
     re.IGNORECASE,
 )
+"""The password of something, for somebody."""
+_LOGIN = re.compile(r"(?<!\S)(?:-u|--user)[ =]?[\"']?[^\s:]+:(?=[^\s@]*\d)(?=[^\s@]*[^\s@\d\"'])([^\s@]+)")
 _PLACEHOLDER = re.compile(
     r"<.*>|\$\{?\w+\}?|\$\(.*|\{\{.*|%\w+%|[*x.•_-]+|(?:your|my|some|example|changeme|redacted|hidden|placeholder).*"
     r"|(?:os\.)?(?:getenv|environ|env).*|process\.env.*|none|null|nil|true|false|empty|blank|required|optional|unset|n/a",
@@ -76,6 +87,12 @@ def secret(text: str) -> str | None:
         return "an address with a token in it"
     if any(_assigned(match[1], match[2]) for match in _ASSIGNED.finditer(text)):
         return "a password or another secret"
+    if any(
+        _assigned(match[1], match[2]) and not match[2].strip(".").isdigit() for match in _ASSIGNED_FAR.finditer(text)
+    ):
+        return "a password or another secret"
+    if any(_meant(match[1]) for match in _LOGIN.finditer(text)):
+        return "a login with its password"
     if any(_is_card(match[0]) for match in _CARD.finditer(text)):
         return "the number of a payment card"
     if any(_is_random(match[0], text[: match.start()]) for match in _RUN.finditer(text)):

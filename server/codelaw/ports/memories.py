@@ -51,8 +51,8 @@ class MemoryStore(Protocol):
 
     async def mark_used(self, memory_ids: Sequence[str], at: float) -> None: ...
 
-    async def unembedded(self, embedder: str, limit: int) -> Sequence[Memory]:
-        """Those that have no vector of that embedder."""
+    async def unembedded(self, embedder: str, limit: int, user: str | None = None) -> Sequence[Memory]:
+        """Those that have no vector of that embedder; for a `user` none that are another user's own."""
         ...
 
     async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:

@@ -57,7 +57,11 @@ class ChatStore(Protocol):
     async def append(
         self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
     ) -> None:
-        """Add messages, and full results by ref, in one transaction."""
+        """Add messages, and full results by ref, in one transaction.
+
+        Raises:
+            Refusal: `turn_not_found` when their turn has ended.
+        """
         ...
 
     async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
@@ -195,3 +199,5 @@ class Stores:
     index: MessageIndex
     notices: tuple[Notice, ...] = ()
     """What the user should know of how it was opened, such as what came of a damaged file."""
+    shared: bool = False
+    """Whether others than this user keep their chats in it."""

@@ -142,8 +142,8 @@ class EmbeddingGroup(Group):
 
 
 class RetrievalGroup(Group):
-    top_k: Count = 5
-    radius: Natural = 2
+    top_k: Annotated[int, Field(ge=1, le=100)] = 5
+    radius: Annotated[int, Field(ge=0, le=50)] = 2
     share: Share = 0.4
     min_similarity: Similarity | None = None
 

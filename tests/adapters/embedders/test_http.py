@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.embedders.http import ATTEMPTS, CHARACTERS_AT_ONCE, LONGEST_TEXT, TEXTS_AT_ONCE, HttpEmbedder
+from codelaw.adapters.embedders.http_failures import SHOWN, of_answer
 from codelaw.domain.errors import EmbeddingFailure
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings, vector
 
@@ -155,6 +156,12 @@ async def test_a_connection_that_breaks_is_made_again(vendor, make, waits, broke
 async def test_silence_counts_as_broken(vendor, make, waits, broken):
     vendor.script = [Answer(broken=broken)]
     assert same((await make(silence=0.2).embed(["a"]))[0], "a")
+    assert len(waits) == 1
+
+
+async def test_an_answer_that_never_ends_counts_as_broken(vendor, make, waits):
+    vendor.script = [Answer(broken="trickle")]
+    assert same((await make(whole=0.3).embed(["a"]))[0], "a")
     assert len(waits) == 1
 
 
@@ -320,3 +327,29 @@ async def test_a_cancelled_caller_leaves_the_embedder_usable(vendor, make):
 async def test_what_is_sent_is_plain_json(vendor, make):
     await make().embed(['"quoted" \u2028 ünï'])
     assert json.dumps(vendor.requests[0].texts) == json.dumps(['"quoted" \u2028 ünï'])
+
+
+@pytest.mark.parametrize("before", range(SHOWN - len(KEY), SHOWN + 1))
+def test_of_a_key_that_the_endpoint_repeats_not_even_a_part_is_told(before):
+    body = {"error": {"message": "x" * before + KEY}}
+    told = of_answer(401, {}, json.dumps(body).encode(), 1 << 16, key=KEY)
+    assert told is not None
+    assert KEY[:4] not in told.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "foo://u:hidden@127.0.0.1:1"), ("ALL_PROXY", "socks9:x"), ("SSL_CERT_FILE", "/nowhere/certs.pem")],
+)
+async def test_an_environment_that_cannot_be_used_is_a_failure_without_its_words(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    made = HttpEmbedder("https://127.0.0.1:1/v1", KEY)
+    told = await failure(made.embed(["a"]))
+    await made.close()
+    assert told.lasting
+    assert "hidden" not in told.message
+
+
+async def test_of_an_address_that_cannot_be_read_nothing_is_told():
+    made = HttpEmbedder("http://user:hid/den@127.0.0.1/v1", KEY)
+    assert "hid" not in (await failure(made.embed(["a"]))).message

@@ -340,15 +340,14 @@ class IndexSuite:
     async def test_what_closes_an_earlier_turn_late_stands_where_it_belongs(self, open_store):
         store = await open_store()
         await store.create(a_chat())
-        first = a_turn(store, "t0", started_at=1e9)
+        first = replace(a_turn(store, "t0", started_at=1e9), owner="dead")
         await store.begin_turn(first, said("m0", "the parser", turn="t0"))
         index = an_index(store)
         await index.index()
-        await store.end_turn(replace(first, status="ended"))
         second = StoredTurn("t1", "c1", "running", store.owner, 2e9)
         await store.begin_turn(second, said("m1", "tea", turn="t1"))
         assert await found(index, "parser") == ["m0"]
-        await store.append("c1", [said("m2", "it crashed", "t0", "assistant")])
+        await store.end_turn(replace(first, status="ended"), [said("m2", "it crashed", "t0", "assistant")])
         assert await found(index, "parser") == ["m0", "m2"], "m2 is a neighbour of m0, though m1 was stored before it"
 
     async def test_a_closed_store_says_so(self, open_store):

@@ -165,6 +165,13 @@ class MemorySuite:
         await store.save(a_memory("c", "gamma"), embedder=MODEL, vector=longer)
         assert [one.id for one in await store.unembedded(MODEL, 9)] == ["a", "b"]
 
+    async def test_what_is_another_users_own_is_not_given_to_my_embedder(self, open_stores):
+        store = (await open_stores()).memories
+        await store.save(a_memory("mine", "tabs", belongs_to="ann"))
+        await store.save(a_memory("his", "spaces", belongs_to="bob"))
+        await store.save(a_memory("ours", "pnpm", scope="project", belongs_to="example.org/app"))
+        assert [one.id for one in await store.unembedded(MODEL, 9, "ann")] == ["mine", "ours"]
+
     async def test_what_has_no_vector_waits_for_one(self, open_stores):
         store = (await open_stores()).memories
         for id_ in ("a", "b", "c"):

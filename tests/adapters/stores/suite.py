@@ -343,6 +343,7 @@ class StoreSuite:
         ended = a_turn(first, status="ended", stop_reason="failed")
         await second.end_turn(ended, [said("end", role="assistant")])
         assert await refusal(second.end_turn(ended, [said("again", role="assistant")])) == "turn_not_found"
+        assert await refusal(second.append("c1", [said("late", role="assistant")])) == "turn_not_found"
         assert [message.id for message in (await second.load("c1")).messages] == ["m1", "end", "m2"]
 
     async def test_checkpoints_and_demotions_come_back_in_order(self, open_store):

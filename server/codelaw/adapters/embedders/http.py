@@ -29,7 +29,7 @@ LONGEST_TEXT = 20_000
 SHORTEST_CUT = 200
 LARGEST_REPLY = 64 << 20
 LARGEST_ERROR = 64 << 10
-_CONNECT, _SILENCE = 10.0, 60.0
+_CONNECT, _SILENCE, _WHOLE = 10.0, 60.0, 300.0
 _BLANK = "(empty)"
 
 
@@ -37,7 +37,7 @@ class HttpEmbedder:
     """An `Embedder` at an endpoint. Nothing is connected or loaded before the first use.
 
     `dimension` is asked of the endpoint when it is set, and always checked. `silence` is how many seconds without a
-    byte count as a broken connection.
+    byte count as a broken connection, `whole` how many a whole answer may take.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class HttpEmbedder:
         model: str | None = None,
         dimension: int | None = None,
         silence: float = _SILENCE,
+        whole: float = _WHOLE,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -56,6 +57,7 @@ class HttpEmbedder:
         self._model = model or MODEL
         self._asked = dimension
         self._silence = silence
+        self._whole = whole
         self._sleep = sleep
         self._jitter = jitter
         self._dimension = dimension
@@ -119,19 +121,21 @@ class HttpEmbedder:
         trouble: Trouble | None
         content = bytearray()
         try:
-            async with client.stream("POST", "embeddings", json=body) as answer:
+            async with asyncio.timeout(self._whole), client.stream("POST", "embeddings", json=body) as answer:
                 most = LARGEST_REPLY if answer.is_success else LARGEST_ERROR
                 async for piece in answer.aiter_bytes():
                     content += piece
                     if len(content) > most:
                         break
                 status, headers = answer.status_code, dict(answer.headers)
+        except TimeoutError:
+            trouble = Trouble(f"The embedding endpoint took longer than {self._whole:g} s.", passing=True)
         except Exception as error:
             trouble = of_error(error)
             if trouble is None:
                 raise
         else:
-            trouble = of_answer(status, headers, bytes(content), most)
+            trouble = of_answer(status, headers, bytes(content), most, key=self._key)
         # Raised outside the handler: the library's error holds the request with its headers.
         if trouble is not None:
             raise trouble
@@ -158,15 +162,22 @@ class HttpEmbedder:
         address = (self._base_url or OPENAI).rstrip("/") + "/"
         try:
             url = URL(address)
-        except InvalidURL as error:
-            raise EmbeddingFailure(f"embedding.baseUrl is no address: {error}.", lasting=True) from None
+        except InvalidURL:  # its words may hold a password
+            message = "embedding.baseUrl is no address: its host or port cannot be read."
+            raise EmbeddingFailure(message, lasting=True) from None
         if url.scheme not in {"http", "https"} or not url.host:
             message = "embedding.baseUrl is no address: it needs http:// or https:// and a host."
             raise EmbeddingFailure(message, lasting=True)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        return AsyncClient(
-            base_url=url, headers=headers, timeout=Timeout(self._silence, connect=min(_CONNECT, self._silence))
-        )
+        timeout = Timeout(self._silence, connect=min(_CONNECT, self._silence))
+        try:
+            return AsyncClient(base_url=url, headers=headers, timeout=timeout)
+        except ImportError as error:  # a proxy of a kind that needs another package
+            raise EmbeddingFailure(f"The embedding endpoint cannot be reached: {error}", lasting=True) from None
+        except (InvalidURL, ValueError, OSError) as error:
+            message = f"The environment's proxy or certificates cannot be used ({type(error).__name__})"
+            hint = "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            raise EmbeddingFailure(f"{message}: {hint}", lasting=True) from None
 
     def _without_key(self, message: str) -> str:
         return message.replace(self._key, "[key]") if self._key else message

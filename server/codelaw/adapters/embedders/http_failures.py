@@ -72,13 +72,16 @@ def of_error(error: Exception) -> Trouble | None:
             return None
 
 
-def of_answer(status: int, headers: Mapping[str, str], content: bytes, most: int) -> Trouble | None:
-    """What an answer means that holds no embeddings; None when it may hold some. `most` bytes were the limit."""
+def of_answer(status: int, headers: Mapping[str, str], content: bytes, most: int, *, key: str = "") -> Trouble | None:
+    """What an answer means that holds no embeddings; None when it may hold some. `most` bytes were the limit.
+
+    The `key` is masked before the endpoint's words are cut: a part of it would not be known again (S-5).
+    """
     if 200 <= status < 300:
         if len(content) <= most:
             return None
         return Trouble(f"The embedding endpoint's answer has more than {most} bytes.", lasting=True)
-    said, code = _said(content)
+    said, code = _said(content, key)
     told = f"The embedding endpoint answered {status}{said and f': {said}'}."
     match status:
         case 401 | 403:
@@ -117,7 +120,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _said(content: bytes) -> tuple[str, str]:
+def _said(content: bytes, key: str) -> tuple[str, str]:
     """The endpoint's own message, and its code."""
     try:
         body: Any = json.loads(content)
@@ -129,12 +132,14 @@ def _said(content: bytes) -> tuple[str, str]:
     if isinstance(error, dict):
         fields = cast("dict[str, Any]", error)
         message = fields.get("message") or fields.get("detail") or ""
-        return _shown(message), str(fields.get("code") or fields.get("type") or "")[:SHOWN]
-    return _shown(error), ""
+        return _shown(message, key), str(fields.get("code") or fields.get("type") or "")[:SHOWN]
+    return _shown(error, key), ""
 
 
-def _shown(message: object) -> str:
+def _shown(message: object, key: str) -> str:
     text = message if isinstance(message, str) else json.dumps(message)
+    if key:
+        text = text.replace(key, "[key]")
     return " ".join(text.split())[:SHOWN].rstrip(".")
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-LARGEST_DIMENSION = 16_384
+LARGEST_DIMENSION = 16_000
+"""More no database for vectors keeps."""
 _ANSWER = "The embedding endpoint's answer"
 
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -165,12 +165,23 @@ def end_turn(session: Session, turn: StoredTurn, messages: Sequence[Message]) ->
     )
     if not written.rowcount:
         raise Refusal("turn_not_found", f"No turn {turn.id!r} runs in this chat.")
-    add_messages(session, turn.chat_id, messages)
+    # What was kept although its writer heard of a failure stands, and its place in the order with it.
+    add_messages(session, turn.chat_id, messages, " ON CONFLICT (chat_id, id) DO NOTHING")
 
 
-def add_messages(session: Session, chat_id: str, messages: Sequence[Message]) -> None:
+def refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> None:
+    """Refuse to write to a round that is closed, by a server that took ours for dead (D-4)."""
+    for turn_id in turn_ids:
+        ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
+        if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:
+            hint = "Send the message again to go on."
+            raise Refusal("turn_not_found", "Another codelaw has ended this turn, which it took for dead.", hint)
+
+
+def add_messages(session: Session, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:
+    sql = "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES (?, ?, ?, ?, ?, ?)"
     session.execute_many(
-        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES (?, ?, ?, ?, ?, ?)",
+        sql + conflict,
         [
             (chat_id, message.id, message.turn_id, message.role, message.content, to_text(message.metadata))
             for message in messages

@@ -58,6 +58,7 @@ class SqlChats:
     ) -> None:
         def work(session: Session) -> None:
             chat_rows.require(session, chat_id)
+            chat_rows.refuse_ended(session, chat_id, {message.turn_id for message in messages})
             chat_rows.add_messages(session, chat_id, messages)
             chat_rows.add_results(session, chat_id, results)
 

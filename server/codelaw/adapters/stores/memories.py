@@ -75,8 +75,8 @@ class SqlMemories:
         if memory_ids:
             await self._database.write(lambda session: memory_rows.mark_used(session, memory_ids, at))
 
-    async def unembedded(self, embedder: str, limit: int) -> Sequence[Memory]:
-        return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit))
+    async def unembedded(self, embedder: str, limit: int, user: str | None = None) -> Sequence[Memory]:
+        return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit, user))
 
     async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
         codes = await _signed([vector for _, vector in vectors])

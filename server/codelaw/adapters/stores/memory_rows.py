@@ -117,12 +117,13 @@ def mark_used(session: Session, memory_ids: Sequence[str], at: float) -> None:
     )
 
 
-def unembedded(session: Session, embedder: str, limit: int) -> list[Memory]:
+def unembedded(session: Session, embedder: str, limit: int, user: str | None = None) -> list[Memory]:
+    mine, parameters = ("", ()) if user is None else (" AND (scope <> 'user' OR belongs_to = ?)", (user,))
     rows = session.execute(
         f"SELECT {COLUMNS} FROM memories WHERE NOT EXISTS"  # noqa: S608 - our own names
         " (SELECT 1 FROM memory_vectors v WHERE v.position = memories.position AND v.embedder = ?)"
-        " ORDER BY position LIMIT ?",
-        (embedder, limit),
+        f"{mine} ORDER BY position LIMIT ?",
+        (embedder, *parameters, limit),
     )
     return memories(rows)
 

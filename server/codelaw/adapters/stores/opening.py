@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -23,7 +24,7 @@ async def open_stores(url: str | None, path: Path) -> Stores:
         Refusal: `store_unavailable`.
     """
     if url and url.startswith(("postgresql:", "postgres:")):
-        return _stores(await _open_postgres(url))
+        return replace(_stores(await _open_postgres(url)), shared=True)
     if url:
         return _stores(await SqliteStore.open(_file(url), chosen=True))
     return _stores(await SqliteStore.open(path))

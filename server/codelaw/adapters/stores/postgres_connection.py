@@ -37,7 +37,13 @@ KEEP_SECONDS = 5.0
 IDLE_SECONDS = 1.0
 """A connection not used for longer may have been cut meanwhile, and is tried before work begins."""
 ATTEMPTS = 5
-"""For work that the database broke off because two servers waited for each other."""
+"""For work that the database broke off because of what another server did meanwhile."""
+_CROSSED = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.ForeignKeyViolation,  # a chat was deleted after its rows were read
+    psycopg.errors.UniqueViolation,  # both made the same index
+)
 
 _SETTINGS = (
     b"SET client_min_messages = error; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s';"
@@ -214,7 +220,7 @@ def _persistent(session: Session, work: Callable[[Session], T]) -> T:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return work(session)
-        except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
+        except _CROSSED:
             if attempt == ATTEMPTS:
                 raise
             time.sleep(random.uniform(0.01, 0.05) * attempt)  # noqa: S311 - no secret

@@ -17,6 +17,13 @@ def project_keys(folders: Sequence[Folder], user: str) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     for folder in folders:
-        url = projects.origin(settings_text(folder.root) or "")
+        url = projects.origin(_settings(folder) or "")
         found[(projects.key(url) if url is not None else None) or f"{user}:{folder.uri}"] = None
     return tuple(found)
+
+
+def _settings(folder: Folder) -> str | None:
+    try:
+        return settings_text(folder.root)
+    except (OSError, RuntimeError):  # a repository of somebody else's, or nobody's home: no turn fails for it (B-8)
+        return None
