@@ -82,12 +82,20 @@ def test_the_doctor_masks_keys_and_knocks_at_the_endpoint(workspace):
     assert "very-secret" not in done.stdout + done.stderr
 
 
-def test_the_doctor_finds_a_damaged_store(workspace, home):
-    (home / "codelaw.db").write_bytes(b"not a database at all" * 100)
+def test_the_doctor_finds_a_store_that_does_not_open(workspace, home):
+    (home / "codelaw.db").mkdir()
     done = codelaw("doctor", workspace=workspace)
     assert done.returncode == 1
     assert "✗ store" in done.stdout
     assert str(home / "codelaw.db") in done.stdout
+
+
+def test_the_doctor_tells_of_a_damaged_store_that_was_set_aside(workspace, home):
+    (home / "codelaw.db").write_bytes(b"not a database at all" * 100)
+    done = codelaw("doctor", workspace=workspace)
+    assert done.returncode == 0
+    assert "✓ store" in done.stdout
+    assert f"! damaged store {home / 'codelaw.db'}.damaged-" in done.stdout
 
 
 def test_the_doctor_tells_problems_of_the_settings(workspace, home):

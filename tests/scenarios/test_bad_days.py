@@ -107,15 +107,17 @@ async def test_no_endpoint_is_told_after_five_attempts(start: Start, vendor: Loo
         assert [e["event"]["attempt"] for e in client.events() if e["event"]["kind"] == "retry"] == [2, 3, 4, 5]
 
 
-async def test_a_damaged_store_refuses_what_needs_it_and_nothing_else(start: Start, home: Path, root: Path):
+async def test_a_store_that_cannot_be_opened_refuses_what_needs_it_and_nothing_else(
+    start: Start, home: Path, root: Path
+):
     (root / "CODE_LAW.md").write_text("law")
-    (home / "codelaw.db").write_bytes(b"this is not a database" * 500)
+    (home / "codelaw.db").mkdir()
     async with start() as client:
         error = await client.error("codelaw/chat/send", {"text": "go"})
         assert error.data["code"] == "store_unavailable"
         assert "codelaw.db" in error.data["message"] + error.data["hint"]
         assert (await client.request("codelaw/context/law", {}))["found"]
-    assert (home / "codelaw.db").read_bytes().startswith(b"this is not a database")
+    assert list((home / "codelaw.db").iterdir()) == []
 
 
 async def test_a_full_disk_ends_the_turn_and_keeps_what_was_stored(
