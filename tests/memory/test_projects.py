@@ -49,7 +49,7 @@ def test_another_port_is_another_host():
 
 def test_the_origin_is_read_from_the_settings_of_a_repository():
     assert origin(SETTINGS) == "git@example.org:Team/App.git"
-    assert origin('[remote "origin"] url = "https://x.example/a b#c"') == "https://x.example/a b#c"
+    assert origin('[remote "origin"] url = "ssh://x.example/a b#c"') == "ssh://x.example/a b#c"
     assert origin('[remote "upstream"]\nurl = x') is None
     assert origin('[remote "origin"]\n# url = x\npushurl = y') is None
     assert origin("") is None
