@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,7 +60,10 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     for name in list(os.environ):
         if name.startswith(("CODELAW_", "ANTHROPIC_")):
             monkeypatch.delenv(name)
-    folder = tmp_path_factory.mktemp("home")
+    # `mktemp` looks at all earlier folders for the next number.
+    homes = tmp_path_factory.getbasetemp() / "homes"
+    homes.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=homes))
     monkeypatch.setenv("CODELAW_HOME", str(folder))
     return folder
 

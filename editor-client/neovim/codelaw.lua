@@ -10,7 +10,10 @@ local state = {
   root = nil,
   buffer = nil, -- the scratch buffer that shows the chat
   chat = nil, -- id of the chat
+  seq = 0, -- number of the last event that is shown
+  waiting = nil, -- events that came while the chat is read
   running = false,
+  stopping = false, -- cancel the turn as soon as its chat is known
   part = nil, -- what the last line of the buffer belongs to: "thought", "answer" or nil
   steps = {}, -- step -> extmark where its text begins, so that a retry can withdraw it
   calls = {}, -- callId -> extmark of its line
@@ -107,7 +110,7 @@ end
 
 local shown = {
   turn_started = function(event)
-    state.steps, state.calls = {}, {}
+    state.steps, state.calls, state.running = {}, {}, true
     part("question")
     append("## " .. event.text:gsub("\n", "\n## "))
   end,
@@ -115,6 +118,10 @@ local shown = {
   answer = show_delta,
   tool_call = show_call,
   retry = withdraw,
+  steer = function(event)
+    part("steer " .. event.text)
+    append("## " .. event.text:gsub("\n", "\n## "))
+  end,
   notice = function(event)
     part("notice " .. event.code)
     append("> " .. event.message:gsub("\n", " "))
@@ -133,28 +140,42 @@ local shown = {
 
 -- The server's side ------------------------------------------------------------------------------------------------
 
+local function take(params)
+  if params.seq > state.seq then
+    state.seq = params.seq
+    local show = shown[params.event.kind]
+    if show then
+      show(params.event)
+    end
+    if options.on_event then
+      options.on_event(params)
+    end
+  end
+end
+
 local function on_event(_, params)
   -- One buffer shows one chat; the first event of a new chat tells its id.
   state.chat = state.chat or params.chatId
   if params.chatId ~= state.chat then
     return
   end
-  local show = shown[params.event.kind]
-  if show then
-    show(params.event)
+  if state.waiting then
+    table.insert(state.waiting, params)
+  else
+    take(params)
   end
-  if options.on_event then
-    options.on_event(params)
+  if state.stopping and state.running then
+    M.cancel()
   end
 end
 
--- Choose an item, also where the interface answers later than `vim.ui.select` returns.
-local function choose(items, wanted)
-  local chosen, answered = nil, false
+-- Wait for `ask(callback)`, also where the interface answers later than it returns.
+local function answer_of(ask)
+  local given, answered = nil, false
   local thread, main = coroutine.running()
   local waiting = false
-  vim.ui.select(items, wanted, function(item)
-    chosen, answered = item, true
+  ask(function(value)
+    given, answered = value, true
     if waiting then
       coroutine.resume(thread)
     end
@@ -169,7 +190,7 @@ local function choose(items, wanted)
       end, 50)
     end
   end
-  return chosen
+  return given
 end
 
 local function on_approval(_, params)
@@ -179,14 +200,25 @@ local function on_approval(_, params)
     append((params.preview.diff == preview and "```diff\n" or "```sh\n") .. preview .. "\n```")
     vim.cmd("redraw")
   end
-  local option = choose(params.options, {
-    prompt = params.title,
-    kind = "codelaw",
-    format_item = function(item)
-      return item.title
-    end,
-  })
-  return option and { optionId = option.id } or { cancelled = true }
+  local option = answer_of(function(callback)
+    vim.ui.select(params.options, {
+      prompt = params.title,
+      kind = "codelaw",
+      format_item = function(item)
+        return item.title
+      end,
+    }, callback)
+  end)
+  if not option then
+    return { cancelled = true }
+  end
+  local why
+  if option.kind == "reject" then
+    why = answer_of(function(callback)
+      vim.ui.input({ prompt = "Why (may be empty): " }, callback)
+    end)
+  end
+  return { optionId = option.id, comment = why ~= "" and why or nil }
 end
 
 local function client()
@@ -208,15 +240,41 @@ local function request(method, params, callback)
   return client().request(method, params, handler, buffer())
 end
 
+-- Show what is not shown of the chat: all of it, or what was missed while there was no server.
+local function read()
+  local chat = state.chat
+  state.waiting = state.waiting or {}
+  request("codelaw/chat/read", { chatId = chat, sinceSeq = state.seq }, function(problem, result)
+    if chat ~= state.chat then
+      return
+    end
+    local later = state.waiting or {}
+    state.waiting = nil
+    if problem then
+      return
+    end
+    vim.tbl_map(take, result.events)
+    state.running = result.running ~= nil and result.running ~= vim.NIL
+    vim.tbl_map(take, later)
+  end)
+end
+
+local function forget()
+  state.chat, state.buffer, state.part, state.seq, state.waiting = nil, nil, nil, 0, nil
+end
+
 --- Start the server for a folder (the current one by default), unless it runs; gives the client's id.
 function M.start(root)
   if client() and not client().is_stopped() then
     return state.client
   end
-  root = root or vim.fn.getcwd()
+  root = root or state.root or vim.fn.getcwd()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.experimental = { codelaw = { events = vim.empty_dict(), approvals = vim.empty_dict() } }
-  state.chat, state.running = nil, false
+  if state.chat and root ~= state.root then
+    forget()
+  end
+  state.root, state.running, state.stopping = root, false, false
   state.client = vim.lsp.start_client({
     name = "codelaw",
     cmd = options.cmd,
@@ -225,11 +283,18 @@ function M.start(root)
     capabilities = capabilities,
     init_options = next(options.settings) and options.settings or vim.empty_dict(),
     handlers = { ["codelaw/chat/event"] = on_event, ["codelaw/approval/request"] = on_approval },
-    on_exit = function()
-      state.running = false
+    on_exit = function(code, _, id)
+      vim.schedule(function()
+        if id == state.client then
+          state.running, state.waiting, state.client = false, nil, nil
+          if code ~= 0 then
+            vim.notify("codelaw: the server ended; the next message starts another one", vim.log.levels.WARN)
+          end
+        end
+      end)
     end,
   })
-  local ready = vim.wait(10000, function()
+  local ready = vim.wait(30000, function()
     return client() ~= nil and client().initialized
   end, 10)
   if not ready then
@@ -238,6 +303,9 @@ function M.start(root)
   -- The server sees what is open, unsaved changes included.
   for _, open in ipairs(vim.api.nvim_list_bufs()) do
     M.attach(open)
+  end
+  if state.chat then
+    read()
   end
   return state.client
 end
@@ -254,9 +322,12 @@ end
 function M.send(text, callback)
   M.start()
   if state.running then
+    if not state.chat then
+      return vim.notify("codelaw: the turn has not begun yet", vim.log.levels.WARN)
+    end
     return request("codelaw/chat/steer", { chatId = state.chat, text = text }, callback)
   end
-  state.running = true
+  state.running, state.stopping = true, false
   return request("codelaw/chat/send", { chatId = state.chat, text = text }, function(problem, result)
     state.running = false
     if callback then
@@ -267,6 +338,7 @@ end
 
 --- Cancel the running turn. What was said is kept, and `send`'s callback still gets the result.
 function M.cancel(callback)
+  state.stopping = state.running and not state.chat
   if state.running and state.chat then
     request("codelaw/chat/cancel", { chatId = state.chat }, callback)
   end
@@ -277,7 +349,39 @@ function M.new()
   if state.running then
     return vim.notify("codelaw: a turn runs; :CodelawCancel ends it", vim.log.levels.WARN)
   end
-  state.chat, state.buffer, state.part = nil, nil, nil
+  forget()
+end
+
+--- Show an older chat and go on with it.
+function M.resume(chat)
+  M.start()
+  M.new()
+  if not state.running then
+    state.chat = chat
+    M.open()
+    read()
+  end
+end
+
+--- Choose among the newest chats.
+function M.chats()
+  M.start()
+  request("codelaw/chat/list", { limit = 100 }, function(problem, result)
+    if problem then
+      return
+    end
+    vim.ui.select(result.chats, {
+      prompt = "Chat",
+      kind = "codelaw",
+      format_item = function(chat)
+        return os.date("%Y-%m-%d %H:%M  ", math.floor(chat.updatedAt)) .. chat.title
+      end,
+    }, function(chat)
+      if chat then
+        M.resume(chat.id)
+      end
+    end)
+  end)
 end
 
 --- Show the chat's window and give its buffer.
@@ -290,7 +394,7 @@ function M.open()
   return buffer()
 end
 
---- The commands :Codelaw {text}, :CodelawCancel and :CodelawNew.
+--- The commands :Codelaw {text}, :CodelawCancel, :CodelawNew and :CodelawChats.
 function M.setup(given)
   options = vim.tbl_deep_extend("force", options, given or {})
   vim.api.nvim_create_user_command("Codelaw", function(command)
@@ -303,6 +407,9 @@ function M.setup(given)
   vim.api.nvim_create_user_command("CodelawNew", function()
     M.new()
   end, { desc = "Begin a new chat" })
+  vim.api.nvim_create_user_command("CodelawChats", function()
+    M.chats()
+  end, { desc = "Go on with an older chat" })
   vim.api.nvim_create_autocmd("BufReadPost", {
     group = vim.api.nvim_create_augroup("codelaw", { clear = true }),
     callback = function(event)

@@ -9,6 +9,7 @@ import pytest
 
 from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.domain.errors import Refusal
+from codelaw.domain.events import SteerEvent
 from codelaw.domain.permissions import ApprovalAnswer
 from tests.agent.conftest import Bench, open_session
 from tests.fakes.living import own_seconds, sleeps
@@ -89,6 +90,9 @@ async def test_a_steer_is_stored_once_and_reaches_the_next_step(bench: Bench):
     assert "<system-reminder>x" not in texts(bench.sent(1))
     record = await bench.session.read(running.chat_id)
     assert [message.role for message in record.messages] == ["user", "assistant", "tool", "user", "assistant"]
+    steers = [event for event in record.events if isinstance(event.event, SteerEvent)]
+    assert [event.event for event in steers] == [SteerEvent("use STEERMARK <system-reminder>x", 1)]
+    assert steers[0].turn_id == running.turn_id
     bench.vendor.reset([bench.finish("more")])
     await bench.turn("next", running.chat_id)
     assert texts(bench.sent()).count("STEERMARK") == 1
@@ -116,6 +120,8 @@ async def test_steer_without_a_turn_and_a_second_turn_are_refused(bench: Bench):
     with pytest.raises(Refusal) as caught:
         await bench.session.steer(running.chat_id, "late")
     assert caught.value.code == "turn_not_found"
+    events = (await bench.session.read(running.chat_id)).events
+    assert not [event for event in events if isinstance(event.event, SteerEvent)], "what was not taken is not told"
 
 
 async def test_two_sends_at_once_start_one_turn(bench: Bench):

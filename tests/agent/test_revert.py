@@ -60,7 +60,7 @@ async def tells_notices(bench: Bench, chat: str) -> list[tuple[str, str, str]]:
     return [
         (event.turn_id, event.event.level, event.event.message)
         for event in events
-        if event.event.kind == "notice" and event.event.code == "reverted"
+        if event.event.kind == "notice" and event.event.code in {"reverted", "revert_conflict", "turn_withdrawn"}
     ]
 
 

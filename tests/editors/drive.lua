@@ -1,4 +1,5 @@
--- Drives the recipe in a headless Neovim: one turn with streaming and an approval, then one that is cancelled.
+-- Drives the recipe in a headless Neovim: a turn with streaming and approvals, one that is refused, one that is steered
+-- and cancelled, then the server's death and the chats of the next one.
 -- Writes one JSON line per observation to $CODELAW_DRIVE_OUT.
 
 local out = assert(io.open(os.getenv("CODELAW_DRIVE_OUT"), "w"))
@@ -9,12 +10,26 @@ end
 
 local function drive()
   local codelaw = dofile(os.getenv("CODELAW_RECIPE"))
-  local deltas, asked = 0, {}
+  local steered = false
+  local deltas, asked, wanted = 0, {}, "allow_once"
 
+  vim.ui.input = function(_, callback)
+    -- A person takes a while, and the interface need not wait.
+    vim.defer_fn(function()
+      callback("it takes too long")
+    end, 20)
+  end
   vim.ui.select = function(items, options, callback)
+    if options.prompt == "Chat" then
+      for _, item in ipairs(items) do
+        if item.title:find("Write a note", 1, true) then
+          return callback(item)
+        end
+      end
+    end
     asked[#asked + 1] = { prompt = options.prompt, first = options.format_item(items[1]), count = #items }
     for _, item in ipairs(items) do
-      if item.kind == "allow_once" then
+      if item.kind == wanted then
         return callback(item)
       end
     end
@@ -26,6 +41,7 @@ local function drive()
     settings = vim.fn.json_decode(os.getenv("CODELAW_SETTINGS")),
     on_event = function(params)
       tell("event", params.event.kind)
+      steered = steered or params.event.kind == "steer"
       if params.event.kind == "thought" then
         deltas = deltas + 1
         if deltas == 1 then
@@ -59,15 +75,51 @@ local function drive()
   tell("open", vim.api.nvim_buf_get_lines(open, 0, -1, true))
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 
+  wanted = "reject"
+  tell("refused", turn("Now wait"))
+  tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
+
   local before = deltas
   tell("second", turn("And now something long", function()
     vim.wait(20000, function()
       return deltas > before
     end, 10)
+    codelaw.send("make it short", function(problem, value)
+      tell("steer", problem or value)
+    end)
+    vim.wait(20000, function()
+      return steered
+    end, 10)
     codelaw.cancel(function(problem, value)
       tell("cancel", problem or value)
     end)
   end))
+  tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
+
+  local function shows(text)
+    return vim.wait(20000, function()
+      return table.concat(vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true), "\n"):find(text, 1, true) ~= nil
+    end, 10)
+  end
+
+  -- The server dies, and the chat goes on with the next one.
+  local id = codelaw.start()
+  codelaw.setup({ settings = vim.fn.json_decode(os.getenv("CODELAW_SETTINGS_AGAIN")) })
+  vim.loop.kill(tonumber(vim.fn.systemlist("pgrep -P " .. vim.fn.getpid() .. " -f codelaw")[1]), "sigkill")
+  vim.wait(20000, function()
+    return vim.lsp.get_client_by_id(id) == nil
+  end, 10)
+  vim.wait(50)
+  tell("third", turn("Are you there?"))
+  tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
+
+  -- Another chat, and back to the first.
+  codelaw.new()
+  tell("fourth", turn("Who are you?"))
+  tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
+  codelaw.chats()
+  tell("found", shows("## Are you there?"))
+  vim.wait(200)
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 end
 

@@ -6,9 +6,8 @@
 (package-initialize)
 (setq eglot-sync-connect 30 make-backup-files nil create-lockfiles nil)
 (load (getenv "DRIVE_RECIPE") nil t)
-(setcdr (car eglot-server-programs)
-        (append (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)
-                (list :initializationOptions (json-parse-string (getenv "DRIVE_SETTINGS") :object-type 'plist))))
+(setq codelaw-command (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)
+      codelaw-settings (json-parse-string (getenv "DRIVE_SETTINGS") :object-type 'plist))
 
 (defun drive-until (check)
   "Wait for CHECK, as an Emacs does that is idle now and then."

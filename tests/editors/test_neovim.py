@@ -1,4 +1,4 @@
-"""A real Neovim, with the recipe of editor-client, against the real server: streaming, approval, cancel (R-8, S-2)."""
+"""A real Neovim, with the recipe of editor-client, against the real server: streaming, approval, steer, cancel (R-8, S-2)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,19 @@ def script(tmp_path: Path) -> Path:
         {"text": WRITE, "chunk": 6, "delay": 0.04},
         {"text": SIGN},
         {"text": FINISH},
+        {"text": 'Thought: wait\nAction: Bash[{"command": "sleep 60"}]'},
+        {"text": "Thought: no then\nAction: Finish[Not waited.]"},
         {"text": LONG, "delay": 0.02},
     ]
+    path.write_text(json.dumps({"replies": replies}))
+    return path
+
+
+def of_the_next_server(tmp_path: Path) -> Path:
+    """A server that takes the place of another plays its script from the beginning: this one adds to the first."""
+    path = tmp_path / "again.json"
+    answers = ("Still here.", "Another one.")
+    replies = [{"text": f"Thought: hm\nAction: Finish[{answer}]"} for answer in answers]
     path.write_text(json.dumps({"replies": replies}))
     return path
 
@@ -44,6 +55,9 @@ def drive(script: Path, workspace: Path, out: Path) -> dict[str, list[Any]]:
         "CODELAW_SERVER": json.dumps(SERVER),
         "CODELAW_WORKSPACE": str(workspace),
         "CODELAW_SETTINGS": json.dumps({"model": {"provider": "scripted", "script": str(script)}}),
+        "CODELAW_SETTINGS_AGAIN": json.dumps(
+            {"model": {"provider": "scripted", "script": str(of_the_next_server(out.parent))}}
+        ),
         "XDG_STATE_HOME": str(out.parent / "state"),
         "XDG_CACHE_HOME": str(out.parent / "cache"),
     }
@@ -88,10 +102,30 @@ def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
     assert "(completed)" in shown
     assert "It says **hello**." in shown
 
+    assert told["refused"][0]["answer"] == "Not waited."
+    refused = "\n".join(told["buffer"][1])
+    assert "(rejected)" in refused
+    assert "it takes too long" in refused, "the reason is told to the model"
+
+    assert told["steer"][0] == {"queued": True}
     assert told["cancel"][0] == {"cancelled": True}
     second = told["second"][0]
     assert second["stopReason"] == "cancelled", second
-    assert "> cancelled" in "\n".join(told["buffer"][1])
+    cancelled = "\n".join(told["buffer"][2])
+    assert "## make it short" in cancelled
+    assert "> cancelled" in cancelled
+
+    assert told["third"][0]["answer"] == "Still here."
+    assert told["third"][0]["chatId"] == first["chatId"]
+    again = "\n".join(told["buffer"][3])
+    assert [again.count(text) for text in ("## Write a note", "> cancelled", "## Are you there?")] == [1, 1, 1]
+    assert told["fourth"][0]["chatId"] != first["chatId"]
+    other = "\n".join(told["buffer"][4])
+    assert "Another one." in other
+    assert "Write a note" not in other
+    assert told["found"][0]
+    back = "\n".join(told["buffer"][5])
+    assert [back.count(text) for text in ("## Write a note", "## Are you there?", "Still here.")] == [1, 1, 1]
     assert told["left"] == [0], "the server went when it was told to"
     started = told["event"].index("turn_started")
     ended = told["event"].index("turn_ended")

@@ -10,6 +10,7 @@ from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
 from codelaw.transcript.chat_file import SUFFIX
 
 RECIPES = Path(__file__).parents[2] / "editor-client"
+EDITORS = ("emacs", "helix", "neovim")
 
 
 def test_the_configuration_for_helix_can_be_read() -> None:
@@ -23,7 +24,7 @@ def test_the_configuration_for_helix_can_be_read() -> None:
 def test_every_command_that_a_recipe_names_exists() -> None:
     known = {*COMMANDS, *EDITOR_COMMANDS}
     named: set[str] = set()
-    for path in RECIPES.rglob("*"):
+    for path in (RECIPES / "README.md", *(file for editor in EDITORS for file in (RECIPES / editor).rglob("*"))):
         if path.is_file():
             named |= set(re.findall(r"\bcodelaw\.(?:chatFile|editor|chat|context)\.[a-z]\w*", path.read_text("utf-8")))
     assert named

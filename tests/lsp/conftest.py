@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.warm import warm
 from tests.lsp.raw import RawClient, stdio
 
 FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 
 
+@pytest.fixture(scope="session")
+def fake_server() -> Iterator[list[str]]:
+    """A command that starts the server with a fake session, quickly."""
+    with warm(FAKE_SERVER, "tests.lsp.fake_server:main", "codelaw.lsp.serve", "tests.lsp.fake_session") as command:
+        yield command
+
+
 @pytest.fixture
-async def fresh() -> AsyncIterator[RawClient]:
+async def fresh(fake_server: list[str]) -> AsyncIterator[RawClient]:
     """A client of a server that has not been initialized."""
-    async with stdio(FAKE_SERVER) as client:
+    async with stdio(fake_server) as client:
         yield client
 
 

@@ -189,7 +189,7 @@ class FakeSession:
             await asyncio.Event().wait()
         return list(self.chats.values())[:limit], None
 
-    async def read(self, chat_id, *, since_seq, limit, before) -> ChatRecord:
+    async def read(self, chat_id, *, since_seq, limit, before, turns=None, before_turn=None) -> ChatRecord:
         chat = self._chat(chat_id)
         running = self.running.get(chat_id)
         archived = [cut.summary for cut in self.archives.get(chat_id, []) if cut.summary]

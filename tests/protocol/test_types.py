@@ -17,6 +17,7 @@ from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import CLIENT_METHODS, COMMANDS
 from codelaw.protocol.schema import schema
 from codelaw.settings import load_settings
+from codelaw.settings.schema import settings_schema
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 
@@ -116,3 +117,36 @@ def test_the_page_names_every_field_of_a_method(name: str) -> None:
     assert len(rows) == 1
     for field, info in METHODS[name].params.model_fields.items():
         assert f"{info.alias or field}{'' if info.is_required() else '?'}" in rows[0], field
+
+
+@pytest.mark.parametrize("other", [{"sinceSeq": 0}, {"limit": 1}, {"before": "m"}])
+@pytest.mark.parametrize(("field", "value"), [("turns", 1), ("beforeTurn", "t")])
+def test_turns_and_messages_are_not_counted_together(other: dict[str, Any], field: str, value: object) -> None:
+    read = METHODS["codelaw/chat/read"].params
+    with pytest.raises(ValidationError) as refused:
+        read.model_validate({"chatId": "c", field: value, **other})
+    assert field_errors(refused.value) == [{"path": field, "message": "Not together with sinceSeq, limit or before"}]
+    read.model_validate({"chatId": "c", field: value, **dict.fromkeys(other)})
+
+
+def test_every_setting_has_a_description_and_its_default() -> None:
+    document = settings_schema()
+    origins = load_settings(environ={}).describe()["settings"]
+    seen: set[str] = set()
+
+    def look(spec: dict[str, Any], path: str) -> None:
+        if "$ref" in spec:
+            group = document["$defs"][spec["$ref"].rpartition("/")[2]]
+            assert group["description"], path
+            for name, inner in group["properties"].items():
+                look(inner, f"{path}.{name}" if path else name)
+            return
+        seen.add(path)
+        assert spec["description"].strip().endswith((".", "`.")), path
+        if path in origins and not path.endswith(("apiKey", "authToken")):
+            assert spec["default"] == origins[path]["value"], path
+
+    for name, spec in document["properties"].items():
+        look(spec, name)
+    assert set(origins) <= seen
+    assert refs(document) <= {f"#/settings/$defs/{name}" for name in document["$defs"]}

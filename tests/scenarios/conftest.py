@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fakes.warm import warm
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import RawClient, stdio
 
@@ -32,8 +33,15 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[list[str]]:
+    """A command that starts the real server, quickly."""
+    with warm(SERVER, "codelaw.cli.main:main", "codelaw.lsp.serve", "anthropic") as command:
+        yield [*command, "serve", "--stdio"] if command != SERVER else SERVER
+
+
 @pytest.fixture
-def start(vendor: LoopbackVendor, root: Path, home: Path) -> Start:
+def start(vendor: LoopbackVendor, root: Path, home: Path, server: list[str]) -> Start:
     """Starts an initialized server on the same home and workspace, as often as wanted."""
 
     @asynccontextmanager
@@ -42,7 +50,7 @@ def start(vendor: LoopbackVendor, root: Path, home: Path) -> Start:
     ) -> AsyncIterator[RawClient]:
         model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5"}
         env = {**os.environ, "CODELAW_HOME": str(home)}
-        async with stdio(SERVER, env=env) as client:
+        async with stdio(server, env=env) as client:
             await client.initialize(capabilities, folders=[root], options={"model": model, **(options or {})})
             yield client
 

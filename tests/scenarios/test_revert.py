@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from tests.scenarios.conftest import Start, act, finish
 from tests.scenarios.test_edits import desk, edit, read, turn, write
 
 REVERT = "codelaw/chat/revert"
+THOROUGH = bool(os.environ.get("CODELAW_TEST_THOROUGH"))
+MOMENTS = (0, 20, 60, 150, 400) if THOROUGH else (0, 60, 400)
+"""Milliseconds from the beginning of a turn to the death of the server: before, within and after its edits."""
+SEEDS = 8 if THOROUGH else 2
 LINES = "".join(f"line {number} 😀\n" for number in range(30))
 
 
@@ -69,25 +74,27 @@ async def test_what_the_formatter_made_of_it_is_nobodys_typing(start: Start, ven
         assert not (root / "new.py").exists()
 
 
-@pytest.mark.parametrize("manner", ["refuses", "fails", "null", "nonsense"])
 async def test_an_editor_that_will_not_is_a_conflict_and_later_it_goes_on(
-    start: Start, vendor: LoopbackVendor, root: Path, manner: Any
+    start: Start, vendor: LoopbackVendor, root: Path
 ):
-    (root / "a.py").write_text(LINES)
-    (root / "b.py").write_text(LINES)
     async with desk(start) as editor:
-        document = await editor.open(root / "a.py")
-        other = [read("b.py"), edit("line 1 ", "LINE 1 ", "b.py")]
-        result = await turn(editor, vendor, read(), edit("line 3 ", "LINE 3 "), *other)
-        changed = document.text
-        editor.manner = manner
-        answer = await revert(editor, result)
-        assert [conflict["uri"] for conflict in answer["conflicts"]] == [document.uri]
-        assert answer["reverted"] == [(root / "b.py").as_uri()]
-        assert (document.text, (root / "b.py").read_text()) == (changed, LINES)
-        editor.manner = "well"
-        assert (await revert(editor, result))["reverted"] == [document.uri]
-        assert document.text == LINES
+        manners: tuple[Any, ...] = ("refuses", "fails", "null", "nonsense")
+        for manner in manners:
+            one, two = f"{manner}.py", f"{manner}_too.py"
+            (root / one).write_text(LINES)
+            (root / two).write_text(LINES)
+            document = await editor.open(root / one)
+            other = [read(two), edit("line 1 ", "LINE 1 ", two)]
+            result = await turn(editor, vendor, read(one), edit("line 3 ", "LINE 3 ", one), *other)
+            changed = document.text
+            editor.manner = manner
+            answer = await revert(editor, result)
+            assert [conflict["uri"] for conflict in answer["conflicts"]] == [document.uri], manner
+            assert answer["reverted"] == [(root / two).as_uri()]
+            assert (document.text, (root / two).read_text()) == (changed, LINES)
+            editor.manner = "well"
+            assert (await revert(editor, result))["reverted"] == [document.uri], manner
+            assert document.text == LINES
 
 
 async def test_what_is_open_and_was_created_goes_only_when_nobody_typed_in_it(
@@ -156,7 +163,7 @@ async def test_a_kill_between_plan_and_change_is_judged_when_it_is_undone(
         assert (root / "a.py").read_text() == "typed\n" + LINES
 
 
-@pytest.mark.parametrize("milliseconds", [0, 20, 60, 150, 400])
+@pytest.mark.parametrize("milliseconds", MOMENTS)
 async def test_a_kill_at_any_moment_of_the_turn_or_of_the_revert(
     start: Start, vendor: LoopbackVendor, root: Path, milliseconds: int
 ):
@@ -207,7 +214,7 @@ async def test_the_turn_of_another_server_is_undone_and_it_may_not_work_meanwhil
         assert (await revert(other, result))["reverted"] == [(root / "a.py").as_uri()]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_random_typing_after_the_turn(start: Start, vendor: LoopbackVendor, root: Path, seed: int):
     """Every line is the person's or the original's, or the document is as the person left it."""
     chance = random.Random(seed)

@@ -1,9 +1,13 @@
-"""Three hundred turns of one chat through kills, cancels, overflows and bad summaries: it never breaks (D-1, W-6, K-9)."""
+"""One chat through kills, cancels, overflows and bad summaries: it never breaks (D-1, W-6, K-9).
+
+`CODELAW_TEST_SOAK_TURNS=300` makes it a long one, `CODELAW_TEST_SOAK_SEED` another one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -18,6 +22,8 @@ from tests.scenarios.conftest import Start
 from tests.scenarios.soaking import QUESTION, Asked, Moody, Player, check_request, where, workspace
 
 WINDOW = 32_000
+TURNS = int(os.environ.get("CODELAW_TEST_SOAK_TURNS", "60"))
+SEED = int(os.environ.get("CODELAW_TEST_SOAK_SEED", "1"))
 KILL_EVERY = 20
 STOPS = {"finished", "cancelled"}
 
@@ -148,7 +154,9 @@ def _allow(params: dict[str, Any]) -> dict[str, str]:
     return {"optionId": next(option["id"] for option in params["options"] if option["kind"] == "allow_once")}
 
 
-@pytest.mark.parametrize(("dialect", "turns", "seed"), [("react", 300, 1), ("native", 60, 2)])
+@pytest.mark.parametrize(
+    ("dialect", "turns", "seed"), [("react", TURNS, SEED), ("native", max(TURNS // 2, 30), SEED + 1)]
+)
 async def test_a_chat_never_breaks(  # noqa: PLR0917
     start: Start, vendor: LoopbackVendor, root: Path, dialect: str, turns: int, seed: int
 ):

@@ -25,7 +25,7 @@ from codelaw.agent.thread_summary import Rolling
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import TurnEnded, TurnStarted
+from codelaw.domain.events import SteerEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
 from codelaw.permissions.policy import CallFacts
 from codelaw.tools.base import ToolEnvironment
@@ -207,6 +207,7 @@ class AgentChat:
         if self.running is None or self.running.over or self.opened is None or self.opened.answering:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
         self.notes.steer(text)
+        self.opened.emit(SteerEvent(text, self.opened.step or None))
 
     def steered(self) -> bool:
         """Whether a steer is waiting."""

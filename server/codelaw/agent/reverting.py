@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -88,21 +88,25 @@ async def _revert(chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], 
                 raise asyncio.CancelledError
     finally:
         # Also of a revert that breaks off, so that everybody knows how far it came.
-        if notice := _notice(done, conflicts, forgotten=forget):
+        for notice in _notices(done, conflicts, forgotten=forget):
             chat.outbox.post(turn_id, notice)
     await chat.outbox.drain()
     return RevertReport(tuple(change.uri for change in done), tuple(conflicts))
 
 
-def _notice(done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool) -> NoticeEvent | None:
+def _notices(
+    done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool
+) -> Iterator[NoticeEvent]:
+    """`reverted` when files are as they were, `revert_conflict` when none is, `turn_withdrawn` out of the context."""
     told: list[str] = []
     if done:
         told.append(f"Undone in {_names([change.path for change in done])}.")
     if conflicts:
         told.append("Left alone: " + " ".join(conflict.reason for conflict in conflicts[:NAMED]))
+    if told:
+        yield NoticeEvent("warning" if conflicts else "info", "reverted" if done else "revert_conflict", " ".join(told))
     if forgotten:
-        told.append("The model no longer sees this turn.")
-    return NoticeEvent("warning" if conflicts else "info", "reverted", " ".join(told)) if told else None
+        yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
 
 
 def _names(paths: Sequence[str]) -> str:

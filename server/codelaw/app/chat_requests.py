@@ -57,12 +57,31 @@ class ChatRequests(Core):
         return await (await self._chats.store()).list(query, limit, cursor)
 
     async def read(
-        self, chat_id: str, *, since_seq: int | None = None, limit: int | None = None, before: str | None = None
+        self,
+        chat_id: str,
+        *,
+        since_seq: int | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        turns: int | None = None,
+        before_turn: str | None = None,
     ) -> ChatRecord:
-        """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`."""
+        """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`.
+
+        With `turns` or `before_turn` only that many turns, before that one; the other three are not looked at then.
+        """
         agent = await self._chats.get(chat_id)
         await agent.outbox.drain()
         store = await self._chats.store()
+        if turns is not None or before_turn is not None:
+            page = await store.page(chat_id, turns, before_turn)
+            running = agent.running_turn
+            told = agent.past.told(page.messages)
+            return replace(page, chat=replace(page.chat, running=running), messages=told, running=running)
+        if limit == 0:
+            chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
+            running = agent.running_turn
+            return ChatRecord(replace(chat, running=running), (), tuple(events), running)
         stored = await store.load(chat_id)
         events = await store.events(chat_id, since_seq or 0)
         running = agent.running_turn
@@ -71,7 +90,7 @@ class ChatRequests(Core):
             ids = [message.id for message in messages]
             messages = messages[: ids.index(before)] if before in ids else messages
         if limit is not None:
-            messages = messages[-limit:] if limit else ()
+            messages = messages[-limit:]
         return ChatRecord(replace(stored.chat, running=running), messages, tuple(events), running)
 
     async def send(

@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
 
-    _command(commands, "schema", "the types of the wire as JSON Schema", _schema)
+    _command(commands, "schema", "the types of the wire, and the settings, as JSON Schema", _schema)
     return parser
 
 
@@ -226,8 +226,9 @@ def _schema(_arguments: argparse.Namespace) -> int:
     import json  # noqa: PLC0415
 
     from codelaw.protocol.schema import schema  # noqa: PLC0415
+    from codelaw.settings.schema import settings_schema  # noqa: PLC0415
 
-    print(json.dumps(schema(), indent=2))
+    print(json.dumps({**schema(), "settings": settings_schema()}, indent=2))
     return FINISHED
 
 

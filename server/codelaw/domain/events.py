@@ -83,6 +83,16 @@ class UsageEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class SteerEvent:
+    """What the user has added to the running turn, as typed (R-9)."""
+
+    text: str
+    step: int | None = None
+    """At which it came; None before the first."""
+    kind: Literal["steer"] = "steer"
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionEvent:
     """A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has a report (K-10).
 
@@ -129,6 +139,7 @@ Event = (
     | ToolCallEvent
     | TodoEvent
     | UsageEvent
+    | SteerEvent
     | CompactionEvent
     | RetryEvent
     | NoticeEvent

@@ -109,6 +109,8 @@ class ChatRecord:
     messages: tuple[Message, ...]
     events: tuple[ChatEvent, ...]
     running: str | None
+    earlier: bool = False
+    """There are turns before those in it."""
 
 
 @dataclass(frozen=True, slots=True)

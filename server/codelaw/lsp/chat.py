@@ -38,7 +38,12 @@ async def list_chats(connection: Connection, params: wire.ListChats) -> wire.Cha
 
 async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
     record = await connection.session.read(
-        params.chat_id, since_seq=params.since_seq, limit=params.limit, before=params.before
+        params.chat_id,
+        since_seq=params.since_seq,
+        limit=params.limit,
+        before=params.before,
+        turns=params.turns,
+        before_turn=params.before_turn,
     )
     return convert.chat_record(record)
 

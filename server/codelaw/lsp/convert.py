@@ -150,6 +150,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.ToolCallEvent: _tool_call,
     events.TodoEvent: _todo,
     events.UsageEvent: _usage_report,
+    events.SteerEvent: lambda value: wire_events.Steer(text=value.text, step=value.step),
     events.CompactionEvent: _compaction,
     events.RetryEvent: _retry,
     events.NoticeEvent: _notice_given,
@@ -163,6 +164,7 @@ def chat_record(value: reports.ChatRecord) -> wire_events.ChatRecord:
         messages=[message(item) for item in value.messages],
         events=[chat_event(item) for item in value.events],
         running=value.running,
+        earlier=value.earlier,
     )
 
 

@@ -55,7 +55,14 @@ class Session(Protocol):
     async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]: ...
 
     async def read(
-        self, chat_id: str, *, since_seq: int | None, limit: int | None, before: str | None
+        self,
+        chat_id: str,
+        *,
+        since_seq: int | None,
+        limit: int | None,
+        before: str | None,
+        turns: int | None = None,
+        before_turn: str | None = None,
     ) -> ChatRecord: ...
 
     async def send(

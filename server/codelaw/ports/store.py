@@ -12,6 +12,7 @@ from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
+from codelaw.domain.reports import ChatRecord
 from codelaw.ports.index import MessageIndex
 from codelaw.ports.memories import MemoryStore
 
@@ -42,6 +43,16 @@ class ChatStore(Protocol):
 
     async def load(self, chat_id: str) -> StoredChat:
         """Everything of a chat, its messages round by round in the order of the turns."""
+        ...
+
+    async def page(self, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
+        """The newest `turns` turns before the turn `before`, with the events between them; None: all, to the end.
+
+        It takes as long as the page is large, however long the chat.
+
+        Raises:
+            Refusal: `turn_not_found`: there is no turn `before`.
+        """
         ...
 
     async def delete(self, chat_id: str) -> None: ...

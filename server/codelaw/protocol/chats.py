@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
@@ -61,10 +62,22 @@ class ListChats(Params):
 
 
 class ReadChat(Params):
+    """With `turns` or `beforeTurn`: only the newest `turns` turns, before that one."""
+
     chat_id: Id
     since_seq: Annotated[int, Field(ge=0)] | None = None
-    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    limit: Annotated[int, Field(ge=0, le=10_000)] | None = None
     before: Id | None = None
+    turns: Annotated[int, Field(ge=1, le=1000)] | None = None
+    before_turn: Id | None = None
+
+    @field_validator("turns", "before_turn")
+    @classmethod
+    def _alone(cls, value: object, info: ValidationInfo) -> object:
+        """Turns are counted, or messages: not both."""
+        if value is not None and any(info.data.get(name) is not None for name in ("since_seq", "limit", "before")):
+            raise PydanticCustomError("not_together", "Not together with sinceSeq, limit or before")
+        return value
 
 
 class SendMessage(Params):

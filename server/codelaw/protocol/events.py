@@ -82,6 +82,14 @@ class UsageReport(Usage):
     step: int
 
 
+class Steer(Payload):
+    """What the user has added to the running turn, as typed; the model reads it before its next step."""
+
+    kind: Literal["steer"] = "steer"
+    text: str
+    step: int | None = None
+
+
 class Compaction(Payload):
     """A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10)."""
 
@@ -114,7 +122,17 @@ class TurnEnded(Payload):
 
 
 Event = Annotated[
-    TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Compaction | Retry | NoticeGiven | TurnEnded,
+    TurnStarted
+    | Thought
+    | Answer
+    | ToolCall
+    | Todo
+    | UsageReport
+    | Steer
+    | Compaction
+    | Retry
+    | NoticeGiven
+    | TurnEnded,
     Field(discriminator="kind"),
 ]
 
@@ -133,9 +151,10 @@ class ChatEvent(Payload):
 
 
 class ChatRecord(Payload):
-    """A chat with what was said and what happened."""
+    """A chat with what was said and what happened; `earlier`: there are turns before those given."""
 
     chat: Chat
     messages: list[Message]
     events: list[ChatEvent]
     running: str | None
+    earlier: bool

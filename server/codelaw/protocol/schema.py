@@ -11,6 +11,7 @@ from codelaw.domain.errors import RefusalCode
 from codelaw.protocol import services
 from codelaw.protocol.approvals import ApprovalReply, ApprovalRequest
 from codelaw.protocol.base import Payload
+from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.events import ChatEvent
 from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import (
@@ -39,9 +40,9 @@ REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
 
 
 def schema() -> dict[str, Any]:
-    """`$defs` holds every type by name; `methods`, `notifications` and `requests` (to the client) point into it."""
+    """`$defs` holds every type by name; `methods`, `commands` and what comes from the server point into it."""
     roots: dict[str, type[BaseModel]] = {}
-    for method in METHODS.values():
+    for method in (*METHODS.values(), *COMMAND_TYPES.values()):
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
@@ -69,6 +70,10 @@ def schema() -> dict[str, Any]:
                 "commandResult": _ref(method.started or method.result),
             }
             for name, method in METHODS.items()
+        },
+        "commands": {
+            name: {"params": _ref(command.params), "result": _ref(command.result)}
+            for name, command in COMMAND_TYPES.items()
         },
         "notifications": {CHAT_EVENT: {"params": _ref(ChatEvent)}},
         "requests": {

@@ -64,16 +64,31 @@ class Group(BaseModel):
 class ModelGroup(Group):
     """Which model answers, and how it is reached."""
 
-    provider: Literal["auto", "anthropic", "offline", "scripted"] = "auto"
-    name: Name = DEFAULT_MODEL
-    base_url: str | None = Field(default=None, repr=False)
-    api_key: str | None = Field(default=None, repr=False)
-    auth_token: str | None = Field(default=None, repr=False)
-    script: str | None = None
-    """The file of replies that the provider `scripted` plays."""
-    dialect: Dialect = "react"
-    context_window: Count | None = None
-    max_output_tokens: Count | None = None
+    provider: Literal["auto", "anthropic", "offline", "scripted"] = Field(
+        default="auto",
+        description="Who answers. `auto` is `anthropic` when a key or a base URL is configured, else `offline`,"
+        " which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
+    )
+    name: Name = Field(default=DEFAULT_MODEL, description="The model of new chats.")
+    base_url: str | None = Field(
+        default=None, repr=False, description="Address of the Messages API, where it is not the vendor's own."
+    )
+    api_key: str | None = Field(default=None, repr=False, description="The vendor's API key.")
+    auth_token: str | None = Field(
+        default=None, repr=False, description="A token that is sent as `Authorization: Bearer` instead of an API key."
+    )
+    script: str | None = Field(default=None, description="The file of replies that the provider `scripted` plays.")
+    dialect: Dialect = Field(
+        default="react",
+        description="How the model calls tools: `react` as text that every model can write, `native` by the vendor's"
+        " own tool calls.",
+    )
+    context_window: Count | None = Field(
+        default=None, description="Tokens that the model can take in; unset: as its profile says."
+    )
+    max_output_tokens: Count | None = Field(
+        default=None, description="Most tokens of one reply; unset: as the model's profile says, at most 16384."
+    )
 
     @property
     def chosen_provider(self) -> Literal["anthropic", "offline", "scripted"]:
@@ -86,112 +101,222 @@ class ModelGroup(Group):
 class NamedModel(Group):
     """What is said of one model by name."""
 
-    context_window: Count | None = None
+    context_window: Count | None = Field(
+        default=None, description="Tokens that this model can take in; unset: as its profile says."
+    )
 
 
 class ContextGroup(Group):
-    """How the view is built and when it is compacted."""
+    """How the context is built, and when it is compacted."""
 
-    strategy: Strategy = "layered"
-    threshold: Fraction = 0.8
-    keep_rounds: Count = 10
-    min_messages: Natural = 3
-    low_water: Fraction = 0.4
-    max_window: Count | None = None
-    summary_model: Name | None = None
-    summary_timeout_seconds: Seconds = 120
-    total_budget: Count | None = None
-    shares: Shares = (20, 10, 10, 55, 5)
-    """System, summary, retrieved, recent, input; in percent, or in any unit: only their ratio counts."""
-    pin: bool = False
-    history_limits: Annotated[dict[str, Natural], AfterValidator(_known_kinds)] = Field(default_factory=dict[str, int])
-    economy: bool = True
-    demote_tokens: Natural = 25_000
-    index_tokens: Natural = 700
-    summary: bool = True
-    compress_results: bool = True
-    recent_min: Natural = 4
-    recent_max: Count = 20
-    summarise_above: Natural = 2_000
-    window: Count = 20
+    strategy: Strategy = Field(
+        default="layered", description="What of a new chat's past is sent; each chat can have its own."
+    )
+    threshold: Fraction = Field(
+        default=0.8, description="A chat is compacted when it fills this part of the window, between 0 and 1."
+    )
+    keep_rounds: Count = Field(default=10, description="The newest rounds that a compaction always keeps whole.")
+    min_messages: Natural = Field(
+        default=3, description="A chat with fewer messages than this is not compacted by itself."
+    )
+    low_water: Fraction = Field(
+        default=0.4, description="The part of the window, between 0 and 1, down to which a chat is compacted."
+    )
+    max_window: Count | None = Field(
+        default=None, description="Use at most so many tokens of the window; unset: all of it."
+    )
+    summary_model: Name | None = Field(
+        default=None, description="The model that writes summaries; unset: the chat's own."
+    )
+    summary_timeout_seconds: Seconds = Field(
+        default=120,
+        description="Seconds to wait for a summary; after that the older rounds are cut without one.",
+    )
+    total_budget: Count | None = Field(
+        default=None, description="Send at most so many tokens in one request; unset: as many as the window takes."
+    )
+    shares: Shares = Field(
+        default=(20, 10, 10, 55, 5),
+        description="Five numbers that divide the window: system, summary, retrieved, recent, input. Only their ratio"
+        " counts.",
+    )
+    pin: bool = Field(
+        default=False,
+        description="Repeat the goal of the turn at the end of what is sent; `sliding-window` does so while this is"
+        " unset.",
+    )
+    history_limits: Annotated[dict[str, Natural], AfterValidator(_known_kinds)] = Field(
+        default_factory=dict[str, int],
+        description="The newest turns of the user that are sent, by kind of chat (`panel`, `inline`, `headless`,"
+        " `shared`) or `kind:id` of one chat; 0 is no limit.",
+    )
+    economy: bool = Field(
+        default=True, description="Send old tool results as one line each when that saves enough tokens."
+    )
+    demote_tokens: Natural = Field(default=25_000, description="Tokens that must be saved before `economy` acts.")
+    index_tokens: Natural = Field(
+        default=700, description="Tokens for the list of files and names that stands below a summary."
+    )
+    summary: bool = Field(
+        default=True, description="Write rolling summaries, for the strategies that use one. They cost tokens."
+    )
+    compress_results: bool = Field(
+        default=True, description="Shorten long tool results when their turn has ended; the full ones stay stored."
+    )
+    recent_min: Natural = Field(
+        default=4, description="The newest messages that `summary+recent` and `span-retrieval` send at least."
+    )
+    recent_max: Count = Field(
+        default=20, description="The newest messages that `summary+recent` and `span-retrieval` send at most."
+    )
+    summarise_above: Natural = Field(
+        default=2_000, description="Tokens of unsummarised messages from which a rolling summary is written anew."
+    )
+    window: Count = Field(default=20, description="The newest rounds that the strategy `sliding-window` sends.")
 
 
 class TurnGroup(Group):
     """Limits of one turn (R-7)."""
 
-    max_steps: Count = 50
-    max_tokens: Count | None = None
-    timeout_seconds: Seconds | None = None
+    max_steps: Count = Field(default=50, description="A turn stops after so many replies of the model.")
+    max_tokens: Count | None = Field(
+        default=None, description="A turn stops when it has used so many tokens; unset: no limit."
+    )
+    timeout_seconds: Seconds | None = Field(
+        default=None, description="A turn stops after so many seconds; unset: no limit."
+    )
 
 
 class MemoryGroup(Group):
-    enabled: bool = True
-    top_k: Count = 5
-    min_similarity: Similarity | None = None
-    timeout_ms: Count = 500
-    category: Category | None = None
+    """What is remembered across chats, and recalled."""
+
+    enabled: bool = Field(default=True, description="Let the model remember things across chats, and recall them.")
+    top_k: Count = Field(default=5, description="How many memories are recalled for a question.")
+    min_similarity: Similarity | None = Field(
+        default=None, description="Recall only memories at least so similar to the question; unset: no limit."
+    )
+    timeout_ms: Count = Field(
+        default=500, description="Milliseconds to wait for memory; after that a turn begins without it."
+    )
+    category: Category | None = Field(default=None, description="Recall only memories of this category; unset: of all.")
 
 
 class EmbeddingGroup(Group):
-    provider: Literal["hashing", "local", "openai"] = "hashing"
-    model: Name | None = None
-    path: str | None = None
-    base_url: str | None = Field(default=None, repr=False)
-    api_key: str | None = Field(default=None, repr=False)
-    dimension: Count | None = None
+    """What makes the vectors by which messages and memories are found again."""
+
+    provider: Literal["hashing", "local", "openai"] = Field(
+        default="hashing",
+        description="`hashing` needs nothing but codelaw, `local` runs a model of the folder `path`, `openai` asks an"
+        " endpoint that speaks the OpenAI embeddings API; the texts of your chats go there.",
+    )
+    model: Name | None = Field(default=None, description="The embedding model's name; unset: the provider's default.")
+    path: str | None = Field(default=None, description="The folder of the model that the provider `local` runs.")
+    base_url: str | None = Field(
+        default=None, repr=False, description="Address of the embeddings API; unset: OpenAI's own."
+    )
+    api_key: str | None = Field(default=None, repr=False, description="The embeddings API's key.")
+    dimension: Count | None = Field(
+        default=None, description="Numbers in a vector; unset: 512 for `hashing`, the model's own for `openai`."
+    )
 
 
 class RetrievalGroup(Group):
-    top_k: Annotated[int, Field(ge=1, le=100)] = 5
-    radius: Annotated[int, Field(ge=0, le=50)] = 2
-    share: Share = 0.4
-    min_similarity: Similarity | None = None
+    """How the strategy `span-retrieval` finds what was said earlier."""
+
+    top_k: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=5, description="How many earlier places of the chat are looked up for a question."
+    )
+    radius: Annotated[int, Field(ge=0, le=50)] = Field(
+        default=2, description="How many messages on either side of such a place go along."
+    )
+    share: Share = Field(default=0.4, description="The part of the budget, from 0 to 1, that they may fill.")
+    min_similarity: Similarity | None = Field(
+        default=None, description="Take only places at least so similar to the question; unset: no limit."
+    )
 
 
 class PermissionsGroup(Group):
-    """Rules such as `Bash(git diff:*)` (S-1)."""
+    """What may be done without asking: rules such as `Bash(git diff:*)` (S-1)."""
 
-    allow: list[Name] = Field(default_factory=list[str])
-    deny: list[Name] = Field(default_factory=list[str])
-    default: Literal["ask", "allow", "deny"] = "ask"
-    """For writes and Bash that no rule speaks of."""
+    allow: list[Name] = Field(
+        default_factory=list[str], description="Rules for calls that are never asked about: `Bash(git diff:*)`."
+    )
+    deny: list[Name] = Field(
+        default_factory=list[str], description="Rules for calls that are always refused: `Read(secrets/**)`."
+    )
+    default: Literal["ask", "allow", "deny"] = Field(
+        default="ask", description="What happens to writes and commands that no rule speaks of."
+    )
 
 
 class BashGroup(Group):
-    sandbox: Literal["auto", "require", "off"] = "auto"
-    network: bool = False
-    """Whether commands in the sandbox reach the network; without a sandbox they always do (S-4)."""
-    timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = 120
+    """Commands that the model runs."""
+
+    sandbox: Literal["auto", "require", "off"] = Field(
+        default="auto",
+        description="`auto` runs commands in a sandbox where there is one, `require` refuses them elsewhere, `off`"
+        " wants none.",
+    )
+    network: bool = Field(
+        default=False,
+        description="Let commands in the sandbox reach the network. Without a sandbox they always do.",
+    )
+    timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
+        default=120, description="Seconds after which a command is stopped, from 1 to 600."
+    )
 
 
 class ToolsGroup(Group):
+    """What the model can use."""
+
     bash: BashGroup = Field(default_factory=BashGroup)
-    web_search: bool = False
+    web_search: bool = Field(default=False, description="Let the model search the web. Planned: no effect yet.")
 
 
 class EditorGroup(Group):
-    review: bool = False
-    """The user confirms each part of an edit of an open document, where the editor can show that (E-1)."""
+    """How edits of open documents are made."""
+
+    review: bool = Field(
+        default=False,
+        description="Confirm each part of an edit of an open document in the editor, where it can do that.",
+    )
 
 
 class StoreGroup(Group):
-    url: str | None = Field(default=None, repr=False)
-    """None: SQLite in the data folder."""
+    """Where chats and memories are kept."""
+
+    url: str | None = Field(
+        default=None,
+        repr=False,
+        description="A PostgreSQL database (`postgresql://…`) for chats and memories; unset: SQLite in the data"
+        " folder.",
+    )
 
 
 class McpGroup(Group):
-    servers: dict[str, dict[str, Any]] = Field(default_factory=dict[str, dict[str, Any]], repr=False)
+    """Servers of the Model Context Protocol."""
+
+    servers: dict[str, dict[str, Any]] = Field(
+        default_factory=dict[str, dict[str, Any]],
+        repr=False,
+        description="MCP servers by name. Planned: no effect yet.",
+    )
 
 
 class SkillsGroup(Group):
-    paths: list[str] = Field(default_factory=list[str])
+    """Folders of skills."""
+
+    paths: list[str] = Field(default_factory=list[str], description="Folders with skills. Planned: no effect yet.")
 
 
 class Settings(Group):
     """Every setting with its effective value."""
 
     model: ModelGroup = Field(default_factory=ModelGroup)
-    models: dict[str, NamedModel] = Field(default_factory=dict[str, NamedModel])
+    models: dict[str, NamedModel] = Field(
+        default_factory=dict[str, NamedModel],
+        description='What is said of models by name: `{"my-model": {"contextWindow": 32000}}`.',
+    )
     context: ContextGroup = Field(default_factory=ContextGroup)
     turn: TurnGroup = Field(default_factory=TurnGroup)
     memory: MemoryGroup = Field(default_factory=MemoryGroup)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -192,12 +194,18 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 @pytest.fixture
-def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """The world can be seen in the sandbox: not hidden with the temporary folder that it lies in."""
-    for module in (fence, bubblewrap, landlock):
-        monkeypatch.setattr(module, "TEMPORARY", (str(tmp_path / "world/tmp"),))
-    with world(tmp_path / "world") as made:
-        yield made
+def around(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """The world can be seen in the sandbox: not hidden with the temporary folder that it lies in.
+
+    It is not in `tmp_path`: landlock allows everything beside a hidden place one by one, and that folder has thousands
+    of neighbours.
+    """
+    with tempfile.TemporaryDirectory(prefix="codelaw-world-", ignore_cleanup_errors=True) as folder:
+        base = Path(os.path.realpath(folder)) / "world"
+        for module in (fence, bubblewrap, landlock):
+            monkeypatch.setattr(module, "TEMPORARY", (str(base / "tmp"),))
+        with world(base) as made:
+            yield made
 
 
 GIT_WORDS = {"git", ".git", ".gitattributes"}

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codelaw.adapters.stores import change_rows, chat_rows, checkpoint_rows, event_rows, fork_rows, thread_rows
+from codelaw.adapters.stores import (
+    change_rows,
+    chat_rows,
+    checkpoint_rows,
+    event_rows,
+    fork_rows,
+    page_rows,
+    thread_rows,
+)
 from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
@@ -14,6 +22,7 @@ from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
 from codelaw.domain.permissions import Grant
+from codelaw.domain.reports import ChatRecord
 
 
 class SqlChats:
@@ -39,6 +48,10 @@ class SqlChats:
 
     async def load(self, chat_id: str) -> StoredChat:
         return await self.database.read(lambda session: chat_rows.load(session, self.owners.is_alive, chat_id))
+
+    async def page(self, chat_id: str, turns: int | None, before: str | None) -> ChatRecord:
+        alive = self.owners.is_alive
+        return await self.database.read(lambda session: page_rows.page(session, alive, chat_id, turns, before))
 
     async def chat(self, chat_id: str) -> Chat:
         return await self.database.read(lambda session: chat_rows.chat(session, self.owners.is_alive, chat_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,11 @@ def since(session: Session, chat_id: str, seq: int) -> list[ChatEvent]:
     rows = session.execute(
         "SELECT seq, turn_id, at, body FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq", (chat_id, seq)
     )
+    return readable(chat_id, rows)
+
+
+def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
+    """The events of rows of `seq, turn_id, at, body`; those that are damaged are left out."""
     return [found for row in rows if (found := _read(chat_id, row)) is not None]
 
 

@@ -90,8 +90,11 @@ def _rules(fence: Fence, scratch: Scratch) -> tuple[list[str], list[str]]:
                 if nearest == path:
                     allow(place, access)
             return
-        with os.scandir(path) as found:
-            entries = list(found)
+        try:
+            with os.scandir(path) as found:
+                entries = list(found)
+        except FileNotFoundError:
+            return  # it held something hidden, and went meanwhile
         left -= len(entries)
         if left < 0:
             raise OSError("the folders around what is hidden have too many entries")

@@ -11,6 +11,7 @@ from tests.adapters.stores.changes_suite import ChangesSuite
 from tests.adapters.stores.forks_suite import ForksSuite
 from tests.adapters.stores.index_suite import IndexSuite
 from tests.adapters.stores.memory_suite import MemorySuite
+from tests.adapters.stores.pages_suite import PagesSuite
 from tests.adapters.stores.suite import NASTY, StoreSuite
 from tests.adapters.stores.threads_suite import ThreadsSuite
 
@@ -24,6 +25,10 @@ class TestPostgresChanges(ChangesSuite):
 
 
 class TestPostgresForks(ForksSuite):
+    pass
+
+
+class TestPostgresPages(PagesSuite):
     pass
 
 

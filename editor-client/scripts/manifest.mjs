@@ -1,0 +1,159 @@
+// Writes package.json's settings (`contributes.configuration`) from the server's own in src/protocol/schema.json.
+// `--check` writes nothing and fails where package.json is not what it would write.
+import { readFile, writeFile } from "node:fs/promises";
+import { format } from "prettier";
+
+const schemaFile = new URL("../src/protocol/schema.json", import.meta.url);
+const packageFile = new URL("../package.json", import.meta.url);
+
+/** What a folder must not decide: what is run, where text and keys go, what happens without asking. */
+const DANGEROUS = [
+  "server.",
+  "permissions.",
+  "model.provider",
+  "model.baseUrl",
+  "model.script",
+  "tools.bash.",
+  "store.url",
+  "mcp.",
+  "skills.",
+  "embedding.provider",
+  "embedding.baseUrl",
+  "embedding.path",
+];
+
+/** Keys and tokens live in the editor's secret storage (or in the environment), never in settings files. */
+const SECRET = new Set(["model.apiKey", "model.authToken", "embedding.apiKey"]);
+
+const TITLES = {
+  model: "Model",
+  models: "Model",
+  context: "Context",
+  turn: "Turns",
+  memory: "Memory",
+  embedding: "Embeddings",
+  retrieval: "Retrieval",
+  permissions: "Permissions",
+  tools: "Tools",
+  editor: "Editing",
+  store: "Store",
+  mcp: "MCP",
+  skills: "Skills",
+};
+
+/** What is said here beside the server's own words. */
+const MORE = {
+  "model.name":
+    " The API key is kept in the editor's secret storage: [Set API Key](command:codelaw.setKey). It is never read from settings.",
+  "model.baseUrl": " Set the key with [Set API Key](command:codelaw.setKey).",
+  "embedding.provider": " The key for `openai` is read from the environment variable `CODELAW_EMBEDDING__API_KEY`.",
+};
+
+/** Settings of the extension itself; the server never sees them. */
+const OWN = {
+  "codelaw.server.command": {
+    type: "array",
+    items: { type: "string" },
+    default: [],
+    markdownDescription:
+      'The command that starts the server, with its arguments: `["~/venv/bin/codelaw", "serve"]`. Empty: the server is searched for in the selected Python interpreter and on `PATH`, or installed into an environment of its own.',
+    scope: "machine",
+  },
+};
+
+/** The settings of the extension, in groups with titles. */
+export function configurationOf(schema) {
+  const groups = new Map([["Server", { ...OWN }]]);
+  const groupOf = (title) => {
+    if (!groups.has(title)) groups.set(title, {});
+    return groups.get(title);
+  };
+  const look = (spec, path) => {
+    const group = resolved(schema, spec);
+    if (group.properties === undefined) {
+      if (!SECRET.has(path))
+        groupOf(TITLES[path.split(".")[0]] ?? "More")[`codelaw.${path}`] = settingOf(schema, path, group);
+      return;
+    }
+    for (const [name, inner] of Object.entries(group.properties)) look(inner, path === "" ? name : `${path}.${name}`);
+  };
+  look(schema.settings, "");
+  return [...groups].map(([title, properties], place) => ({
+    title,
+    order: place + 1,
+    properties: inOrder(properties),
+  }));
+}
+
+/** The names of the settings that only the user and the machine decide about. */
+export const restrictedOf = (configuration) =>
+  configuration.flatMap(({ properties }) =>
+    Object.entries(properties)
+      .filter(([, { scope }]) => scope === "machine")
+      .map(([name]) => name),
+  );
+
+/** package.json with the settings of that schema. */
+export function manifestOf(manifest, schema) {
+  const configuration = configurationOf(schema);
+  const made = structuredClone(manifest);
+  made.contributes.configuration = configuration;
+  made.capabilities.untrustedWorkspaces.restrictedConfigurations = restrictedOf(configuration);
+  return made;
+}
+
+/** The text of package.json. */
+export const textOf = (manifest) => format(JSON.stringify(manifest), { parser: "json-stringify", printWidth: 120 });
+
+function settingOf(schema, path, spec) {
+  const { description, default: given, ...shape } = plain(schema, spec);
+  const scope = DANGEROUS.some((start) => path === start || (start.endsWith(".") && path.startsWith(start)));
+  return {
+    ...shape,
+    ...(given === undefined ? {} : { default: given }),
+    markdownDescription: `${description}${MORE[path] ?? ""}`,
+    scope: scope ? "machine" : "window",
+  };
+}
+
+/** A schema as the settings editor takes it: without references, `anyOf` with null as a list of types. */
+function plain(schema, value) {
+  const { anyOf, prefixItems, title: _title, ...spec } = resolved(schema, value);
+  const options = anyOf?.map((option) => plain(schema, option)) ?? [];
+  const kinds = options.filter(({ type }) => type !== "null");
+  const nullable = kinds.length < options.length;
+  if (kinds.length === 1) Object.assign(spec, kinds[0], nullable ? { type: [kinds[0].type, "null"] } : {});
+  else if (kinds.length > 1) spec.anyOf = options;
+  if (nullable && spec.enum !== undefined) spec.enum = [...spec.enum, null];
+  if (prefixItems !== undefined) spec.items = plain(schema, prefixItems[0]);
+  if (spec.items !== undefined) spec.items = plain(schema, spec.items);
+  if (spec.properties !== undefined)
+    spec.properties = Object.fromEntries(
+      Object.entries(spec.properties).map(([name, inner]) => [name, plain(schema, inner)]),
+    );
+  if (typeof spec.additionalProperties === "object")
+    spec.additionalProperties = plain(schema, spec.additionalProperties);
+  return spec;
+}
+
+function resolved(schema, spec) {
+  if (spec.$ref === undefined) return spec;
+  return spec.$ref
+    .split("/")
+    .slice(1)
+    .reduce((node, part) => node[part], schema);
+}
+
+const inOrder = (properties) =>
+  Object.fromEntries(Object.entries(properties).map(([name, spec], place) => [name, { ...spec, order: place + 1 }]));
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const manifest = JSON.parse(await readFile(packageFile, "utf8"));
+  const text = await textOf(manifestOf(manifest, JSON.parse(await readFile(schemaFile, "utf8"))));
+  if (process.argv.includes("--check")) {
+    if ((await readFile(packageFile, "utf8")) !== text) {
+      process.stderr.write("package.json has other settings than schema.json: npm run types\n");
+      process.exitCode = 1;
+    }
+  } else await writeFile(packageFile, text);
+}

@@ -1,0 +1,108 @@
+// What is known of the chat in the panel, from what passes by on its way there.
+import { EventEmitter } from "vscode";
+import type { Chat, ChatEvent, ChatRecord, Usage, UsageReport } from "../protocol/types";
+
+/** Chats that something is remembered of. */
+const MOST = 50;
+
+/** What is known of one chat. */
+export interface Known {
+  chat: Chat | null;
+  running: boolean;
+  /** How full the window was at the newest call of the model. */
+  usage: UsageReport | null;
+  /** Tokens and cost of the newest turn that has ended. */
+  turn: Usage | null;
+  /** The largest `seq` that counted, so that an older record does not turn the clock back. */
+  seq: number;
+}
+
+/** The chat that the panel shows, for the status bar and for commands. */
+export class Shown {
+  readonly #changed = new EventEmitter<undefined>();
+  readonly onChange = this.#changed.event;
+  /** Also of chats that are not shown: a new chat's first events come before the panel says that it shows it. */
+  readonly #known = new Map<string, Known>();
+  #chatId: string | null = null;
+
+  get chatId(): string | null {
+    return this.#chatId;
+  }
+
+  /** What is known of the chat that is shown. */
+  get known(): Readonly<Known> | null {
+    return this.#chatId === null ? null : (this.#known.get(this.#chatId) ?? null);
+  }
+
+  get running(): boolean {
+    return this.known?.running ?? false;
+  }
+
+  show(chatId: string | null): void {
+    if (chatId === this.#chatId) return;
+    this.#chatId = chatId;
+    this.#changed.fire(undefined);
+  }
+
+  event(event: ChatEvent): void {
+    const known = this.#of(event.chatId);
+    if (event.seq > known.seq && take(known, event)) this.#tell(event.chatId);
+  }
+
+  record({ chat, events, running }: ChatRecord): void {
+    const known = this.#of(chat.id);
+    known.chat = chat;
+    for (const event of events) if (event.seq > known.seq) take(known, event);
+    known.running = running !== null;
+    this.#tell(chat.id);
+  }
+
+  update(chat: Chat): void {
+    this.#of(chat.id).chat = chat;
+    this.#tell(chat.id);
+  }
+
+  /** The server is another one or none: nothing runs in it. */
+  disconnected(): void {
+    for (const known of this.#known.values()) known.running = false;
+    this.#changed.fire(undefined);
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+  }
+
+  #of(chatId: string): Known {
+    const known = this.#known.get(chatId) ?? { chat: null, running: false, usage: null, turn: null, seq: 0 };
+    this.#known.delete(chatId);
+    this.#known.set(chatId, known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MOST) break;
+      if (oldest !== this.#chatId) this.#known.delete(oldest);
+    }
+    return known;
+  }
+
+  #tell(chatId: string): void {
+    if (chatId === this.#chatId) this.#changed.fire(undefined);
+  }
+}
+
+/** Whether the event says anything that is told here. */
+function take(known: Known, { seq, event }: ChatEvent): boolean {
+  known.seq = seq;
+  switch (event.kind) {
+    case "turn_started":
+      known.running = true;
+      return true;
+    case "usage":
+      known.usage = event;
+      return true;
+    case "turn_ended":
+      known.running = false;
+      known.turn = event.result.usage;
+      return true;
+    default:
+      return false;
+  }
+}

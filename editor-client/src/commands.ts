@@ -1,0 +1,102 @@
+// The commands of the palette, the menus and the keys.
+import { commands, type Disposable, type ExtensionContext, Uri, window } from "vscode";
+import { attach, selected } from "./chat/files";
+import { isFields } from "./chat/incoming";
+import type { Shown } from "./chat/shown";
+import type { ChatView } from "./chat/view";
+import { askSelection, explain, fix } from "./editor/asking";
+import { showLaw } from "./editor/law";
+import type { CommandId, ToPanel } from "./messages";
+import type { Server } from "./server/server";
+import { showError } from "./told";
+
+type Choice = Extract<ToPanel, { kind: "choose" }>["what"];
+
+/** Register every command of the manifest; each deals with its own failure. */
+export function registerCommands(
+  context: ExtensionContext,
+  server: Server,
+  view: ChatView,
+  shown: Shown,
+): Disposable[] {
+  /** What needs the server, with a word about what is missing when it is not there. */
+  const withServer = (act: () => unknown) => async (): Promise<void> => {
+    if (await isThere(server)) await act();
+  };
+  const choose = (what: Choice) => withServer(() => view.tell({ kind: "choose", what }));
+  const all = {
+    "codelaw.open": () => view.reveal(),
+    "codelaw.newChat": () => view.tell({ kind: "show", page: "chat", chatId: null }),
+    "codelaw.showChats": withServer(() => view.tell({ kind: "show", page: "chats" })),
+    "codelaw.showContext": withServer(() => view.tell({ kind: "show", page: "context" })),
+    "codelaw.askSelection": withServer(() => askSelection(view, shown)),
+    "codelaw.explain": withServer(() => explain(server, view)),
+    "codelaw.fix": withServer(() => fix(server, view)),
+    "codelaw.addSelection": () => tellPanel(view, selected()),
+    "codelaw.addFile": async (one?: unknown, several?: unknown) => {
+      const uris = urisOf(one, several);
+      if (uris.length > 0) await tellPanel(view, await attach(uris));
+      else void window.showInformationMessage("Open a file first, or use the menu of a file in the explorer.");
+    },
+    "codelaw.stop": withServer(async () => {
+      const { chatId } = shown;
+      if (chatId !== null) await server.request("codelaw/chat/cancel", { chatId });
+    }),
+    "codelaw.compact": choose("compact"),
+    "codelaw.chooseModel": choose("model"),
+    "codelaw.chooseMode": choose("mode"),
+    "codelaw.chooseStrategy": choose("strategy"),
+    "codelaw.showLaw": () => showLaw(),
+    "codelaw.setKey": () => server.setKey(),
+    "codelaw.removeKey": () => server.removeKey(),
+    "codelaw.showLogs": () => server.showLogs(),
+    "codelaw.restart": () => server.restart(),
+    "codelaw.installServer": () => server.install(),
+    "codelaw.choosePython": () => server.choosePython(),
+    "codelaw.openSettings": () =>
+      commands.executeCommand("workbench.action.openSettings", `@ext:${context.extension.id}`),
+    "codelaw.welcome": () => welcome(context),
+  } satisfies Record<CommandId, unknown> & Record<string, (one?: unknown, several?: unknown) => unknown>;
+  return Object.entries(all).map(([id, act]) =>
+    commands.registerCommand(id, async (one?: unknown, several?: unknown) => {
+      try {
+        await act(one, several);
+      } catch (error) {
+        server.log.warn(`${id}: ${String(error)}`);
+        showError(error);
+      }
+    }),
+  );
+}
+
+/** Whether a server is there or on its way; says what to do when it is not. */
+async function isThere({ state }: Server): Promise<boolean> {
+  if (state.phase === "ready" || state.phase === "starting" || state.phase === "searching") return true;
+  const message = state.message === "" ? "The server is not running." : state.message;
+  const titles = state.actions.map(({ title }) => title);
+  const chosen = await window.showWarningMessage(`codelaw: ${message}`, ...titles);
+  const action = state.actions.find(({ title }) => title === chosen);
+  if (action !== undefined) await commands.executeCommand(action.command);
+  return false;
+}
+
+async function tellPanel(view: ChatView, message: ToPanel | null): Promise<void> {
+  if (message !== null) await view.tell(message);
+}
+
+/** What the explorer's menu was opened on and what else is selected there; else the document at hand. */
+function urisOf(one: unknown, several: unknown): Uri[] {
+  const given = Array.isArray(several) && several.length > 0 ? several : [one];
+  const uris = given.filter((uri): uri is Uri => uri instanceof Uri);
+  const open = window.activeTextEditor?.document.uri;
+  return uris.length > 0 || open === undefined ? uris : [open];
+}
+
+async function welcome({ extension }: ExtensionContext): Promise<void> {
+  const manifest: unknown = extension.packageJSON;
+  const contributes = isFields(manifest) ? manifest["contributes"] : undefined;
+  const pages = isFields(contributes) ? contributes["walkthroughs"] : undefined;
+  const page: unknown = Array.isArray(pages) ? pages[0] : undefined;
+  if (!isFields(page) || typeof page["id"] !== "string") return;
+  await commands.executeCommand("workbench.action.openWalkthrough", `${extension.id}#${page["id"]}`, false);
+}

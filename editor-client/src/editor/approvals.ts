@@ -1,0 +1,102 @@
+// The questions of the server's that wait for the user, wherever they are answered.
+import { type CancellationToken, type Disposable, EventEmitter, window } from "vscode";
+import type { OpenApproval } from "../messages";
+import type { ApprovalReply, ApprovalRequest } from "../protocol/types";
+
+interface Waiting {
+  approval: OpenApproval;
+  settle(reply: ApprovalReply): void;
+}
+
+const SHOW = "Show";
+const ALLOW = "Allow once";
+const REJECT = "Reject";
+
+/** Open questions, oldest first. Each is answered exactly once, by whoever comes first. */
+export class Approvals implements Disposable {
+  readonly #opened = new EventEmitter<OpenApproval>();
+  readonly #closed = new EventEmitter<OpenApproval>();
+  readonly onOpen = this.#opened.event;
+  readonly onClose = this.#closed.event;
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+
+  get open(): readonly OpenApproval[] {
+    return [...this.#waiting.values()].map(({ approval }) => approval);
+  }
+
+  get(id: number): OpenApproval | null {
+    return this.#waiting.get(id)?.approval ?? null;
+  }
+
+  /** Ask the user; withdrawn by the token, it counts as dismissed. */
+  ask(request: ApprovalRequest, token: CancellationToken): Promise<ApprovalReply> {
+    if (token.isCancellationRequested) return Promise.resolve({ cancelled: true });
+    return new Promise((resolve) => {
+      this.#last += 1;
+      const id = this.#last;
+      const approval = { id, request };
+      const listening = token.onCancellationRequested(() => {
+        this.decide(id, { cancelled: true });
+      });
+      this.#waiting.set(id, {
+        approval,
+        settle: (reply) => {
+          listening.dispose();
+          resolve(reply);
+        },
+      });
+      this.#opened.fire(approval);
+    });
+  }
+
+  /** Answer a question; false when it is not open any more, or the option was not offered. */
+  decide(id: number, reply: ApprovalReply): boolean {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined || !fits(waiting.approval.request, reply)) return false;
+    this.#waiting.delete(id);
+    waiting.settle(reply);
+    this.#closed.fire(waiting.approval);
+    return true;
+  }
+
+  /** The server that asked is gone. */
+  withdrawAll(): void {
+    for (const id of [...this.#waiting.keys()]) this.decide(id, { cancelled: true });
+  }
+
+  dispose(): void {
+    this.withdrawAll();
+    this.#opened.dispose();
+    this.#closed.dispose();
+  }
+}
+
+/** Ask by a notification, for a panel that nobody sees; `show` brings the panel up. */
+export async function notify(approvals: Approvals, { id, request }: OpenApproval, show: () => void): Promise<void> {
+  const offered = (kind: string): string | undefined => request.options.find((option) => option.kind === kind)?.id;
+  const allow = offered("allow_once");
+  const reject = offered("reject");
+  const titles = [SHOW, ...(allow === undefined ? [] : [ALLOW]), ...(reject === undefined ? [] : [REJECT])];
+  const what = request.risk === "execute" ? `Run ${request.title}` : request.title;
+  const chosen = await window.showInformationMessage(`codelaw asks: ${short(what)}`, ...titles);
+  if (chosen === undefined) return;
+  if (chosen === SHOW) {
+    show();
+    return;
+  }
+  const optionId = chosen === ALLOW ? allow : reject;
+  if (optionId !== undefined && !approvals.decide(id, { optionId })) {
+    void window.showInformationMessage("codelaw no longer asks that: it was answered or withdrawn.");
+  }
+}
+
+function fits(request: ApprovalRequest, reply: ApprovalReply): boolean {
+  return reply.cancelled === true || request.options.some((option) => option.id === reply.optionId);
+}
+
+/** A notification is one line; the panel shows all of it. */
+const short = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+};

@@ -1,0 +1,120 @@
+// The extension: puts its parts together and nothing else.
+import { commands, type ExtensionContext } from "vscode";
+import { Accepted } from "./chat/accepted";
+import { copy, dropped, exportChat, insert, pickFiles, saveAll, selected } from "./chat/files";
+import { Relay } from "./chat/relay";
+import { Shown } from "./chat/shown";
+import { ChatView } from "./chat/view";
+import { registerCommands } from "./commands";
+import { Approvals, notify } from "./editor/approvals";
+import { inPanel } from "./editor/asking";
+import { Diffs } from "./editor/diffs";
+import { open, openExternal } from "./editor/opening";
+import { answerServices, Reported } from "./editor/services";
+import type { ToPanel } from "./messages";
+import { Server } from "./server/server";
+import { showStatus } from "./status";
+import { showError } from "./told";
+
+let server: Server | null = null;
+
+export function activate(context: ExtensionContext): void {
+  const started = new Server(context);
+  server = started;
+  const failed = (error: unknown): void => {
+    started.log.warn(String(error));
+    showError(error);
+  };
+  const view = new ChatView(context.extensionUri, (message) => started.log.warn(message));
+  const shown = new Shown();
+  const approvals = new Approvals();
+  const diffs = new Diffs(started);
+  const accepted = new Accepted(context.workspaceState);
+  const reported = new Reported();
+  const attach = (message: ToPanel | null): void => {
+    if (message !== null) view.post(message);
+  };
+  const keep = (): ToPanel => ({ kind: "accepted", turns: accepted.turns });
+
+  const relay = new Relay(
+    started,
+    shown,
+    {
+      ready: () => {
+        const open = approvals.open.map((approval): ToPanel => ({ kind: "approval", approval }));
+        view.welcome([{ kind: "server", server: started.state }, keep(), ...open]);
+      },
+      decide: ({ id, reply }) => {
+        // An answer that came too late: the card it came from goes away.
+        if (!approvals.decide(id, reply) && approvals.get(id) === null) view.post({ kind: "approvalGone", id });
+      },
+      preview: async ({ id }) => {
+        const approval = approvals.get(id);
+        if (approval !== null) await diffs.proposal(approval);
+      },
+      open: (message) => open(message),
+      openExternal: ({ url }) => openExternal(url),
+      copy: ({ text }) => copy(text),
+      insert: ({ text }) => insert(text),
+      diff: (message) => diffs.turn(message),
+      accept: async ({ chatId, turnId, uris }) => {
+        if (await saveAll(uris)) await accepted.add(chatId, turnId);
+        view.post(keep());
+      },
+      export: (message) => exportChat(started, message),
+      pickFiles: async () => attach(await pickFiles()),
+      dropped: async ({ uris }) => attach(await dropped(uris)),
+      addSelection: () => attach(selected()),
+    },
+    (message) => view.post(message),
+    failed,
+  );
+
+  answerServices(started, reported);
+  started.onRequest("codelaw/approval/request", (request, token) => approvals.ask(request, token));
+  // How far a turn is the panel and the status bar's item tell; a bar of its own would tell it a third time.
+  started.use({ ...inPanel(view, failed), handleWorkDoneProgress: () => undefined });
+
+  let session = started.state.session;
+  context.subscriptions.push(
+    started,
+    view,
+    shown,
+    approvals,
+    diffs,
+    reported,
+    relay,
+    view.onMessage((message) => void relay.take(message)),
+    started.onEvent((event) => {
+      shown.event(event);
+      view.event(event);
+    }),
+    started.onState((state) => {
+      if (state.phase !== "ready" || state.session !== session) {
+        // Who asked is gone, and with it what ran.
+        approvals.withdrawAll();
+        shown.disconnected();
+      }
+      session = state.session;
+      view.post({ kind: "server", server: state });
+    }),
+    approvals.onOpen((approval) => {
+      view.badge = approvals.open.length;
+      view.post({ kind: "approval", approval });
+      if (!view.visible) void notify(approvals, approval, () => void view.reveal());
+    }),
+    approvals.onClose(({ id }) => {
+      view.badge = approvals.open.length;
+      view.post({ kind: "approvalGone", id });
+    }),
+    shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
+    showStatus(started, shown, approvals),
+    ...registerCommands(context, started, view, shown),
+  );
+  started.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await server?.stop();
+  server = null;
+}

@@ -1,0 +1,115 @@
+// What the extension and its panel say to each other: two closed unions. No import of `vscode`, no state.
+import type { ApprovalReply, ApprovalRequest, AttachmentParams, ChatEvent, Methods } from "./protocol/types";
+
+export type Method = keyof Methods;
+export type Params<M extends Method> = Methods[M]["params"];
+export type Result<M extends Method> = Methods[M]["result"];
+
+/** Where the server is in its life. */
+export interface ServerState {
+  phase: "searching" | "missing" | "installing" | "starting" | "ready" | "crashed" | "stopped";
+  /** A number that rises with every start, so that the panel knows when to catch up. */
+  session: number;
+  /** One or two sentences for the user; empty when there is nothing to say. */
+  message: string;
+  /** What the user can do about it, best first. */
+  actions: { title: string; command: CommandId }[];
+  /** The server's own version, once it is known. */
+  version?: string;
+  /** Where the server was found, for people. */
+  origin?: string;
+  /** The requests that it answers; an older server has fewer. */
+  methods: string[];
+  /** The server has no key and answers with the offline model. */
+  offline: boolean;
+}
+
+/** Commands of the extension that the panel may run. */
+export type CommandId =
+  | "codelaw.setKey"
+  | "codelaw.installServer"
+  | "codelaw.choosePython"
+  | "codelaw.showLogs"
+  | "codelaw.restart"
+  | "codelaw.openSettings"
+  | "codelaw.welcome"
+  | "codelaw.showLaw";
+
+/** A document, or a part of one, that goes along with the next message. */
+export interface Attachment extends AttachmentParams {
+  /** As it is shown: `src/a.py:10-24`. */
+  label: string;
+}
+
+/** An error as the panel shows it. */
+export interface Problem {
+  /** A code of the protocol's refusals, `cancelled`, `disconnected` or `internal_error`. */
+  code: string;
+  message: string;
+  hint: string;
+}
+
+export type Page = "chat" | "chats" | "context";
+
+/** A question of the server's that waits for the user; `id` is the extension's own. */
+export interface OpenApproval {
+  id: number;
+  request: ApprovalRequest;
+}
+
+/** From the extension to the panel. */
+export type ToPanel =
+  | { kind: "server"; server: ServerState }
+  | { kind: "event"; event: ChatEvent }
+  | { kind: "answer"; id: number; result: unknown }
+  | { kind: "refused"; id: number; problem: Problem }
+  | { kind: "approval"; approval: OpenApproval }
+  | { kind: "approvalGone"; id: number }
+  /** Put these beside the next message; `text` goes into the input when it is empty there. */
+  | { kind: "attach"; attachments: Attachment[]; text?: string }
+  /** Open a page, or a chat (null: a new one), and focus the input. */
+  | { kind: "show"; page: Page; chatId?: string | null }
+  /** Send this at once, in a new chat or the one at hand. */
+  | { kind: "ask"; text: string; attachments: Attachment[]; newChat: boolean }
+  | { kind: "choose"; what: "model" | "mode" | "strategy" | "compact" }
+  /** Turns whose changes the user has accepted, as `chatId/turnId`. */
+  | { kind: "accepted"; turns: string[] };
+
+/** What the panel keeps in the editor's hands for when it is made anew; nothing of it is the server's. */
+export interface Kept {
+  chatId: string | null;
+  draft: string;
+  attachments: Attachment[];
+}
+
+/** From the panel to the extension. */
+export type FromPanel =
+  /** The panel is there (again); the answer is `server`, `accepted`, and every open `approval`. */
+  | { kind: "ready" }
+  | { kind: "request"; id: number; method: Method; params: unknown }
+  /** Withdraw a request that has not been answered. */
+  | { kind: "withdraw"; id: number }
+  /** The user's answer to a question of the server's. */
+  | { kind: "decide"; id: number; reply: ApprovalReply }
+  /** Show what an open question would change in the editor's diff view. */
+  | { kind: "preview"; id: number }
+  /** Which chat the panel shows, for the status bar and for commands. */
+  | { kind: "showing"; chatId: string | null }
+  /** Open a document; `path` is relative to a workspace folder or absolute; lines count from 1. */
+  | { kind: "open"; uri?: string; path?: string; line?: number; endLine?: number }
+  | { kind: "openExternal"; url: string }
+  | { kind: "copy"; text: string }
+  /** Put text at the cursor of the active editor. */
+  | { kind: "insert"; text: string }
+  /** The editor's diff view: the file as the turn found it, beside what it is now. */
+  | { kind: "diff"; chatId: string; turnId: string; uri: string; path: string }
+  /** Keep what a turn changed: its documents are saved. */
+  | { kind: "accept"; chatId: string; turnId: string; uris: string[] }
+  | { kind: "export"; chatId: string; format: "markdown" | "json"; title: string }
+  /** Let the user pick files; they come back by `attach`. */
+  | { kind: "pickFiles" }
+  /** Files dropped on the panel, as uris or paths; they come back by `attach`. */
+  | { kind: "dropped"; uris: string[] }
+  /** The selection of the active editor; it comes back by `attach`. */
+  | { kind: "addSelection" }
+  | { kind: "command"; command: CommandId };

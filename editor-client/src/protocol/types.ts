@@ -1,0 +1,1481 @@
+// Generated from schema.json by `npm run types`; do not edit.
+
+/**
+ * None is an empty list.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "DiagnosticsReply".
+ */
+export type DiagnosticsReply = (DocumentDiagnostics[] | null)
+/**
+ * What LSP allows as the answer to a search for a definition or for references.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LocationsReply".
+ */
+export type LocationsReply = (EditorLocation | EditorLocation[] | EditorLocationLink[] | null)
+/**
+ * What is offered; one without an edit is left out.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "QuickFixReply".
+ */
+export type QuickFixReply = (QuickFix[] | null)
+/**
+ * None when there is nothing to rename.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RenameReply".
+ */
+export type RenameReply = (WorkspaceEditReply | null)
+
+export interface Definitions {
+Answer: Answer
+AnyReply: AnyReply
+ApprovalOption: ApprovalOption
+ApprovalPreview: ApprovalPreview
+ApprovalReply: ApprovalReply
+ApprovalRequest: ApprovalRequest
+Archive: Archive
+ArchivedRounds: ArchivedRounds
+AskDiagnostics: AskDiagnostics
+AskFixes: AskFixes
+AskInEditor: AskInEditor
+AskPlace: AskPlace
+AskRename: AskRename
+Asked: Asked
+AskedDiagnostic: AskedDiagnostic
+AttachmentParams: AttachmentParams
+Backfill: Backfill
+Backfilled: Backfilled
+BudgetLine: BudgetLine
+Call: Call
+Cancelled: Cancelled
+Change: Change
+Chat: Chat
+ChatEvent: ChatEvent
+ChatFileRef: ChatFileRef
+ChatList: ChatList
+ChatRecord: ChatRecord
+ChatRef: ChatRef
+Compaction: Compaction
+CompactionReport: CompactionReport
+ContextReport: ContextReport
+CreateChat: CreateChat
+Decision: Decision
+Deleted: Deleted
+DiagnosticsReply: DiagnosticsReply
+DocumentDiagnostics: DocumentDiagnostics
+DocumentEdits: DocumentEdits
+Dropped: Dropped
+EditedDocument: EditedDocument
+EditorDiagnostic: EditorDiagnostic
+EditorLocation: EditorLocation
+EditorLocationLink: EditorLocationLink
+EditorParams: EditorParams
+EditorTextEdit: EditorTextEdit
+Export: Export
+ExportChat: ExportChat
+FileOperation: FileOperation
+ForgetMemory: ForgetMemory
+Forgotten: Forgotten
+ForkChat: ForkChat
+Grant: Grant
+GrantList: GrantList
+InspectContext: InspectContext
+LawDocument: LawDocument
+LawReport: LawReport
+ListChats: ListChats
+ListGrants: ListGrants
+ListMemories: ListMemories
+ListMentions: ListMentions
+ListModels: ListModels
+LocationsReply: LocationsReply
+Memory: Memory
+MemoryList: MemoryList
+Mention: Mention
+MentionItem: MentionItem
+MentionList: MentionList
+Message: Message
+MessageFragment: MessageFragment
+MessageMetadata: MessageMetadata
+Model: Model
+ModelList: ModelList
+Notice: Notice
+NoticeGiven: NoticeGiven
+Position: Position
+QuickFix: QuickFix
+QuickFixReply: QuickFixReply
+Range: Range
+ReadChat: ReadChat
+ReadLaw: ReadLaw
+ReadSettings: ReadSettings
+RenameReply: RenameReply
+RestoreContext: RestoreContext
+Retry: Retry
+RevertConflict: RevertConflict
+RevertTurn: RevertTurn
+Reverted: Reverted
+RevokeGrant: RevokeGrant
+Revoked: Revoked
+SaveDocuments: SaveDocuments
+SaveMemory: SaveMemory
+SearchMemories: SearchMemories
+Section: Section
+SendMessage: SendMessage
+Setting: Setting
+SettingsReport: SettingsReport
+ShowChat: ShowChat
+Shown: Shown
+SpanIn: SpanIn
+SpanOut: SpanOut
+Spot: Spot
+SpotOut: SpotOut
+Started: Started
+Steer: Steer
+SteerTurn: SteerTurn
+Steered: Steered
+Thought: Thought
+Todo: Todo
+TodoItem: TodoItem
+ToolCall: ToolCall
+Trust: Trust
+TrustFolder: TrustFolder
+TurnEnded: TurnEnded
+TurnError: TurnError
+TurnResult: TurnResult
+TurnStarted: TurnStarted
+UndoInChatFile: UndoInChatFile
+Undone: Undone
+UpdateChat: UpdateChat
+UpdateMemory: UpdateMemory
+Usage: Usage
+UsageReport: UsageReport
+WorkspaceEditReply: WorkspaceEditReply
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Answer".
+ */
+export interface Answer {
+kind: "answer"
+delta: string
+step: number
+}
+/**
+ * That there is an answer is all that counts.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AnyReply".
+ */
+export interface AnyReply {
+[k: string]: unknown | undefined
+}
+/**
+ * One way to answer; `rule` is what a standing permission would add.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ApprovalOption".
+ */
+export interface ApprovalOption {
+id: string
+title: string
+kind: ("allow_once" | "allow_chat" | "allow_always" | "reject")
+rule?: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ApprovalPreview".
+ */
+export interface ApprovalPreview {
+diff?: string
+command?: string
+}
+/**
+ * Either an option that was offered, or `cancelled`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ApprovalReply".
+ */
+export interface ApprovalReply {
+optionId?: (string | null)
+comment?: (string | null)
+cancelled?: (boolean | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ApprovalRequest".
+ */
+export interface ApprovalRequest {
+chatId: string
+turnId: string
+callId: string
+tool: string
+title: string
+risk: ("write" | "execute")
+preview: ApprovalPreview
+options: ApprovalOption[]
+}
+/**
+ * What was archived and not brought back, oldest first: as one Markdown document, and one by one.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Archive".
+ */
+export interface Archive {
+text: string
+checkpoints: ArchivedRounds[]
+}
+/**
+ * What one checkpoint stands for; `text` is what the model sees instead, empty where it only thinned.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ArchivedRounds".
+ */
+export interface ArchivedRounds {
+id: string
+at: number
+roundsArchived: number
+summary: ("model" | "none")
+text: string
+}
+/**
+ * Of one document, or without `uri` of all that have some.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskDiagnostics".
+ */
+export interface AskDiagnostics {
+uri?: string
+version?: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskFixes".
+ */
+export interface AskFixes {
+uri: string
+range: SpanOut
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SpanOut".
+ */
+export interface SpanOut {
+start: SpotOut
+end: SpotOut
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SpotOut".
+ */
+export interface SpotOut {
+line: number
+character: number
+}
+/**
+ * A part of a document that is asked about; `version` is that of the document when it was chosen.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskInEditor".
+ */
+export interface AskInEditor {
+uri: string
+range: Range
+version?: (number | null)
+diagnostic?: (AskedDiagnostic | null)
+text?: (string | null)
+}
+/**
+ * From `start` up to, but not including, `end`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Range".
+ */
+export interface Range {
+start: Position
+end: Position
+}
+/**
+ * A place in a document, in the position encoding agreed on at `initialize`; zero-based.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Position".
+ */
+export interface Position {
+line: number
+character: number
+}
+/**
+ * A diagnostic that the user wants to see fixed.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskedDiagnostic".
+ */
+export interface AskedDiagnostic {
+message: string
+range: Range
+code?: (string | null)
+source?: (string | null)
+}
+/**
+ * `codelaw/editor/definition` and `codelaw/editor/references`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskPlace".
+ */
+export interface AskPlace {
+uri: string
+position: SpotOut
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskRename".
+ */
+export interface AskRename {
+uri: string
+position: SpotOut
+newName: string
+}
+/**
+ * The turn that was begun, or the chat file that was opened for the question.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Asked".
+ */
+export interface Asked {
+chatId?: string
+turnId?: string
+uri?: string
+}
+/**
+ * A document, or with `range` a part of it, sent along with a message (M-6).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AttachmentParams".
+ */
+export interface AttachmentParams {
+uri: string
+range?: (Range | null)
+}
+/**
+ * Embed what waits, of one chat or of all (B-5).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Backfill".
+ */
+export interface Backfill {
+chatId?: (string | null)
+}
+/**
+ * How many passages and memories were embedded.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Backfilled".
+ */
+export interface Backfilled {
+embedded: number
+}
+/**
+ * What a part of the view takes of its share of the budget, in tokens (B-2).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "BudgetLine".
+ */
+export interface BudgetLine {
+part: ("system" | "summary" | "retrieved" | "recent" | "input")
+share: number
+tokens: number
+over: boolean
+}
+/**
+ * A tool call as the model wrote it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Call".
+ */
+export interface Call {
+id: string
+tool: string
+arguments: {
+[k: string]: unknown | undefined
+}
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Cancelled".
+ */
+export interface Cancelled {
+cancelled: boolean
+}
+/**
+ * A file changed in a turn; `added` and `removed` are lines.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Change".
+ */
+export interface Change {
+uri: string
+path: string
+kind: ("created" | "modified" | "deleted")
+added: number
+removed: number
+}
+/**
+ * A conversation; `running` is the id of the running turn.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Chat".
+ */
+export interface Chat {
+id: string
+title: string
+kind: string
+mode: ("agent" | "ask" | "plan")
+model: string
+strategy: ("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto")
+createdAt: number
+updatedAt: number
+turns: number
+running: (string | null)
+}
+/**
+ * An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch.
+ * 
+ * `turnId` is empty for a compaction that was asked for while no turn ran.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatEvent".
+ */
+export interface ChatEvent {
+chatId: string
+turnId: string
+seq: number
+at: number
+event: (TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Steer | Compaction | Retry | NoticeGiven | TurnEnded)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnStarted".
+ */
+export interface TurnStarted {
+kind: "turn_started"
+text: string
+mentions: Mention[]
+mentionsLeftOut: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Mention".
+ */
+export interface Mention {
+path: string
+kind: ("file" | "folder" | "unresolved")
+uri?: string
+reminded: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Thought".
+ */
+export interface Thought {
+kind: "thought"
+delta: string
+step: number
+}
+/**
+ * An upsert by `callId`; a field left out is unchanged.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ToolCall".
+ */
+export interface ToolCall {
+kind: "tool_call"
+callId: string
+tool: string
+title: string
+status: ("pending" | "awaiting_approval" | "running" | "completed" | "failed" | "rejected" | "interrupted")
+step: number
+args?: {
+[k: string]: unknown | undefined
+}
+summary?: string
+diff?: string
+decision?: Decision
+}
+/**
+ * Why a call was allowed, asked about or denied (S-1).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Decision".
+ */
+export interface Decision {
+action: ("allow" | "ask" | "deny")
+source: ("mode" | "deny" | "allow" | "grant" | "default" | "user")
+rule: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Todo".
+ */
+export interface Todo {
+kind: "todo"
+items: TodoItem[]
+step: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TodoItem".
+ */
+export interface TodoItem {
+content: string
+status: ("pending" | "in_progress" | "completed" | "cancelled")
+}
+/**
+ * Usage of one model call, and how full the window is, in tokens.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UsageReport".
+ */
+export interface UsageReport {
+inputTokens: number
+cacheReadTokens: number
+cacheWriteTokens: number
+outputTokens: number
+totalTokens: number
+costUsd?: number
+kind: "usage"
+contextTokens: number
+contextWindow: number
+step: number
+}
+/**
+ * What the user has added to the running turn, as typed; the model reads it before its next step.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Steer".
+ */
+export interface Steer {
+kind: "steer"
+text: string
+step?: number
+}
+/**
+ * A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Compaction".
+ */
+export interface Compaction {
+kind: "compaction"
+phase: ("started" | "summarising" | "finished" | "failed" | "cancelled")
+report?: CompactionReport
+}
+/**
+ * How a compaction went (K-10); tokens are estimates of the whole view.
+ * 
+ * `thinned` counts results and arguments that are one line now; `message`, unless it is empty, is what the user is
+ * told, word for word.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CompactionReport".
+ */
+export interface CompactionReport {
+compacted: boolean
+reason: ("threshold" | "manual" | "overflow" | "rounds_not_enough" | "below_low_water" | "summary_failed" | "summary_timed_out" | "cancelled" | "paused")
+checkpointId?: string
+roundsArchived: number
+roundsKept: number
+tokensBefore: number
+tokensAfter: number
+summary: ("model" | "none")
+seconds: number
+thinned: number
+message: string
+}
+/**
+ * The step is asked again: its deltas so far are withdrawn.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Retry".
+ */
+export interface Retry {
+kind: "retry"
+attempt: number
+inSeconds: number
+reason: string
+step: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "NoticeGiven".
+ */
+export interface NoticeGiven {
+kind: "notice"
+level: ("info" | "warning" | "error")
+code: string
+message: string
+step?: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnEnded".
+ */
+export interface TurnEnded {
+kind: "turn_ended"
+result: TurnResult
+}
+/**
+ * How a turn ended.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnResult".
+ */
+export interface TurnResult {
+chatId: string
+turnId: string
+stopReason: ("finished" | "cancelled" | "step_limit" | "token_limit" | "refused" | "failed")
+answer: string
+steps: number
+usage: Usage
+notices: Notice[]
+changes: Change[]
+error?: TurnError
+}
+/**
+ * Billed tokens; `totalTokens` is their sum (W-1).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Usage".
+ */
+export interface Usage {
+inputTokens: number
+cacheReadTokens: number
+cacheWriteTokens: number
+outputTokens: number
+totalTokens: number
+costUsd?: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Notice".
+ */
+export interface Notice {
+level: ("info" | "warning" | "error")
+code: string
+message: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnError".
+ */
+export interface TurnError {
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict")
+message: string
+hint: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatFileRef".
+ */
+export interface ChatFileRef {
+uri: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatList".
+ */
+export interface ChatList {
+chats: Chat[]
+nextCursor?: string
+}
+/**
+ * A chat with what was said and what happened; `earlier`: there are turns before those given.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatRecord".
+ */
+export interface ChatRecord {
+chat: Chat
+messages: Message[]
+events: ChatEvent[]
+running: (string | null)
+earlier: boolean
+}
+/**
+ * One entry of the transcript; a tool message's content is a JSON object.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Message".
+ */
+export interface Message {
+id: string
+turnId: string
+role: ("user" | "assistant" | "tool" | "summary")
+content: string
+metadata: MessageMetadata
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MessageMetadata".
+ */
+export interface MessageMetadata {
+step?: number
+toolName?: string
+callId?: string
+mtime?: number
+answer?: string
+calls?: Call[]
+fragments?: MessageFragment[]
+note?: ("steer" | "reminder" | "hint")
+ref?: string
+interrupted?: boolean
+}
+/**
+ * A bounded piece of context stored with a user message that the user did not type.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MessageFragment".
+ */
+export interface MessageFragment {
+name: string
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatRef".
+ */
+export interface ChatRef {
+chatId: string
+}
+/**
+ * What would be sent now; `threshold` is in tokens, `kept` says what the strategy shows of the history.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ContextReport".
+ */
+export interface ContextReport {
+sections: Section[]
+totalTokens: number
+contextWindow: number
+threshold: number
+strategy: string
+dropped: Dropped[]
+text: string
+kept: string
+budget: BudgetLine[]
+}
+/**
+ * A part of the view, in the order it is sent; `cached` lies before a cache breakpoint.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Section".
+ */
+export interface Section {
+layer: ("L1" | "L2" | "L3" | "turn" | "tail")
+name: string
+tokens: number
+chars: number
+cut: boolean
+cached: boolean
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Dropped".
+ */
+export interface Dropped {
+name: string
+reason: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CreateChat".
+ */
+export interface CreateChat {
+title?: (string | null)
+mode?: (("agent" | "ask" | "plan") | null)
+model?: (string | null)
+strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+kind?: (("panel" | "inline" | "headless" | "shared") | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Deleted".
+ */
+export interface Deleted {
+deleted: true
+}
+/**
+ * `version` is that of the text which the diagnostics are about.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "DocumentDiagnostics".
+ */
+export interface DocumentDiagnostics {
+uri: string
+version?: (number | null)
+/**
+ * @maxItems 20000
+ */
+diagnostics: EditorDiagnostic[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorDiagnostic".
+ */
+export interface EditorDiagnostic {
+range: SpanIn
+message: string
+severity?: ((1 | 2 | 3 | 4) | null)
+code?: (number | string | null)
+source?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SpanIn".
+ */
+export interface SpanIn {
+start: Spot
+end: Spot
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Spot".
+ */
+export interface Spot {
+line: number
+character: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "DocumentEdits".
+ */
+export interface DocumentEdits {
+textDocument: EditedDocument
+/**
+ * @maxItems 20000
+ */
+edits: EditorTextEdit[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditedDocument".
+ */
+export interface EditedDocument {
+uri: string
+version?: (number | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorTextEdit".
+ */
+export interface EditorTextEdit {
+range: SpanIn
+newText: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorLocation".
+ */
+export interface EditorLocation {
+uri: string
+range: SpanIn
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorLocationLink".
+ */
+export interface EditorLocationLink {
+targetUri: string
+targetRange: SpanIn
+targetSelectionRange?: (SpanIn | null)
+}
+/**
+ * Where the user is in the editor.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorParams".
+ */
+export interface EditorParams {
+uri: string
+line?: (number | null)
+}
+/**
+ * A chat as one document.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Export".
+ */
+export interface Export {
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ExportChat".
+ */
+export interface ExportChat {
+chatId: string
+format: ("markdown" | "json")
+}
+/**
+ * A file that is to be made, moved or removed.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "FileOperation".
+ */
+export interface FileOperation {
+kind: ("create" | "rename" | "delete")
+uri?: (string | null)
+oldUri?: (string | null)
+newUri?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ForgetMemory".
+ */
+export interface ForgetMemory {
+id: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Forgotten".
+ */
+export interface Forgotten {
+forgotten: true
+}
+/**
+ * `turnId` must be there; null makes an empty chat with the same settings.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ForkChat".
+ */
+export interface ForkChat {
+chatId: string
+turnId: (string | null)
+}
+/**
+ * A permission that needs no question any more, in one chat or in all.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Grant".
+ */
+export interface Grant {
+id: string
+rule: string
+scope: ("chat" | "always")
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "GrantList".
+ */
+export interface GrantList {
+grants: Grant[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "InspectContext".
+ */
+export interface InspectContext {
+chatId?: (string | null)
+text?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LawDocument".
+ */
+export interface LawDocument {
+folder: string
+uri: string
+tokens: number
+hash: string
+source: ("buffer" | "disk")
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LawReport".
+ */
+export interface LawReport {
+found: boolean
+documents: LawDocument[]
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListChats".
+ */
+export interface ListChats {
+query?: (string | null)
+limit?: (number | null)
+cursor?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListGrants".
+ */
+export interface ListGrants {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListMemories".
+ */
+export interface ListMemories {
+scope?: (("user" | "project" | "session") | null)
+category?: (("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision") | null)
+limit?: (number | null)
+cursor?: (string | null)
+chatId?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListMentions".
+ */
+export interface ListMentions {
+prefix: string
+limit?: (number | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListModels".
+ */
+export interface ListModels {
+
+}
+/**
+ * One entry. `merged` is sent by a save that an older entry has taken in, `score` and `similarity` by a search.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Memory".
+ */
+export interface Memory {
+id: string
+text: string
+category: ("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision")
+scope: ("user" | "project" | "session")
+belongsTo: string
+confidence: number
+createdAt: number
+usedAt?: number
+uses: number
+merged?: boolean
+similarity?: number
+score?: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MemoryList".
+ */
+export interface MemoryList {
+memories: Memory[]
+nextCursor?: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MentionItem".
+ */
+export interface MentionItem {
+path: string
+kind: ("file" | "folder")
+detail?: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MentionList".
+ */
+export interface MentionList {
+items: MentionItem[]
+}
+/**
+ * A model that can be chosen; sizes in tokens.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Model".
+ */
+export interface Model {
+name: string
+contextWindow: number
+maxOutput: number
+provider: string
+current: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ModelList".
+ */
+export interface ModelList {
+models: Model[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "QuickFix".
+ */
+export interface QuickFix {
+title: string
+edit?: (WorkspaceEditReply | null)
+}
+/**
+ * LSP's `WorkspaceEdit`; `documentChanges` count where both are there.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "WorkspaceEditReply".
+ */
+export interface WorkspaceEditReply {
+changes?: ({
+/**
+ * @maxItems 20000
+ */
+[k: string]: EditorTextEdit[] | undefined
+} | null)
+documentChanges?: ((DocumentEdits | FileOperation)[] | null)
+}
+/**
+ * With `turns` or `beforeTurn`: only the newest `turns` turns, before that one.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadChat".
+ */
+export interface ReadChat {
+chatId: string
+sinceSeq?: (number | null)
+limit?: (number | null)
+before?: (string | null)
+turns?: (number | null)
+beforeTurn?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadLaw".
+ */
+export interface ReadLaw {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadSettings".
+ */
+export interface ReadSettings {
+
+}
+/**
+ * Undo that checkpoint and the newer ones, or the newest alone (K-3).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RestoreContext".
+ */
+export interface RestoreContext {
+chatId: string
+checkpointId?: (string | null)
+}
+/**
+ * A file that was left alone.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RevertConflict".
+ */
+export interface RevertConflict {
+uri: string
+reason: string
+}
+/**
+ * `files` is true where it is left out, `messages` false.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RevertTurn".
+ */
+export interface RevertTurn {
+chatId: string
+turnId: string
+files?: (boolean | null)
+messages?: (boolean | null)
+}
+/**
+ * The files that are as if the turn had not changed them, and those that were changed since at the same place.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Reverted".
+ */
+export interface Reverted {
+reverted: string[]
+conflicts: RevertConflict[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RevokeGrant".
+ */
+export interface RevokeGrant {
+id: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Revoked".
+ */
+export interface Revoked {
+revoked: true
+}
+/**
+ * `codelaw/editor/save` (F-6).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SaveDocuments".
+ */
+export interface SaveDocuments {
+uris: string[]
+}
+/**
+ * `chatId` is the chat that an entry of the scope `session` belongs to.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SaveMemory".
+ */
+export interface SaveMemory {
+text: string
+category?: (("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision") | null)
+scope?: (("user" | "project" | "session") | null)
+confidence?: (number | null)
+chatId?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SearchMemories".
+ */
+export interface SearchMemories {
+query: string
+category?: (("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision") | null)
+limit?: (number | null)
+chatId?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SendMessage".
+ */
+export interface SendMessage {
+text: string
+chatId?: (string | null)
+mode?: (("agent" | "ask" | "plan") | null)
+model?: (string | null)
+strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+attachments?: (AttachmentParams[] | null)
+editor?: (EditorParams | null)
+}
+/**
+ * An effective value, keys masked; `source` is the file or variable it came from.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Setting".
+ */
+export interface Setting {
+value: unknown
+origin: ("default" | "user" | "workspace" | "environment" | "client" | "commandLine")
+source?: string
+}
+/**
+ * Every setting by its dotted key, and what was wrong with what was read.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SettingsReport".
+ */
+export interface SettingsReport {
+settings: {
+[k: string]: Setting | undefined
+}
+problems: Notice[]
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ShowChat".
+ */
+export interface ShowChat {
+chatId: string
+what: ("transcript" | "context" | "before")
+turnId?: (string | null)
+path?: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Shown".
+ */
+export interface Shown {
+uri: string
+}
+/**
+ * What the command of a long method answers at once.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Started".
+ */
+export interface Started {
+chatId: string
+turnId: (string | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SteerTurn".
+ */
+export interface SteerTurn {
+chatId: string
+text: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Steered".
+ */
+export interface Steered {
+queued: true
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Trust".
+ */
+export interface Trust {
+trusted: boolean
+}
+/**
+ * `folder` is the uri or the absolute path of one of the workspace's folders.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TrustFolder".
+ */
+export interface TrustFolder {
+folder: string
+trusted: boolean
+}
+/**
+ * Without a turn, the last one of the file.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UndoInChatFile".
+ */
+export interface UndoInChatFile {
+uri: string
+turnId?: (string | null)
+}
+/**
+ * `message` says what was undone, as the user was told.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Undone".
+ */
+export interface Undone {
+message: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UpdateChat".
+ */
+export interface UpdateChat {
+chatId: string
+title?: (string | null)
+mode?: (("agent" | "ask" | "plan") | null)
+model?: (string | null)
+strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+}
+/**
+ * What is left out stays as it is.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UpdateMemory".
+ */
+export interface UpdateMemory {
+id: string
+text?: (string | null)
+category?: (("preference" | "fact" | "skill" | "habit" | "event" | "context" | "constraint" | "decision") | null)
+scope?: (("user" | "project" | "session") | null)
+confidence?: (number | null)
+chatId?: (string | null)
+}
+
+export const VERSION = 1;
+
+/** Requests to the server. */
+export interface Methods {
+  "codelaw/chat/create": { params: CreateChat; result: Chat };
+  "codelaw/chat/list": { params: ListChats; result: ChatList };
+  "codelaw/chat/read": { params: ReadChat; result: ChatRecord };
+  "codelaw/chat/send": { params: SendMessage; result: TurnResult };
+  "codelaw/chat/steer": { params: SteerTurn; result: Steered };
+  "codelaw/chat/cancel": { params: ChatRef; result: Cancelled };
+  "codelaw/chat/update": { params: UpdateChat; result: Chat };
+  "codelaw/chat/delete": { params: ChatRef; result: Deleted };
+  "codelaw/chat/fork": { params: ForkChat; result: Chat };
+  "codelaw/chat/export": { params: ExportChat; result: Export };
+  "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
+  "codelaw/context/inspect": { params: InspectContext; result: ContextReport };
+  "codelaw/context/compact": { params: ChatRef; result: CompactionReport };
+  "codelaw/context/restore": { params: RestoreContext; result: Chat };
+  "codelaw/context/archive": { params: ChatRef; result: Archive };
+  "codelaw/context/law": { params: ReadLaw; result: LawReport };
+  "codelaw/context/mentions": { params: ListMentions; result: MentionList };
+  "codelaw/memory/save": { params: SaveMemory; result: Memory };
+  "codelaw/memory/list": { params: ListMemories; result: MemoryList };
+  "codelaw/memory/search": { params: SearchMemories; result: MemoryList };
+  "codelaw/memory/update": { params: UpdateMemory; result: Memory };
+  "codelaw/memory/forget": { params: ForgetMemory; result: Forgotten };
+  "codelaw/memory/backfill": { params: Backfill; result: Backfilled };
+  "codelaw/workspace/trust": { params: TrustFolder; result: Trust };
+  "codelaw/permission/list": { params: ListGrants; result: GrantList };
+  "codelaw/permission/revoke": { params: RevokeGrant; result: Revoked };
+  "codelaw/model/list": { params: ListModels; result: ModelList };
+  "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
+}
+
+/** Commands of code actions, lenses and chat files. */
+export interface Commands {
+  "codelaw.editor.ask": { params: AskInEditor; result: Asked };
+  "codelaw.editor.explain": { params: AskInEditor; result: Asked };
+  "codelaw.editor.fix": { params: AskInEditor; result: Asked };
+  "codelaw.editor.test": { params: AskInEditor; result: Asked };
+  "codelaw.chatFile.send": { params: ChatFileRef; result: Started };
+  "codelaw.chatFile.stop": { params: ChatFileRef; result: Cancelled };
+  "codelaw.chatFile.undo": { params: UndoInChatFile; result: Undone };
+  "codelaw.chat.show": { params: ShowChat; result: Shown };
+}
+
+/** Requests from the server. */
+export interface Requests {
+  "codelaw/approval/request": { params: ApprovalRequest; result: ApprovalReply };
+  "codelaw/editor/save": { params: SaveDocuments; result: AnyReply };
+  "codelaw/editor/diagnostics": { params: AskDiagnostics; result: DiagnosticsReply };
+  "codelaw/editor/definition": { params: AskPlace; result: LocationsReply };
+  "codelaw/editor/references": { params: AskPlace; result: LocationsReply };
+  "codelaw/editor/rename": { params: AskRename; result: RenameReply };
+  "codelaw/editor/quickFix": { params: AskFixes; result: QuickFixReply };
+}
+
+/** Notifications from the server. */
+export interface Notifications {
+  "codelaw/chat/event": { params: ChatEvent };
+}
+
+export const METHODS = [
+  "codelaw/chat/create",
+  "codelaw/chat/list",
+  "codelaw/chat/read",
+  "codelaw/chat/send",
+  "codelaw/chat/steer",
+  "codelaw/chat/cancel",
+  "codelaw/chat/update",
+  "codelaw/chat/delete",
+  "codelaw/chat/fork",
+  "codelaw/chat/export",
+  "codelaw/chat/revert",
+  "codelaw/context/inspect",
+  "codelaw/context/compact",
+  "codelaw/context/restore",
+  "codelaw/context/archive",
+  "codelaw/context/law",
+  "codelaw/context/mentions",
+  "codelaw/memory/save",
+  "codelaw/memory/list",
+  "codelaw/memory/search",
+  "codelaw/memory/update",
+  "codelaw/memory/forget",
+  "codelaw/memory/backfill",
+  "codelaw/workspace/trust",
+  "codelaw/permission/list",
+  "codelaw/permission/revoke",
+  "codelaw/model/list",
+  "codelaw/settings/read"
+] as const;
+
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict";

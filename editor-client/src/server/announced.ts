@@ -1,0 +1,50 @@
+// What the two sides say they can, and what follows where they are of different versions. No import of `vscode`.
+import { METHODS, VERSION } from "../protocol/types";
+
+/** What this extension can, for `capabilities.experimental.codelaw` (docs/protocol.md, Capabilities). */
+export const CAPABILITIES = {
+  events: {},
+  approvals: {},
+  editor: { save: {}, diagnostics: {}, definition: {}, references: {}, rename: {}, quickFix: {} },
+} as const;
+
+/** The methods without which a chat cannot be held. */
+const NEEDED = ["codelaw/chat/create", "codelaw/chat/read", "codelaw/chat/send", "codelaw/chat/cancel"];
+
+/** What a server says of itself. */
+export interface Announced {
+  /** The server's own version. */
+  version: string | undefined;
+  methods: string[];
+  /** What the user should know of how it differs from this extension; empty when it does not. */
+  message: string;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** Read what a server announced in its answer to `initialize`; whatever it is, something comes of it. */
+export const announced = (answer: unknown): Announced => {
+  const result = isRecord(answer) ? answer : {};
+  const info = isRecord(result["serverInfo"]) ? result["serverInfo"] : {};
+  const capabilities = isRecord(result["capabilities"]) ? result["capabilities"] : {};
+  const experimental = isRecord(capabilities["experimental"]) ? capabilities["experimental"] : {};
+  const ours = isRecord(experimental["codelaw"]) ? experimental["codelaw"] : {};
+  const version = typeof info["version"] === "string" ? info["version"] : undefined;
+  const listed = Array.isArray(ours["methods"]) ? ours["methods"] : [];
+  const methods = listed.filter((method) => typeof method === "string");
+  return { version, methods, message: difference(version ?? "of an unknown version", ours["version"], methods) };
+};
+
+const difference = (version: string, protocol: unknown, methods: readonly string[]): string => {
+  const newer = typeof protocol === "number" && protocol > VERSION;
+  if (NEEDED.some((method) => !methods.includes(method))) {
+    const remedy = newer ? "Update the extension." : "Update the server, or remove codelaw.server.command.";
+    return `The server (${version}) does not know what the chat needs. ${remedy}`;
+  }
+  const lacking = METHODS.filter((method) => !methods.includes(method));
+  if (lacking.length > 0) {
+    const names = lacking.map((method) => method.replace("codelaw/", "")).join(", ");
+    return `The server (${version}) is older than this extension and cannot do: ${names}. Update the server.`;
+  }
+  return newer ? `The server (${version}) speaks a newer protocol than this extension. Update the extension.` : "";
+};

@@ -1,0 +1,231 @@
+// The private environment of the server: made from the wheel and the lock that the extension carries.
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type Python, pythonOf } from "./find";
+import { type Outcome, run } from "./process";
+import { cancelled, Refusal } from "./refusal";
+
+/** What the extension carries of the server. */
+export interface Bundle {
+  version: string;
+  wheel: string;
+  lock: string;
+  /** Changes with the wheel and the lock: another one needs another environment. */
+  digest: string;
+}
+
+export interface Progress {
+  report(message: string): void;
+  signal: AbortSignal;
+  log(line: string): void;
+}
+
+const STAMP = "codelaw-complete.json";
+const WHEEL = /^codelaw-([^-]+)-.*\.whl$/;
+const MINUTE = 60_000;
+/** What an interrupted installation has left is taken for abandoned after this time. */
+const ABANDONED = 60 * MINUTE;
+const LINES_SHOWN = 4;
+
+/** The wheel and the lock in `folder`; undefined where they are not both there. */
+export const bundleIn = async (folder: string): Promise<Bundle | undefined> => {
+  const names = await namesIn(folder);
+  const wheel = names.find((name) => WHEEL.test(name));
+  const version = wheel === undefined ? undefined : WHEEL.exec(wheel)?.[1];
+  if (wheel === undefined || version === undefined || !names.includes("requirements.lock")) return undefined;
+  const lock = path.join(folder, "requirements.lock");
+  const file = path.join(folder, wheel);
+  const hash = createHash("sha256");
+  for (const part of [file, lock]) hash.update(await readFile(part));
+  return { version, wheel: file, lock, digest: hash.digest("hex").slice(0, 12) };
+};
+
+/** What is in a folder; nothing where there is none. */
+const namesIn = async (folder: string): Promise<string[]> => {
+  try {
+    return await readdir(folder);
+  } catch {
+    return [];
+  }
+};
+
+const nameOf = (bundle: Bundle): string => `server-${bundle.version}-${bundle.digest}`;
+const ENVIRONMENT = /^server-(.+)-([0-9a-f]{12})$/;
+
+/** The complete private environments in `storage`, that of `bundle` first. */
+export const environmentsIn = async (
+  storage: string,
+  bundle: Bundle | undefined,
+): Promise<{ folder: string; version: string }[]> => {
+  const present = bundle === undefined ? undefined : nameOf(bundle);
+  const names = await namesIn(storage);
+  const complete: { folder: string; version: string }[] = [];
+  for (const name of names.sort((one, other) => Number(other === present) - Number(one === present))) {
+    const version = ENVIRONMENT.exec(name)?.[1];
+    const folder = path.join(storage, name);
+    if (version !== undefined && (await isThere(path.join(folder, STAMP)))) complete.push({ folder, version });
+  }
+  return complete;
+};
+
+const isThere = async (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Make the private environment of `bundle` in `storage` with `python`.
+ *
+ * It is built beside its place and moved there when it works, so that one that was interrupted is never taken for
+ * whole, and of two windows that build at once both end up with the same one.
+ * @throws Refusal `cancelled`, or `install_failed` with what to do
+ */
+export const install = async (python: Python, bundle: Bundle, storage: string, progress: Progress): Promise<string> => {
+  await mkdir(storage, { recursive: true });
+  await removeAbandoned(storage);
+  const target = path.join(storage, nameOf(bundle));
+  const draft = path.join(storage, `draft-${randomUUID()}`);
+  try {
+    await build(python, bundle, draft, progress);
+    await writeFile(path.join(draft, STAMP), JSON.stringify({ version: bundle.version, python: python.version }));
+    await moveIn(draft, target, progress);
+  } catch (error) {
+    await discard(draft, progress);
+    throw progress.signal.aborted ? cancelled() : error;
+  }
+  await removeOthers(storage, path.basename(target), progress);
+  return target;
+};
+
+const build = async (python: Python, bundle: Bundle, draft: string, progress: Progress): Promise<void> => {
+  const inside = pythonOf(draft, process.platform);
+  const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"];
+  progress.report("Making an environment");
+  await step(python.command, [...python.args, "-I", "-m", "venv", draft], 3 * MINUTE, progress);
+  progress.report("Downloading packages");
+  await step(inside, [...pip, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
+  progress.report("Installing codelaw");
+  await step(inside, [...pip, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
+  progress.report("Trying it");
+  const said = await step(inside, ["-I", "-m", "codelaw", "--version"], MINUTE, progress);
+  if (!said.stdout.includes(bundle.version)) {
+    throw new Refusal("install_failed", "The server was installed and does not run.", said.stdout.trim());
+  }
+};
+
+const step = async (
+  command: string,
+  args: readonly string[],
+  timeout: number,
+  progress: Progress,
+): Promise<Outcome> => {
+  const onLine = (line: string) => {
+    progress.log(line);
+    const name = /^Collecting ([A-Za-z0-9._-]+)/.exec(line)?.[1];
+    if (name !== undefined) progress.report(`Downloading ${name}`);
+    else if (line.startsWith("Installing collected packages")) progress.report("Installing packages");
+  };
+  const outcome = await run(command, args, { timeout, env: environment(), signal: progress.signal, onLine });
+  if (outcome.failure === "cancelled") throw cancelled();
+  if (outcome.failure !== undefined || outcome.status !== 0) throw failure(outcome);
+  return outcome;
+};
+
+/** Settings with which no environment can be filled; all others of the user's count, such as a mirror or a proxy. */
+const HARMFUL = ["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIRE_VIRTUALENV", "PYTHONHOME", "PYTHONPATH"];
+
+const environment = (): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !HARMFUL.includes(name))),
+  PYTHONUTF8: "1",
+});
+
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [
+    /ensurepip is not available|No module named '?ensurepip|python3(\.\d+)?-venv/,
+    "On Debian and Ubuntu: apt install python3-venv. Then install again.",
+  ],
+  [/No space left|disk is full|ENOSPC/i, "The disk is full: make room, then install again."],
+  [
+    /DO NOT MATCH THE HASHES/,
+    "A package is not the one that was expected: check the package index or proxy that pip is set to use.",
+  ],
+  [
+    /CERTIFICATE_VERIFY_FAILED|SSLError/,
+    "The certificate of the package index is not trusted: set pip's `cert` to that of your proxy.",
+  ],
+  [
+    /Failed to establish|name resolution|getaddrinfo|Network is unreachable|ConnectionError|ConnectTimeout|ProxyError|Max retries|Connection refused|No matching distribution/,
+    "The package index cannot be reached: check the network, or pip's proxy and index settings, then install again.",
+  ],
+  [
+    /Failed building wheel|error: command .*(gcc|cc|cl\.exe)/,
+    "A package has no ready build for this Python: choose another Python (3.11 to 3.13).",
+  ],
+];
+
+/** What a failed step means, with the last lines that it said. */
+export const failure = (outcome: Outcome): Refusal => {
+  const said = `${outcome.stdout}\n${outcome.stderr}`;
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1] ?? "codelaw: Show Logs has all of it.";
+  if (outcome.failure === "timeout") {
+    return new Refusal("install_failed", "The installation took too long and was stopped.", remedy);
+  }
+  const errors = (outcome.stderr.trim() === "" ? outcome.stdout : outcome.stderr).trim().split("\n");
+  const last = errors
+    .filter((line) => line.trim() !== "")
+    .slice(-LINES_SHOWN)
+    .join("\n");
+  return new Refusal("install_failed", last === "" ? "The installation failed." : last.slice(0, 600), remedy);
+};
+
+const moveIn = async (draft: string, target: string, progress: Progress): Promise<void> => {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await rename(draft, target);
+      return;
+    } catch (error) {
+      if (attempt === 3)
+        throw new Refusal("install_failed", `The environment cannot be put in its place: ${String(error)}`);
+      if (await works(target, progress.signal)) {
+        await discard(draft, progress); // another window was faster
+        return;
+      }
+      await rename(target, `${path.dirname(target)}${path.sep}old-${randomUUID()}`).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 200 * (attempt + 1)));
+    }
+  }
+};
+
+const works = async (folder: string, signal: AbortSignal): Promise<boolean> => {
+  if (!(await isThere(path.join(folder, STAMP)))) return false;
+  const python = pythonOf(folder, process.platform);
+  return (await run(python, ["-I", "-m", "codelaw", "--version"], { timeout: MINUTE, signal })).status === 0;
+};
+
+/** Environments of other versions go; so does what earlier removals have left. */
+const removeOthers = async (storage: string, kept: string, progress: Progress): Promise<void> => {
+  for (const name of await readdir(storage)) {
+    if (name !== kept && (ENVIRONMENT.test(name) || name.startsWith("old-"))) {
+      await discard(path.join(storage, name), progress);
+    }
+  }
+};
+
+const removeAbandoned = async (storage: string): Promise<void> => {
+  for (const name of await readdir(storage)) {
+    const folder = path.join(storage, name);
+    if (!name.startsWith("draft-")) continue;
+    const age = Date.now() - (await stat(folder)).mtimeMs;
+    if (age > ABANDONED) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+};
+
+const discard = async (folder: string, progress: Progress): Promise<void> => {
+  try {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    progress.log(`${folder} could not be removed: ${String(error)}`);
+  }
+};

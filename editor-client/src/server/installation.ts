@@ -1,0 +1,139 @@
+// Finding and installing the server in this editor: its settings, its storage, its progress bar.
+import { mkdir } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { type ExtensionContext, type LogOutputChannel, ProgressLocation, window, workspace } from "vscode";
+import type { ServerState } from "../messages";
+import { findPython, findServer, type Interpreter, type Located, type Probe, type Python, whyNoPython } from "./find";
+import { bundleIn, environmentsIn, install } from "./install";
+import { onPath, run } from "./process";
+import { interpreters } from "./python";
+import { refusalOf } from "./refusal";
+
+/** A cold Python on a slow disk takes its time to say its version. */
+const PROBE_TIMEOUT = 20_000;
+const CHOSEN = "codelaw.python";
+
+export type Installed =
+  | { kind: "installed" }
+  | { kind: "cancelled" }
+  /** Something else was begun meanwhile, which goes on by itself. */
+  | { kind: "superseded" }
+  | { kind: "failed"; message: string; actions: ServerState["actions"] };
+
+/** What this editor has of the server, and how it gets one. */
+export class Installation {
+  #running: AbortController | undefined;
+
+  constructor(
+    private readonly context: ExtensionContext,
+    private readonly log: LogOutputChannel,
+  ) {}
+
+  /** The extension's own folder, which is there afterwards. */
+  async folder(): Promise<string> {
+    const folder = this.context.globalStorageUri.fsPath;
+    await mkdir(folder, { recursive: true });
+    return folder;
+  }
+
+  /** Search the server. */
+  async locate(): Promise<Located> {
+    const storage = await this.folder();
+    const bundle = await this.#bundle();
+    return await findServer(this.#probe(storage), {
+      command: command(),
+      interpreters: await this.#interpreters(),
+      environments: await environmentsIn(storage, bundle),
+      bundled: bundle?.version,
+    });
+  }
+
+  /** Use this Python from now on, beside what the Python extension has. */
+  async choose(python: string): Promise<void> {
+    await this.context.globalState.update(CHOSEN, python);
+  }
+
+  /** Install the server that the extension carries, with progress; never throws. */
+  async install(tell: (message: string) => void): Promise<Installed> {
+    this.cancel();
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await this.#install(running, tell);
+    } catch (error) {
+      if (this.#running !== running) return { kind: "superseded" };
+      if (running.signal.aborted) return { kind: "cancelled" };
+      const { message, hint } = refusalOf(error);
+      this.log.error(`The installation failed: ${message}`);
+      return failed(`The server could not be installed. ${hint}\n${message}`.trim());
+    } finally {
+      if (this.#running === running) this.#running = undefined;
+    }
+  }
+
+  /** Stop an installation that runs. */
+  cancel(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+  }
+
+  async #install(running: AbortController, tell: (message: string) => void): Promise<Installed> {
+    const storage = await this.folder();
+    const bundle = await this.#bundle();
+    if (bundle === undefined)
+      return failed("This extension carries no server. Install one with `pip install codelaw`.");
+    const search = await findPython(this.#probe(storage), await this.#interpreters());
+    if (search.kind !== "found") return failed(whyNoPython(search));
+    const python: Python = search.python;
+    this.log.info(`Installing codelaw ${bundle.version} with Python ${python.version} (${python.command})`);
+    const bar = { location: ProgressLocation.Notification, title: "Installing the codelaw server", cancellable: true };
+    await window.withProgress(bar, async (progress, token) => {
+      token.onCancellationRequested(() => running.abort());
+      await install(python, bundle, storage, {
+        report: (message) => {
+          progress.report({ message });
+          tell(message);
+        },
+        log: (line) => this.log.info(`[install] ${line}`),
+        signal: running.signal,
+      });
+    });
+    return { kind: "installed" };
+  }
+
+  async #bundle() {
+    return await bundleIn(path.join(this.context.extensionPath, "server"));
+  }
+
+  async #interpreters(): Promise<Interpreter[]> {
+    const chosen = this.context.globalState.get<unknown>(CHOSEN);
+    const mine = typeof chosen === "string" ? [{ path: chosen, from: "the Python chosen for codelaw" }] : [];
+    return [...mine, ...(await interpreters())];
+  }
+
+  #probe(cwd: string): Probe {
+    return {
+      platform: process.platform,
+      run: (program, args) => run(program, args, { timeout: PROBE_TIMEOUT, cwd }),
+      onPath,
+    };
+  }
+}
+
+const failed = (message: string): Installed => ({
+  kind: "failed",
+  message,
+  actions: [
+    { title: "Try Again", command: "codelaw.installServer" },
+    { title: "Choose Python…", command: "codelaw.choosePython" },
+    { title: "Show Logs", command: "codelaw.showLogs" },
+  ],
+});
+
+/** The setting; a folder cannot set it, whatever stands in its settings. */
+const command = (): string[] => {
+  const set = workspace.getConfiguration("codelaw").inspect<unknown>("server.command")?.globalValue;
+  const parts: unknown[] = Array.isArray(set) ? set : [];
+  return parts.filter((part) => typeof part === "string").map((part) => part.replace(/^~(?=[\\/])/, os.homedir()));
+};

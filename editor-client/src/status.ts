@@ -1,0 +1,100 @@
+// The item in the status bar: how the server is, and how full the window of the shown chat.
+import { Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
+import type { Known, Shown } from "./chat/shown";
+import type { Approvals } from "./editor/approvals";
+import type { ServerState } from "./messages";
+import type { Wire } from "./server/wire";
+
+/** What the item shows. */
+export interface Told {
+  text: string;
+  /** What a screen reader says. */
+  label: string;
+  /** Lines of the tooltip. */
+  lines: string[];
+  alert: "none" | "warning" | "error";
+}
+
+const PHASES: Record<ServerState["phase"], { icon: string; words: string }> = {
+  searching: { icon: "sync~spin", words: "looking for the server" },
+  missing: { icon: "warning", words: "the server is not installed" },
+  installing: { icon: "sync~spin", words: "installing" },
+  starting: { icon: "sync~spin", words: "starting" },
+  ready: { icon: "law", words: "ready" },
+  crashed: { icon: "error", words: "the server has crashed" },
+  stopped: { icon: "circle-slash", words: "stopped" },
+};
+
+/** Keeps the item as the server, the questions and the shown chat are. */
+export function showStatus(wire: Wire, shown: Shown, approvals: Approvals): Disposable {
+  const item = window.createStatusBarItem("codelaw.status", StatusBarAlignment.Right, 100);
+  item.name = "codelaw";
+  item.command = "codelaw.open";
+  const draw = (): void => {
+    put(item, tellStatus(wire.state, approvals.open.length, shown.known));
+  };
+  draw();
+  item.show();
+  return Disposable.from(
+    item,
+    wire.onState(draw),
+    shown.onChange(draw),
+    approvals.onOpen(draw),
+    approvals.onClose(draw),
+  );
+}
+
+/** In words what is to be shown. */
+export function tellStatus(server: ServerState, questions: number, known: Readonly<Known> | null): Told {
+  const phase = PHASES[server.phase];
+  const parts = ["codelaw"];
+  const lines: string[] = [];
+  let { icon, words } = phase;
+  let alert: Told["alert"] = server.phase === "crashed" ? "error" : server.phase === "missing" ? "warning" : "none";
+  if (server.phase === "ready") {
+    if (questions > 0) {
+      icon = "question";
+      words = questions === 1 ? "asks a question" : `asks ${questions} questions`;
+      parts.push(words);
+      alert = "warning";
+    } else if (known?.running === true) {
+      icon = "loading~spin";
+      words = "running";
+    } else if (server.offline) {
+      words = "offline";
+      parts.push(words);
+      lines.push("Offline model: set an API key to use a real one.");
+    }
+    const use = known?.usage;
+    if (use && use.contextWindow > 0) {
+      const percent = Math.round((100 * use.contextTokens) / use.contextWindow);
+      parts.push(`${percent} %`);
+      words += `, ${percent} % of the window used`;
+      lines.push(`Context: ${count(use.contextTokens)} of ${count(use.contextWindow)} tokens (${percent} %)`);
+    }
+    if (known?.chat) lines.unshift(`Model: ${known.chat.model} · ${known.chat.mode}`);
+    if (known?.turn) {
+      const { totalTokens, costUsd } = known.turn;
+      const cost = costUsd === undefined ? "" : ` · $${costUsd.toFixed(costUsd < 0.1 ? 4 : 2)}`;
+      lines.push(`Last turn: ${count(totalTokens)} tokens${cost}`);
+    }
+  } else if (server.message !== "") lines.push(server.message);
+  return {
+    text: `$(${icon}) ${parts.join(" · ")}`,
+    label: `codelaw: ${words}`,
+    lines: [`codelaw${server.version === undefined ? "" : ` ${server.version}`}: ${words}`, ...lines],
+    alert,
+  };
+}
+
+function put(item: StatusBarItem, { text, label, lines, alert }: Told): void {
+  item.text = text;
+  item.accessibilityInformation = { label, role: "button" };
+  const tooltip = new MarkdownString();
+  // Names of models and messages are plain text here.
+  for (const line of lines) tooltip.appendText(line).appendMarkdown("\n\n");
+  item.tooltip = tooltip;
+  item.backgroundColor = alert === "none" ? undefined : new ThemeColor(`statusBarItem.${alert}Background`);
+}
+
+const count = (tokens: number): string => tokens.toLocaleString("en-US");

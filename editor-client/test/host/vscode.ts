@@ -1,0 +1,267 @@
+// As much of VS Code's API as the extension's own modules use, and a record of what they did with it.
+import path from "node:path";
+
+type Listener<T> = (value: T) => unknown;
+
+export class Disposable {
+  constructor(private readonly end: () => unknown) {}
+  static from(...all: { dispose(): unknown }[]): Disposable {
+    return new Disposable(() => all.forEach((one) => one.dispose()));
+  }
+  dispose(): void {
+    this.end();
+  }
+}
+
+export class EventEmitter<T> {
+  readonly #listeners = new Set<Listener<T>>();
+  readonly event = (listener: Listener<T>): Disposable => {
+    this.#listeners.add(listener);
+    return new Disposable(() => this.#listeners.delete(listener));
+  };
+  fire(value: T): void {
+    for (const listener of [...this.#listeners]) listener(value);
+  }
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}
+
+export class CancellationTokenSource {
+  readonly #cancelled = new EventEmitter<undefined>();
+  readonly token = { isCancellationRequested: false, onCancellationRequested: this.#cancelled.event };
+  cancel(): void {
+    if (this.token.isCancellationRequested) return;
+    this.token.isCancellationRequested = true;
+    this.#cancelled.fire(undefined);
+  }
+  dispose(): void {
+    this.#cancelled.dispose();
+  }
+}
+export class CancellationError extends Error {}
+
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("%2F", "/");
+
+export class Uri {
+  private constructor(
+    readonly scheme: string,
+    readonly authority: string,
+    readonly path: string,
+    readonly query = "",
+    readonly fragment = "",
+  ) {}
+  static file(name: string): Uri {
+    return new Uri("file", "", name);
+  }
+  static from(parts: { scheme: string; authority?: string; path?: string }): Uri {
+    return new Uri(parts.scheme, parts.authority ?? "", parts.path ?? "");
+  }
+  static parse(text: string, strict = false): Uri {
+    const found = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i.exec(text);
+    if (strict && found?.[1] === undefined) throw new Error(`no scheme: ${text}`);
+    const [, scheme = "file", authority = "", where = "", query = "", fragment = ""] = found ?? [];
+    return new Uri(scheme, authority, decodeURIComponent(where), query, fragment);
+  }
+  static joinPath(base: Uri, ...parts: string[]): Uri {
+    return base.with({ path: path.posix.join(base.path, ...parts) });
+  }
+  get fsPath(): string {
+    return this.path;
+  }
+  with(change: { path?: string }): Uri {
+    return new Uri(this.scheme, this.authority, change.path ?? this.path, this.query, this.fragment);
+  }
+  toString(): string {
+    const authority = this.authority !== "" || this.scheme === "file" ? `//${this.authority}` : "";
+    const query = this.query === "" ? "" : `?${this.query}`;
+    return `${this.scheme}:${authority}${encode(this.path)}${query}${this.fragment === "" ? "" : `#${this.fragment}`}`;
+  }
+}
+
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+export class Range {
+  constructor(
+    readonly start: Position,
+    readonly end: Position,
+  ) {}
+  get isEmpty(): boolean {
+    return this.start.line === this.end.line && this.start.character === this.end.character;
+  }
+}
+
+export class WorkspaceEdit {
+  readonly all: { uri?: Uri; edits?: unknown[]; from?: Uri; to?: Uri }[] = [];
+  set(uri: Uri, edits: unknown[]): void {
+    this.all.push({ uri, edits });
+  }
+  renameFile(from: Uri, to: Uri): void {
+    this.all.push({ from, to });
+  }
+  entries(): [Uri, unknown[]][] {
+    return this.all.flatMap(({ uri, edits }): [Uri, unknown[]][] => (uri && edits ? [[uri, edits]] : []));
+  }
+  _allEntries(): unknown[] {
+    return this.all;
+  }
+}
+export class CodeAction {
+  edit?: WorkspaceEdit;
+  disabled?: unknown;
+  constructor(readonly title: string) {}
+}
+export const CodeActionKind = { QuickFix: { value: "quickfix" } };
+export class MarkdownString {
+  value = "";
+  appendText(text: string): this {
+    this.value += text;
+    return this;
+  }
+  appendMarkdown(text: string): this {
+    this.value += text;
+    return this;
+  }
+}
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
+export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
+export const StatusBarAlignment = { Left: 1, Right: 2 };
+
+/** What the tests put in and look at; `reset` empties it. */
+export const editor = {
+  folders: [] as { uri: Uri; name: string; index: number }[],
+  /** Files by path; a folder is null. */
+  files: new Map<string, string | null>(),
+  documents: [] as unknown[],
+  diagnostics: new Map<string, unknown[]>(),
+  /** What the next messages of the editor are answered with, in turn. */
+  answers: [] as unknown[],
+  /** Answers of commands, by id. */
+  commands: new Map<string, (...args: unknown[]) => unknown>(),
+  /** Everything that was done, in order. */
+  done: [] as { what: string; with: unknown[] }[],
+};
+export const diagnosticsChanged = new EventEmitter<{ uris: Uri[] }>();
+export const documentClosed = new EventEmitter<{ uri: Uri }>();
+
+export function reset(): void {
+  editor.folders = [];
+  editor.files.clear();
+  editor.documents = [];
+  editor.diagnostics.clear();
+  editor.answers = [];
+  editor.commands.clear();
+  editor.done = [];
+}
+
+function did(what: string, ...args: unknown[]): void {
+  editor.done.push({ what, with: args });
+}
+const asked =
+  (what: string) =>
+  (...args: unknown[]): Promise<unknown> => {
+    did(what, ...args);
+    return Promise.resolve(editor.answers.shift());
+  };
+const inside = (uri: Uri, folder: Uri): boolean =>
+  uri.scheme === folder.scheme &&
+  uri.authority === folder.authority &&
+  (uri.path === folder.path || uri.path.startsWith(`${folder.path}/`));
+
+export const workspace = {
+  get workspaceFolders() {
+    return editor.folders.length === 0 ? undefined : editor.folders;
+  },
+  get textDocuments() {
+    return editor.documents;
+  },
+  getWorkspaceFolder: (uri: Uri) => editor.folders.find((folder) => inside(uri, folder.uri)),
+  asRelativePath(uri: Uri, withFolder = false): string {
+    const folder = editor.folders.find((one) => inside(uri, one.uri));
+    if (folder === undefined) return uri.path;
+    const relative = uri.path.slice(folder.uri.path.length + 1);
+    return withFolder ? `${folder.name}/${relative}` : relative;
+  },
+  fs: {
+    stat(uri: Uri): Promise<{ type: number }> {
+      const file = editor.files.get(uri.path);
+      if (file === undefined) return Promise.reject(new Error(`EntryNotFound ${uri.path}`));
+      return Promise.resolve({ type: file === null ? FileType.Directory : FileType.File });
+    },
+    writeFile(uri: Uri, bytes: Uint8Array): Promise<void> {
+      editor.files.set(uri.path, new TextDecoder().decode(bytes));
+      return Promise.resolve();
+    },
+    readDirectory(uri: Uri): Promise<[string, number][]> {
+      const names = [...editor.files].filter(([name]) => path.posix.dirname(name) === uri.path);
+      return Promise.resolve(
+        names.map(([name, text]) => [path.posix.basename(name), text === null ? FileType.Directory : FileType.File]),
+      );
+    },
+  },
+  openTextDocument(what: Uri | { content: string }): Promise<unknown> {
+    if (!(what instanceof Uri)) return Promise.resolve({ getText: () => what.content });
+    const open = editor.documents.find((one) => String((one as { uri: Uri }).uri) === what.toString());
+    return Promise.resolve(open ?? { uri: what, getText: () => editor.files.get(what.path) ?? "" });
+  },
+  onDidCloseTextDocument: documentClosed.event,
+  registerTextDocumentContentProvider(scheme: string, provider: unknown): Disposable {
+    did("registerTextDocumentContentProvider", scheme, provider);
+    return new Disposable(() => undefined);
+  },
+};
+
+export const window = {
+  activeTextEditor: undefined as unknown,
+  visibleTextEditors: [] as unknown[],
+  showInformationMessage: asked("information"),
+  showWarningMessage: asked("warning"),
+  showErrorMessage: asked("error"),
+  showInputBox: asked("input"),
+  showQuickPick: asked("pick"),
+  showSaveDialog: asked("save"),
+  showOpenDialog: asked("openDialog"),
+  showWorkspaceFolderPick: asked("folder"),
+  showTextDocument: asked("showTextDocument"),
+  registerWebviewViewProvider(id: string, provider: unknown): Disposable {
+    did("registerWebviewViewProvider", id, provider);
+    return new Disposable(() => undefined);
+  },
+};
+
+export const commands = {
+  executeCommand(id: string, ...args: unknown[]): Promise<unknown> {
+    did(id, ...args);
+    const command = editor.commands.get(id);
+    return Promise.resolve().then(() => command?.(...args));
+  },
+};
+
+export const languages = {
+  onDidChangeDiagnostics: diagnosticsChanged.event,
+  getDiagnostics(uri?: Uri): unknown {
+    if (uri !== undefined) return editor.diagnostics.get(uri.toString()) ?? [];
+    return [...editor.diagnostics].map(([name, found]) => [Uri.parse(name), found]);
+  },
+};
+
+export const env = {
+  language: "en",
+  clipboard: {
+    writeText(text: string): Promise<void> {
+      did("clipboard", text);
+      return Promise.resolve();
+    },
+  },
+  openExternal(uri: Uri): Promise<boolean> {
+    did("openExternal", uri.toString());
+    return Promise.resolve(true);
+  },
+};

@@ -1,0 +1,158 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from "@testing-library/preact";
+import { describe, expect, test } from "vitest";
+import { Pickers } from "../../webview/parts/Pickers";
+import type { State } from "../../webview/state";
+import { chatOf, modelOf, type Opened, open as draw, press, shownChat, type as write, violations } from "./panel";
+
+const part = (state: State) => <Pickers state={state} />;
+const MODELS = [modelOf("claude-sonnet", 200_000, true), modelOf("claude-opus", 1_000_000), modelOf("offline", 32_000)];
+const open = (start: Partial<State> = {}, answers: Parameters<typeof draw>[2] = {}): Opened =>
+  draw(part, { models: MODELS, chat: shownChat("c1"), ...start }, answers);
+const button = (name: RegExp): HTMLElement => screen.getByRole("button", { name });
+const changes = (panel: Opened) => panel.asked("codelaw/chat/update").map(({ params }) => params);
+const titles = (): (string | null)[] => [...document.querySelectorAll(".choice-title")].map((one) => one.textContent);
+
+test("the buttons say what is in force", () => {
+  const panel = open();
+  expect(button(/^Mode: Agent$/)).toBeTruthy();
+  expect(button(/^Model: claude-sonnet$/)).toBeTruthy();
+  expect(button(/^Strategy: layered$/)).toBeTruthy();
+  panel.change({ chat: null });
+  expect(button(/^Strategy: default$/)).toBeTruthy();
+  panel.change({ next: { mode: "plan", model: "claude-opus", strategy: "auto" } });
+  expect(
+    ["Mode: Plan", "Model: claude-opus", "Strategy: auto"].map((name) => screen.getByRole("button", { name })),
+  ).toHaveLength(3);
+});
+
+describe("a list", () => {
+  test("opens at what is in force, and keys choose", () => {
+    const panel = open();
+    button(/^Mode:/).focus();
+    press("Enter");
+    const list = screen.getByRole("listbox", { name: "Mode" });
+    expect(document.activeElement).toBe(list);
+    expect(document.getElementById(list.getAttribute("aria-activedescendant") ?? "")?.textContent).toContain("Agent");
+    expect(screen.getByRole("option", { selected: true }).textContent).toContain("Agent");
+    press("ArrowDown");
+    press("ArrowDown");
+    press("Enter");
+    expect(changes(panel)).toEqual([{ chatId: "c1", mode: "plan" }]);
+    expect(screen.queryByRole("listbox")).toBeNull();
+    expect(document.activeElement).toBe(button(/^Mode:/));
+  });
+
+  test("has the seven strategies with a line each, and a letter leads to the next that begins with it", () => {
+    const panel = open();
+    fireEvent.click(button(/^Strategy/));
+    expect(titles()).toEqual([
+      "layered",
+      "full",
+      "last-n",
+      "summary+recent",
+      "span-retrieval",
+      "sliding-window",
+      "auto",
+    ]);
+    expect([...document.querySelectorAll(".choice-hint")].every((hint) => hint.textContent.length > 10)).toBe(true);
+    press("s");
+    press("s");
+    press(" ");
+    expect(changes(panel)).toEqual([{ chatId: "c1", strategy: "span-retrieval" }]);
+  });
+
+  test("Escape, Tab and a click elsewhere close it without a choice", () => {
+    const panel = open();
+    for (const close of [() => press("Escape"), () => press("Tab"), () => button(/^Model:/).focus()]) {
+      fireEvent.click(button(/^Mode:/));
+      expect(screen.getByRole("listbox")).toBeTruthy();
+      close();
+      expect(screen.queryByRole("listbox")).toBeNull();
+    }
+    expect(changes(panel)).toEqual([]);
+  });
+
+  test("is opened from the outside, too, and one at a time", () => {
+    const panel = open();
+    panel.change({ choosing: "strategy" });
+    expect(screen.getByRole("listbox", { name: "Strategy" })).toBe(document.activeElement);
+    panel.change({ choosing: "mode" });
+    expect(screen.getAllByRole("listbox")).toHaveLength(1);
+    press("Escape");
+    expect(panel.state().choosing).toBeNull();
+  });
+
+  test("choosing what is in force changes nothing", () => {
+    const panel = open();
+    fireEvent.click(button(/^Mode:/));
+    press("Enter");
+    expect(changes(panel)).toEqual([]);
+  });
+
+  test("without a chat the choice is for the next one", () => {
+    const panel = open({ chat: null });
+    fireEvent.click(button(/^Mode:/));
+    fireEvent.click(screen.getAllByRole("option")[1]!);
+    expect(panel.state().next.mode).toBe("ask");
+    expect(panel.posted.filter(({ kind }) => kind === "request")).toEqual([]);
+  });
+});
+
+describe("the models", () => {
+  const field = (): HTMLInputElement => screen.getByRole("combobox", { name: /Find a model/ });
+
+  test("are read anew when the list opens, with their windows", async () => {
+    const list = () => ({ models: [...MODELS, modelOf("claude-haiku", 200_000)] });
+    open({ models: [] }, { "codelaw/model/list": list });
+    fireEvent.click(button(/^Model:/));
+    expect(document.activeElement).toBe(field());
+    await waitFor(() => expect(titles()).toEqual(["claude-sonnet", "claude-opus", "offline", "claude-haiku"]));
+    expect(screen.getByText("1M tokens · anthropic")).toBeTruthy();
+    expect(screen.getByText("200k tokens · anthropic · default")).toBeTruthy();
+  });
+
+  test("are filtered by typing, and chosen by keys", () => {
+    const panel = open();
+    fireEvent.click(button(/^Model:/));
+    write(field(), "CLAUDE");
+    expect(titles()).toEqual(["claude-sonnet", "claude-opus", "CLAUDE"]);
+    press("ArrowDown");
+    press("Enter");
+    expect(changes(panel)).toEqual([{ chatId: "c1", model: "claude-opus" }]);
+    expect(document.activeElement).toBe(button(/^Model:/));
+  });
+
+  test("may have any other name", () => {
+    const panel = open();
+    fireEvent.click(button(/^Model:/));
+    write(field(), " my-model:7b ");
+    expect(titles()).toEqual(["my-model:7b"]);
+    press("Enter");
+    expect(changes(panel)).toEqual([{ chatId: "c1", model: "my-model:7b" }]);
+  });
+
+  test("that cannot be listed are said to be so, and a name can be typed all the same", async () => {
+    const refusal = { code: "model_unavailable", message: "No network.", hint: "" };
+    const panel = open(
+      { models: [], chat: shownChat("c1", { chat: chatOf("c1") }) },
+      { "codelaw/model/list": () => refusal },
+    );
+    fireEvent.click(button(/^Model:/));
+    await waitFor(() => expect(screen.getByText("The models cannot be listed: No network.")).toBeTruthy());
+    press("Enter");
+    expect(screen.getByRole("dialog")).toBeTruthy();
+    write(field(), "x");
+    press("Enter");
+    expect(changes(panel)).toEqual([{ chatId: "c1", model: "x" }]);
+  });
+});
+
+test("axe finds nothing in the pickers, closed and open", async () => {
+  const panel = open();
+  expect(await violations(panel.container)).toEqual([]);
+  for (const choosing of ["mode", "model", "strategy"] as const) {
+    panel.change({ choosing });
+    expect(await violations(panel.container)).toEqual([]);
+  }
+});

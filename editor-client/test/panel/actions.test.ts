@@ -1,0 +1,322 @@
+import { describe, expect, it } from "vitest";
+import type { Turn } from "../../webview/state";
+import { chat, empty, ended, events, heard, NAMES, record, run, showing, started, stream, told } from "./streams";
+import { NOTHING, READY, Refused, readOf, rig, settle, type Rig } from "./extension";
+
+const READ = "codelaw/chat/read";
+const SEND = "codelaw/chat/send";
+
+const inChat = (...said: Parameters<typeof heard>): Rig => {
+  const state = run(showing(record("c")), { kind: "server", server: READY });
+  return rig(run(state, heard(...said)));
+};
+const write = (made: Rig, text: string): void => made.panel.dispatch({ kind: "composer", composer: { text } });
+const turn = (made: Rig, id: string): Turn =>
+  made.state().chat!.entries.find((entry): entry is Turn => entry.kind === "turn" && entry.id === id)!;
+
+describe("catching up", () => {
+  it.each(NAMES)("gives the whole of %s wherever the connection broke", async (name) => {
+    const { events: all, record: whole } = stream(name);
+    const stored = [...all, ...whole.events.filter(({ seq }) => seq > all.at(-1)!.seq)];
+    for (let cut = 0; cut <= all.length; cut += 1) {
+      const made = rig(run(empty(whole), { kind: "server", server: READY }));
+      made.answers[READ] = readOf(whole, stored);
+      made.event(...all.slice(0, cut));
+      await made.actions.catchUp();
+      expect(told(made.state()), `broken after ${cut}`).toEqual(told(showing(whole)));
+      expect(made.state().problem).toBeNull();
+    }
+  });
+
+  it("happens by itself when an event is missing, and loses nothing that comes meanwhile", async () => {
+    const deltas = ["one ", "two ", "three ", "four "].map((delta) => ({ kind: "answer", delta, step: 1 }));
+    const said = events("c", "t1", 1, started("Count"), ...deltas, ended("c", "t1", "one two three four "));
+    const made = inChat(said[0]!, said[1]!);
+    made.answers[READ] = readOf(record("c"), said.slice(0, 4));
+    made.event(said[3]!);
+    made.event(said[4]!);
+    await settle();
+    made.answers[READ] = readOf(record("c"), said);
+    made.event(said[5]!);
+    await settle();
+    expect(turn(made, "t1").items).toMatchObject([{ kind: "answer", text: "one two three four " }]);
+    expect(turn(made, "t1").result?.stopReason).toBe("finished");
+  });
+
+  it("happens once after every start of the server, and not for one that is dying", async () => {
+    const made = inChat();
+    made.answers[READ] = readOf(record("c"), []);
+    made.receive({ kind: "server", server: { ...READY, phase: "crashed", session: 2 } });
+    expect(made.requests(READ)).toHaveLength(0);
+    made.receive({ kind: "server", server: { ...READY, session: 3 } });
+    made.receive({ kind: "server", server: { ...READY, session: 3 } });
+    await settle();
+    expect(made.requests(READ)).toHaveLength(1);
+  });
+
+  it("looks after a chat that runs in another window, and only when it has been silent", async () => {
+    const made = inChat(...events("c", "t1", 1, started("Far away")));
+    made.answers[READ] = readOf(record("c"), events("c", "t1", 1, started("Far away"), ended("c", "t1", "Done.")));
+    made.habits.heard(10_000);
+    made.habits.look(11_000);
+    expect(made.requests(READ)).toHaveLength(0);
+    made.habits.look(12_500);
+    await settle();
+    expect(turn(made, "t1").result?.answer).toBe("Done.");
+    expect(made.state().chat!.running).toBeNull();
+  });
+});
+
+describe("opening a chat", () => {
+  it("shows the one that was asked for last, whichever answer comes first", async () => {
+    const made = rig();
+    made.answers[READ] = () => NOTHING;
+    void made.actions.openChat("a");
+    void made.actions.openChat("b");
+    const [a, b] = made.requests(READ);
+    made.answer(b!.id, record("b"));
+    made.answer(a!.id, record("a"));
+    await settle();
+    expect(made.state()).toMatchObject({ opening: null, chat: { chat: { id: "b" } } });
+  });
+
+  it("that is gone is told, and a new one is there to write in", async () => {
+    const made = rig();
+    made.answers[READ] = () => Promise.reject(new Refused("chat_not_found", "There is no such chat."));
+    await made.actions.openChat("x");
+    expect(made.state()).toMatchObject({ opening: null, chat: null, problem: { message: "There is no such chat." } });
+  });
+
+  it("whose server is not there is opened by the next start", async () => {
+    const made = rig();
+    made.answers[READ] = () => Promise.reject(new Refused("disconnected"));
+    await made.actions.openChat("a");
+    made.answers[READ] = () => record("a");
+    made.answers["codelaw/model/list"] = () => ({ models: [] });
+    made.receive({ kind: "server", server: { ...READY, session: 9 } });
+    await settle();
+    expect(made.state().chat?.chat.id).toBe("a");
+  });
+
+  it("reads older turns page by page", async () => {
+    const all = [1, 2, 3].flatMap((number) =>
+      events("c", `t${number}`, number * 2 - 1, started(`Q${number}`), ended("c", `t${number}`)),
+    );
+    const made = rig();
+    const answer = readOf(record("c"), all);
+    made.answers[READ] = (params, id) => answer({ ...params, turns: 1 }, id);
+    await made.actions.openChat("c");
+    await Promise.all([made.actions.loadEarlier(), made.actions.loadEarlier()]);
+    expect(made.state().chat!.entries.map(({ id }) => id)).toEqual(["t2", "t3"]);
+    await made.actions.loadEarlier();
+    expect(made.state().chat).toMatchObject({ earlier: false, readingEarlier: false });
+    expect(made.state().chat!.entries.map(({ id }) => id)).toEqual(["t1", "t2", "t3"]);
+  });
+});
+
+describe("sending", () => {
+  it("shows the text at once, and never twice", async () => {
+    const made = rig();
+    made.answers[SEND] = () => NOTHING;
+    write(made, "Hello");
+    void made.actions.send();
+    expect(made.state().composer).toMatchObject({ text: "", pending: { text: "Hello", chatId: null } });
+    made.event(...events("new", "t1", 1, started("Hello")));
+    expect(made.state().composer).toMatchObject({ sending: null, pending: null });
+    expect(made.state().chat!.entries).toHaveLength(1);
+    await settle();
+  });
+
+  it("takes the choices for the next chat along, and the attachments without their labels", () => {
+    const made = rig();
+    made.answers[SEND] = () => NOTHING;
+    made.panel.dispatch({ kind: "next", next: { mode: "plan", strategy: "full" } });
+    const range = { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } };
+    const attachments = [{ uri: "file:///a.py", range, label: "a.py:2" }];
+    made.panel.dispatch({ kind: "composer", composer: { text: "Hi", attachments } });
+    void made.actions.send();
+    expect(made.requests(SEND)[0]!.params).toEqual({
+      text: "Hi",
+      attachments: [{ uri: "file:///a.py", range }],
+      mode: "plan",
+      model: null,
+      strategy: "full",
+    });
+    expect(made.state().composer.attachments).toEqual([]);
+  });
+
+  it("that is refused puts everything back, before what was typed since", async () => {
+    const made = inChat();
+    made.answers[SEND] = () => NOTHING;
+    const attachments = [{ uri: "file:///a.py", label: "a.py" }];
+    made.panel.dispatch({ kind: "composer", composer: { text: "Hello", attachments } });
+    const sent = made.actions.send();
+    write(made, "and then");
+    made.refuse(made.requests(SEND)[0]!.id, "chat_busy");
+    await sent;
+    expect(made.state().composer).toMatchObject({
+      text: "Hello\n\nand then",
+      attachments,
+      pending: null,
+      sending: null,
+    });
+    expect(made.state().problem).toMatchObject({ code: "chat_busy", hint: "Do something." });
+  });
+
+  it("leaves the text alone once its turn has begun, whatever becomes of the server", async () => {
+    const made = inChat();
+    made.answers[SEND] = () => NOTHING;
+    write(made, "Hello");
+    const sent = made.actions.send();
+    made.event(...events("c", "t1", 1, started("Hello")));
+    made.refuse(made.requests(SEND)[0]!.id, "disconnected");
+    await sent;
+    expect(made.state().composer.text).toBe("");
+  });
+
+  it("keeps the text while no server is there, and asks nothing", async () => {
+    const made = rig(run(empty(record("c")), { kind: "composer", composer: { text: "Hello" } }));
+    await made.actions.send();
+    expect(made.state().composer.text).toBe("Hello");
+    expect(made.posted).toEqual([]);
+    expect(made.state().problem?.hint).toMatch(/kept/);
+  });
+
+  it("is a word to the turn while one runs, and begins the next when that is over", async () => {
+    const made = inChat(...events("c", "t1", 1, started("Go")));
+    made.answers["codelaw/chat/steer"] = () => ({ queued: true });
+    write(made, "Faster");
+    await made.actions.send();
+    expect(made.requests("codelaw/chat/steer")[0]!.params).toEqual({ chatId: "c", text: "Faster" });
+    made.answers["codelaw/chat/steer"] = () => Promise.reject(new Refused("turn_not_found"));
+    made.answers[SEND] = () => NOTHING;
+    write(made, "Again");
+    void made.actions.send();
+    await settle();
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Again" });
+  });
+
+  it("steers with attachments left where they are, and puts back what was not taken", async () => {
+    const made = inChat(...events("c", "t1", 1, started("Go")));
+    const attachments = [{ uri: "file:///a.py", label: "a.py" }];
+    made.answers["codelaw/chat/steer"] = () => Promise.reject(new Refused("store_unavailable"));
+    made.panel.dispatch({ kind: "composer", composer: { text: "Faster", attachments } });
+    await made.actions.send();
+    expect(made.state().composer).toMatchObject({ text: "Faster", attachments });
+  });
+
+  it("that the user stops before it arrives is withdrawn, and told as no problem", async () => {
+    const made = rig();
+    made.answers[SEND] = () => NOTHING;
+    write(made, "Hello");
+    const sent = made.actions.send();
+    await made.actions.stop();
+    const { id } = made.requests(SEND)[0]!;
+    expect(made.posted.at(-1)).toEqual({ kind: "withdraw", id });
+    made.refuse(id, "cancelled");
+    await sent;
+    expect(made.state()).toMatchObject({ problem: null, composer: { text: "Hello", pending: null } });
+  });
+
+  it("by a command leaves the draft in place", async () => {
+    const made = inChat();
+    made.answers[SEND] = () => NOTHING;
+    write(made, "my draft");
+    made.receive({ kind: "ask", text: "Explain this.", attachments: [], newChat: true });
+    await settle();
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ text: "Explain this." });
+    expect(made.state().composer.text).toBe("my draft");
+  });
+});
+
+describe("going back", () => {
+  const two = [
+    ...events("c", "t1", 1, started("One"), ended("c", "t1", "1")),
+    ...events("c", "t2", 3, started("Two"), ended("c", "t2", "2")),
+  ];
+
+  it("retries the last turn in its chat, which the model forgets first", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/revert"] = () => ({ reverted: [], conflicts: [] });
+    made.answers[SEND] = () => NOTHING;
+    void made.actions.retry(turn(made, "t2"));
+    await settle();
+    const forget = { chatId: "c", turnId: "t2", files: false, messages: true };
+    expect(made.requests("codelaw/chat/revert")[0]!.params).toEqual(forget);
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Two" });
+  });
+
+  it("retries an older turn in a fork that ends before it", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => chat("f");
+    made.answers[READ] = () => record("f");
+    made.answers[SEND] = () => NOTHING;
+    void made.actions.retry(turn(made, "t1"));
+    await settle();
+    expect(made.requests("codelaw/chat/fork")[0]!.params).toEqual({ chatId: "c", turnId: null });
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "f", text: "One" });
+    expect(made.state().chat!.chat.id).toBe("f");
+  });
+
+  it("edits a turn in a fork, and gives the draft back that stood there", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => chat("f");
+    made.answers[READ] = () => record("f");
+    made.answers[SEND] = () => NOTHING;
+    write(made, "my draft");
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    expect(made.state().composer).toMatchObject({ text: "Two", editing: { chatId: "c", turnId: "t2", before: "t1" } });
+    write(made, "Two, better");
+    void made.actions.send();
+    await settle();
+    expect(made.requests("codelaw/chat/fork")[0]!.params).toEqual({ chatId: "c", turnId: "t1" });
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "f", text: "Two, better" });
+    expect(made.state().composer).toMatchObject({ text: "my draft", editing: null });
+  });
+
+  it("keeps the edited text when the fork is refused", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => Promise.reject(new Refused("store_unavailable"));
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    write(made, "Two, better");
+    await made.actions.send();
+    expect(made.state()).toMatchObject({
+      composer: { text: "Two, better", editing: { turnId: "t2" } },
+      problem: { code: "store_unavailable" },
+    });
+  });
+
+  it("gives the draft back when the edit is left", async () => {
+    const made = inChat(...two);
+    write(made, "my draft");
+    made.actions.edit(turn(made, "t1"));
+    await settle();
+    made.actions.cancelEdit();
+    expect(made.state().composer).toMatchObject({ text: "my draft", editing: null });
+  });
+
+  it("undoes a turn's files, and gives what was left alone", async () => {
+    const made = inChat(...two);
+    const conflicts = [{ uri: "file:///b.py", reason: "b.py was changed since." }];
+    made.answers["codelaw/chat/revert"] = () => ({ reverted: ["file:///a.py"], conflicts });
+    expect(await made.actions.revert(turn(made, "t2"))).toEqual(conflicts);
+    expect(turn(made, "t2").reverted).toBe(false);
+    made.answers["codelaw/chat/revert"] = () => ({ reverted: ["file:///b.py"], conflicts: [] });
+    await made.actions.revert(turn(made, "t2"));
+    expect(made.state().problem).toBeNull();
+    expect(turn(made, "t2").reverted).toBe(true);
+  });
+});
+
+describe("an older server", () => {
+  it("is not sent what it does not know, and the user is told", async () => {
+    const made = inChat();
+    made.panel.dispatch({ kind: "server", server: { ...READY, methods: [SEND, READ] } });
+    await made.actions.compact();
+    expect(made.posted).toEqual([]);
+    expect(made.state().problem).toMatchObject({ code: "unknown_method" });
+    expect(made.state().problem?.hint).toMatch(/Update/);
+  });
+});

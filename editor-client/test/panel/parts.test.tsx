@@ -1,0 +1,250 @@
+// @vitest-environment jsdom
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { ServerState } from "../../src/messages";
+import { Hands } from "../../webview/hands";
+import { App } from "../../webview/parts/App";
+import type { State } from "../../webview/state";
+import { reduce } from "../../webview/store";
+import { READY, rig, settle, type Rig } from "./extension";
+import { ended, events, heard, NAMES, record, run, showing, started, stream } from "./streams";
+
+const server = (more: Partial<ServerState> = {}) => ({ kind: "server", server: { ...READY, ...more } }) as const;
+
+function show(state: State): Rig & { again: (next: State) => void; container: Element } {
+  const made = rig(state);
+  const hands = { panel: made.panel, actions: made.actions };
+  const view = (one: State) => (
+    <Hands.Provider value={hands}>
+      <App state={one} />
+    </Hands.Provider>
+  );
+  const { container, rerender } = render(view(state));
+  return Object.assign(made, { container, again: (next: State) => rerender(view(next)) });
+}
+
+const chat = (...said: object[]): State =>
+  run(showing(record("c")), server(), heard(...events("c", "t1", 1, started("Please look"), ...said)));
+
+afterEach(() => {
+  cleanup();
+  vi.restoreAllMocks();
+});
+
+describe("a chat", () => {
+  it.each(NAMES)("recorded as %s is shown whole", (name) => {
+    const { record: whole } = stream(name);
+    const { container } = show(run(showing(whole), server()));
+    expect(container.querySelectorAll("article.turn")).toHaveLength(
+      new Set(whole.events.map(({ turnId }) => turnId).filter((id) => id !== "")).size,
+    );
+    const calls = whole.events.flatMap(({ event }) => (event.kind === "tool_call" ? [event.callId] : []));
+    expect([...container.querySelectorAll(".call")].map((call) => call.getAttribute("data-call-id"))).toEqual([
+      ...new Set(calls),
+    ]);
+    expect(container.querySelectorAll(".steer")).toHaveLength(
+      whole.events.filter(({ event }) => event.kind === "steer").length,
+    );
+  });
+
+  it("that runs shows what is thought in one line, and the answer as it comes", () => {
+    const { container, again } = show(chat({ kind: "thought", delta: "Let me see. ", step: 1 }));
+    expect(container.querySelector("article")!.getAttribute("data-state")).toBe("running");
+    expect(container.querySelector(".thought summary")!.textContent).toContain("Let me see.");
+    expect(container.querySelector<HTMLDetailsElement>(".thought")!.open).toBe(false);
+    again(chat({ kind: "answer", delta: "It is *fine*.", step: 1 }));
+    expect(container.querySelector(".answer em")!.textContent).toBe("fine");
+  });
+
+  it("renders no turn again that has not changed", () => {
+    const first = run(chat(ended("c", "t1")), heard(...events("c", "t2", 3, started("Two"))));
+    const { container, again } = show(first);
+    const before = container.querySelector('[data-turn-id="t1"]')!.innerHTML;
+    const looked = vi.spyOn(first.chat!.entries[0]!.items, "map");
+    again(reduce(first, heard(...events("c", "t2", 4, { kind: "answer", delta: "x", step: 1 }))));
+    expect(looked).not.toHaveBeenCalled();
+    expect(container.querySelector('[data-turn-id="t1"]')!.innerHTML).toBe(before);
+  });
+
+  it.each([
+    ["cancelled", "Stopped"],
+    ["step_limit", "Stopped at the limit of steps"],
+    ["token_limit", "Stopped at the limit of tokens"],
+    ["refused", "Refused"],
+    ["failed", "Failed"],
+    ["bored", "Ended (bored)"],
+  ])("says why a turn ended: %s", (reason, words) => {
+    const { container } = show(chat(ended("c", "t1", "", reason)));
+    expect(container.querySelector(".turn-footer .reason")!.textContent).toBe(words);
+  });
+
+  it("says that a turn was interrupted when its server died", () => {
+    const open = events("c", "t1", 1, started("Go"), {
+      kind: "tool_call",
+      callId: "k",
+      tool: "Bash",
+      title: "sleep 9",
+      status: "running",
+      step: 1,
+    });
+    const { container } = show(run(showing(record("c", open)), server()));
+    expect(container.querySelector("article")!.getAttribute("data-state")).toBe("interrupted");
+    expect(container.querySelector(".call")!.getAttribute("data-status")).toBe("interrupted");
+    expect(container.querySelector(".reason")!.textContent).toMatch(/Interrupted/);
+  });
+
+  it("copies, retries and edits by buttons", async () => {
+    const made = show(chat({ kind: "answer", delta: "The answer", step: 1 }, ended("c", "t1", "The answer")));
+    made.answers["codelaw/chat/revert"] = () => new Promise(() => undefined);
+    fireEvent.click(screen.getByText("Copy answer"));
+    fireEvent.click(screen.getByText("Retry"));
+    fireEvent.click(screen.getByText("Edit and resend"));
+    await settle();
+    expect(made.posted[0]).toEqual({ kind: "copy", text: "The answer" });
+    expect(made.requests("codelaw/chat/revert")).toHaveLength(1);
+    expect(made.state().composer).toMatchObject({ text: "Please look", editing: { turnId: "t1" } });
+  });
+
+  it("shows a message on its way, until its turn is there", () => {
+    const pending = { chatId: "c", text: "Second", attachments: [] };
+    const first = run(chat(ended("c", "t1")), { kind: "composer", composer: { sending: 1, pending } });
+    const { container, again } = show(first);
+    expect(container.querySelectorAll("article.turn")).toHaveLength(2);
+    expect(container.querySelector('[data-state="pending"]')!.textContent).toContain("Second");
+    again(reduce(first, heard(...events("c", "t2", 3, started("Second")))));
+    expect(container.querySelectorAll("article.turn")).toHaveLength(2);
+    expect(container.querySelector('[data-state="pending"]')).toBeNull();
+  });
+
+  it("is a log that is not read out word by word, with a line that tells the end", () => {
+    const { container, again } = show(chat());
+    expect(screen.getByRole("log").getAttribute("aria-live")).toBe("off");
+    again(chat({ kind: "answer", delta: "All good.", step: 1 }, ended("c", "t1", "All good.")));
+    expect(container.querySelector(".log-frame > [aria-live=polite]")!.textContent).toContain("All good.");
+  });
+
+  it("offers earlier turns where there are some", () => {
+    const made = show(run(showing(record("c", events("c", "t9", 90, started("New")), { earlier: true })), server()));
+    made.answers["codelaw/chat/read"] = () => new Promise(() => undefined);
+    fireEvent.click(screen.getByText("Show earlier turns"));
+    expect(made.requests("codelaw/chat/read")[0]!.params).toMatchObject({ beforeTurn: "t9" });
+  });
+});
+
+describe("a call", () => {
+  const call = { kind: "tool_call", callId: "k", tool: "Bash", title: "npm test", step: 1 };
+  const done = [
+    {
+      ...call,
+      status: "running",
+      args: { command: "npm test" },
+      decision: { action: "allow", source: "user", rule: "allow_once" },
+    },
+    { ...call, status: "failed", summary: "Exit code 1." },
+  ];
+
+  it("is one line: state in words, tool, target, time", () => {
+    const { container } = show(chat(...done));
+    const line = container.querySelector(".call summary")!;
+    expect(screen.getByRole("img", { name: "Failed" })).toBeTruthy();
+    expect(line.querySelector(".call-tool")!.textContent).toBe("Bash");
+    expect(line.querySelector(".call-target")!.textContent).toBe("npm test");
+    expect(line.querySelector(".call-time")!.textContent).toBe("1.0 s");
+  });
+
+  it("unfolds to why it was allowed, and reads its result when it is needed", async () => {
+    const first = chat(...done);
+    const made = show(first);
+    const content = JSON.stringify({
+      status: "error",
+      data: { exit_code: 1, stdout: "\u001b[31mred\u001b[0m" },
+      error: { code: "X", message: "It failed." },
+    });
+    const message = { id: "m", turnId: "t1", role: "tool", content, metadata: { callId: "k" } };
+    made.answers["codelaw/chat/read"] = () => record("c", [], { messages: [message] });
+    const details = made.container.querySelector<HTMLDetailsElement>(".call")!;
+    details.open = true;
+    fireEvent(details, new Event("toggle"));
+    await settle();
+    expect(made.requests("codelaw/chat/read")[0]!.params).toMatchObject({ chatId: "c", turns: 1 });
+    made.again(made.state());
+    expect(details.querySelector(".call-why")!.textContent).toBe("Allowed by you, once.");
+    expect(details.querySelector(".result .error")!.textContent).toBe("It failed.");
+    expect(details.querySelector(".ansi-red-fg")!.textContent).toBe("red");
+    expect(details.querySelector(".facts")!.textContent).toContain("npm test");
+  });
+
+  it("shows a diff with signs and numbers, and what cannot be seen by its code", () => {
+    const diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n same\n-old\n+--new\u202e";
+    const { container } = show(chat({ ...call, tool: "Edit", title: "Edit x.py", status: "running", diff }));
+    expect(container.querySelector(".counts")!.textContent).toBe("+1 −1");
+    const details = container.querySelector<HTMLDetailsElement>(".call")!;
+    details.open = true;
+    fireEvent(details, new Event("toggle"));
+    return settle().then(() => {
+      const lines = [...container.querySelectorAll(".diff-line")].map((line) => [
+        line.getAttribute("data-kind"),
+        line.querySelector(".diff-number")!.textContent,
+        line.querySelector(".diff-sign")!.textContent,
+      ]);
+      expect(lines.slice(3)).toEqual([
+        ["same", "1", " "],
+        ["removed", "2", "-"],
+        ["added", "2", "+"],
+      ]);
+      expect(container.querySelector(".diff")!.textContent).toContain("U+202E");
+    });
+  });
+});
+
+describe("the banner", () => {
+  const banner = (state: Parameters<typeof show>[0]) => show(state).container.querySelector(".banner");
+
+  it("says nothing while all is well", () => {
+    expect(banner(chat())).toBeNull();
+    expect(screen.getAllByRole("status")[0]!.className).toBe("banners");
+  });
+
+  it.each(["searching", "missing", "installing", "starting", "crashed", "stopped"] as const)(
+    "says %s in words",
+    (phase) => {
+      const line = banner(run(chat(), server({ phase })))!;
+      expect(line.getAttribute("data-phase")).toBe(phase);
+      expect(line.textContent).toMatch(/\w+/);
+    },
+  );
+
+  it("offers what can be done", () => {
+    const actions = [{ title: "Restart", command: "codelaw.restart" as const }];
+    const made = show(run(chat(), server({ phase: "crashed", message: "It fell over.", actions })));
+    fireEvent.click(screen.getByText("Restart"));
+    expect(made.container.querySelector(".banner")!.textContent).toContain("It fell over.");
+    expect(made.posted).toContainEqual({ kind: "command", command: "codelaw.restart" });
+  });
+
+  it("says how to set a key where there is none", () => {
+    const made = show(run(chat(), server({ offline: true })));
+    fireEvent.click(screen.getByText("Set API key"));
+    expect(made.posted).toContainEqual({ kind: "command", command: "codelaw.setKey" });
+  });
+
+  it("shows a problem with what to do, until it is dismissed", () => {
+    const problem = { code: "chat_busy", message: "A turn is running.", hint: "Wait for it." };
+    const made = show(run(chat(), { kind: "problem", problem }));
+    expect(made.container.querySelector('[data-phase="problem"]')!.textContent).toContain(
+      "A turn is running. Wait for it.",
+    );
+    fireEvent.click(screen.getByLabelText("Dismiss"));
+    expect(made.state().problem).toBeNull();
+  });
+});
+
+describe("an empty panel", () => {
+  it("gives three things to try, which stand in the input then", () => {
+    const made = show(run(showing(record("c")), server(), { kind: "opening", chatId: null }));
+    const ideas = made.container.querySelectorAll<HTMLButtonElement>(".idea");
+    expect(ideas).toHaveLength(3);
+    fireEvent.click(ideas[1]!);
+    expect(made.state().composer.text).toBe(ideas[1]!.textContent);
+  });
+});

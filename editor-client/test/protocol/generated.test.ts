@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+
+interface Setting {
+  type?: string | string[];
+  enum?: unknown[];
+  default?: unknown;
+  markdownDescription: string;
+  scope: string;
+}
+interface Manifest {
+  contributes: {
+    configuration: { title: string; properties: Record<string, Setting> }[];
+    commands: { command: string }[];
+  };
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const check = (script: string) =>
+  promisify(execFile)(process.execPath, [`scripts/${script}`, "--check"], { cwd: root });
+const manifest = JSON.parse(await readFile(`${root}/package.json`, "utf8")) as Manifest;
+const settings = Object.assign({}, ...manifest.contributes.configuration.map(({ properties }) => properties)) as Record<
+  string,
+  Setting
+>;
+
+describe("what is generated", () => {
+  test("types.ts is what the schema says", async () => {
+    await expect(check("types.mjs")).resolves.toBeTruthy();
+  });
+
+  test("the settings in package.json are those of the schema", async () => {
+    await expect(check("manifest.mjs")).resolves.toBeTruthy();
+  });
+});
+
+describe("the settings of the extension", () => {
+  test("each has a description, and a type or a choice", () => {
+    expect(Object.keys(settings).length).toBeGreaterThan(50);
+    for (const [name, setting] of Object.entries(settings)) {
+      expect(setting.markdownDescription, name).toMatch(/\.$/);
+      expect(setting.type ?? setting.enum, name).toBeDefined();
+    }
+  });
+
+  test("no key and no token is among them, and the way to set the key is told", () => {
+    expect(Object.keys(settings).filter((name) => /key|token$/i.test(name))).toEqual([]);
+    expect(settings["codelaw.model.name"]?.markdownDescription).toContain("(command:codelaw.setKey)");
+    expect(manifest.contributes.commands.map(({ command }) => command)).toContain("codelaw.setKey");
+  });
+
+  test("a folder cannot set what runs programs, opens addresses or gives permission", () => {
+    const dangerous = /^codelaw\.(server|permissions|mcp|tools\.bash|store|skills)\.|\.(baseUrl|script|path|provider)$/;
+    for (const [name, { scope }] of Object.entries(settings)) {
+      expect(scope, name).toBe(dangerous.test(name) ? "machine" : "window");
+    }
+    const machine = Object.keys(settings).filter((name) => settings[name]!.scope === "machine");
+    expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toEqual(machine);
+  });
+
+  test("what may be unset takes null, also among choices", () => {
+    expect(settings["codelaw.context.maxWindow"]).toMatchObject({ type: ["integer", "null"], default: null });
+    expect(settings["codelaw.memory.category"]!.enum).toContain(null);
+    expect(settings["codelaw.memory.category"]!.type).toContain("null");
+  });
+});

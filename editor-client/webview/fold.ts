@@ -1,0 +1,282 @@
+// Takes events into a chat. What changes is copied once for a batch, all else stays the same object, so that the panel
+// renders again only what changed.
+import type { ChatEvent, NoticeGiven, ToolCall } from "../src/protocol/types";
+import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
+
+/** A batch under way: `fresh` are the objects made in it, which may be written to. */
+interface Draft {
+  chat: ChatState;
+  fresh: WeakSet<object>;
+}
+
+/** The chat with these events taken in; those it has already are dropped, and so are those behind a gap when `whole`. */
+export function fold(chat: ChatState, events: readonly ChatEvent[], whole: boolean): ChatState {
+  const draft: Draft = { chat, fresh: new WeakSet() };
+  for (const event of events) {
+    const seen = draft.chat.lastSeq;
+    if (event.seq <= seen || (whole && event.seq > seen + 1)) continue;
+    own(draft);
+    draft.chat.lastSeq = event.seq;
+    take(draft, event);
+  }
+  if (draft.chat !== chat) draft.chat.compacting = openCompaction(draft.chat.entries) !== null;
+  return draft.chat;
+}
+
+/** Is there an event that `fold` could not take because one before it is missing? */
+export function leavesGap(chat: ChatState, events: readonly ChatEvent[]): boolean {
+  return events.some((event) => event.chatId === chat.chat.id && event.seq > chat.lastSeq);
+}
+
+/**
+ * The turn that must be read anew, because these events do not tell what is new in them: when a turn ends, its deltas
+ * are merged under the last one's number, together with those that are here already.
+ */
+export function unsure(chat: ChatState, events: readonly ChatEvent[]): Turn | null {
+  const next = events.find(({ seq }) => seq > chat.lastSeq);
+  const turn = chat.entries.find((entry) => entry.kind === "turn" && entry.id === next?.turnId);
+  const last = turn?.items[turn.items.length - 1];
+  if (next === undefined || turn?.kind !== "turn" || last === undefined || !isDelta(last)) return null;
+  if (next.event.kind !== last.kind || next.event.step !== last.step) return null;
+  return events.some(({ turnId, event }) => turnId === turn.id && event.kind === "turn_ended") ? turn : null;
+}
+
+function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
+  switch (event.kind) {
+    case "turn_started": {
+      const turn = start(draft, turnId);
+      Object.assign(turn, { text: event.text, mentions: event.mentions, at });
+      draft.chat.running = turnId;
+      return;
+    }
+    case "thought":
+    case "answer":
+      grow(draft, turnId, seq, { kind: event.kind, id: "", step: event.step, at, text: event.delta });
+      return;
+    case "steer":
+      add(draft, turnId, seq, { kind: "steer", id: `steer-${seq}`, step: event.step ?? 0, at, text: event.text });
+      return;
+    case "tool_call":
+      upsert(draft, turnId, seq, event, at);
+      return;
+    case "todo":
+      draft.chat.todo = event.items;
+      return;
+    case "usage":
+      draft.chat.usage = event;
+      return;
+    case "compaction":
+      compact(draft, turnId, seq, { phase: event.phase, report: event.report ?? null, at });
+      return;
+    case "retry": {
+      const items = itemsFor(draft, turnId, seq);
+      if (items === null) return;
+      const kept = items.filter((item) => !isDelta(item) || item.step !== event.step);
+      const wait = event.inSeconds >= 1 ? ` in ${Math.round(event.inSeconds)} s` : "";
+      const message = `Asking again${wait} (attempt ${event.attempt}): ${event.reason}.`.replace(/\.\.$/, ".");
+      const notice: Item = {
+        kind: "notice",
+        id: `retry-${event.step}`,
+        step: event.step,
+        at,
+        level: "info",
+        code: "retry",
+        message,
+      };
+      replaceItems(items, [...kept.filter((item) => item.id !== notice.id), notice]);
+      return;
+    }
+    case "notice":
+      notice(draft, turnId, seq, at, event);
+      return;
+    case "turn_ended": {
+      const turn = turnFor(draft, turnId);
+      if (turn !== null) {
+        turn.result = event.result;
+        turn.interrupted = false;
+      }
+      if (draft.chat.running === turnId) draft.chat.running = null;
+      return;
+    }
+    default:
+      return; // of a newer server
+  }
+}
+
+function isDelta(item: Item): item is Thought | Answer {
+  return item.kind === "thought" || item.kind === "answer";
+}
+
+// ----------------------------------------------------------------------------------------------- what a batch may write
+
+function own(draft: Draft): void {
+  if (draft.fresh.has(draft.chat)) return;
+  draft.chat = { ...draft.chat };
+  draft.fresh.add(draft.chat);
+}
+
+function ownEntries(draft: Draft): Entry[] {
+  if (!draft.fresh.has(draft.chat.entries)) {
+    draft.chat.entries = [...draft.chat.entries];
+    draft.fresh.add(draft.chat.entries);
+  }
+  return draft.chat.entries;
+}
+
+/** The entry at this place as an object that may be written to, its items too. */
+function ownEntry<T extends Entry>(draft: Draft, place: number, entry: T): T {
+  if (draft.fresh.has(entry)) return entry;
+  const copy = { ...entry, items: [...entry.items] };
+  draft.fresh.add(copy);
+  ownEntries(draft)[place] = copy;
+  return copy;
+}
+
+function append<T extends Entry>(draft: Draft, entry: T): T {
+  draft.fresh.add(entry);
+  ownEntries(draft).push(entry);
+  return entry;
+}
+
+function start(draft: Draft, id: string): Turn {
+  return findTurn(draft, id) ?? append(draft, newTurn(id));
+}
+
+function newTurn(id: string): Turn {
+  return {
+    kind: "turn",
+    id,
+    text: "",
+    mentions: [],
+    at: 0,
+    items: [],
+    result: null,
+    interrupted: false,
+    reverted: false,
+    withdrawn: false,
+  };
+}
+
+function findTurn(draft: Draft, id: string): Turn | null {
+  for (let place = draft.chat.entries.length - 1; place >= 0; place -= 1) {
+    const entry = draft.chat.entries[place];
+    if (entry?.kind === "turn" && entry.id === id) return ownEntry(draft, place, entry);
+  }
+  return null;
+}
+
+/** The turn, also one whose beginning is missing; null for one that was not read yet. */
+function turnFor(draft: Draft, id: string): Turn | null {
+  const found = findTurn(draft, id);
+  if (found !== null || draft.chat.earlier) return found;
+  return append(draft, newTurn(id));
+}
+
+function itemsFor(draft: Draft, turnId: string, seq: number): Item[] | null {
+  if (turnId !== "") return turnFor(draft, turnId)?.items ?? null;
+  const place = draft.chat.entries.length - 1;
+  const last = draft.chat.entries[place];
+  if (last?.kind === "between") return ownEntry(draft, place, last).items;
+  return append(draft, { kind: "between", id: `between-${seq}`, items: [] }).items;
+}
+
+function add(draft: Draft, turnId: string, seq: number, item: Item): void {
+  itemsFor(draft, turnId, seq)?.push(item);
+}
+
+function replaceItems(items: Item[], by: Item[]): void {
+  items.splice(0, items.length, ...by);
+}
+
+// ------------------------------------------------------------------------------------------------------- single kinds
+
+/** Deltas of one kind and step that nothing stands between are one item. */
+function grow(draft: Draft, turnId: string, seq: number, delta: Thought | Answer): void {
+  const items = itemsFor(draft, turnId, seq);
+  if (items === null) return;
+  const last = items[items.length - 1];
+  if (last?.kind === delta.kind && last.step === delta.step) {
+    if (draft.fresh.has(last)) {
+      last.text += delta.text;
+      last.at = delta.at;
+      return;
+    }
+    delta.id = last.id;
+    delta.text = last.text + delta.text;
+    items[items.length - 1] = delta;
+  } else {
+    const alike = items.filter((item) => item.kind === delta.kind && item.step === delta.step).length;
+    delta.id = `${delta.kind}-${delta.step}-${alike}`;
+    items.push(delta);
+  }
+  draft.fresh.add(delta);
+}
+
+function upsert(draft: Draft, turnId: string, seq: number, call: ToolCall, at: number): void {
+  const items = itemsFor(draft, turnId, seq);
+  if (items === null) return;
+  const place = items.findIndex((item) => item.kind === "call" && item.call.callId === call.callId);
+  const before = items[place];
+  if (before?.kind !== "call") {
+    const first: Call = {
+      kind: "call",
+      id: call.callId,
+      step: call.step,
+      at,
+      call,
+      startedAt: null,
+      endedAt: null,
+    };
+    items.push(timed(first, at));
+    return;
+  }
+  const given = Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined && value !== null));
+  items[place] = timed({ ...before, call: { ...before.call, ...given } }, at);
+}
+
+function timed(call: Call, at: number): Call {
+  switch (call.call.status) {
+    case "running":
+      return { ...call, startedAt: call.startedAt ?? at };
+    case "completed":
+    case "failed":
+    case "interrupted":
+    case "rejected":
+      return { ...call, endedAt: call.endedAt ?? at };
+    default:
+      return call;
+  }
+}
+
+function compact(draft: Draft, turnId: string, seq: number, news: Pick<Compaction, "phase" | "report" | "at">): void {
+  const open = openCompaction(draft.chat.entries);
+  const entry = open === null ? undefined : draft.chat.entries[open.place];
+  if (open === null || entry === undefined) {
+    const item: Compaction = { kind: "compaction", id: `compaction-${seq}`, step: 0, ...news };
+    add(draft, turnId, seq, item);
+    return;
+  }
+  ownEntry(draft, open.place, entry).items[open.item] = { ...open.compaction, ...news };
+}
+
+function openCompaction(entries: readonly Entry[]): { place: number; item: number; compaction: Compaction } | null {
+  // It is in one of the newest entries: turns of its chat wait for it.
+  for (let place = entries.length - 1; place >= Math.max(0, entries.length - 3); place -= 1) {
+    const items = entries[place]?.items ?? [];
+    for (let item = items.length - 1; item >= 0; item -= 1) {
+      const found = items[item];
+      if (found?.kind !== "compaction") continue;
+      return found.phase === "started" || found.phase === "summarising" ? { place, item, compaction: found } : null;
+    }
+  }
+  return null;
+}
+
+function notice(draft: Draft, turnId: string, seq: number, at: number, given: NoticeGiven): void {
+  const turn = turnId === "" ? null : turnFor(draft, turnId);
+  if (turnId !== "" && turn === null) return;
+  if (turn !== null && given.code === "reverted") turn.reverted = true;
+  if (turn !== null && given.code === "turn_withdrawn") turn.withdrawn = true;
+  const { level, code, message } = given;
+  add(draft, turnId, seq, { kind: "notice", id: `notice-${seq}`, step: given.step ?? 0, at, level, code, message });
+}

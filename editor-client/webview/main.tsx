@@ -1,0 +1,127 @@
+// The panel's beginning: it wires the state to the extension and to the page.
+import { render } from "preact";
+import type { Attachment, FromPanel, Kept, ToPanel } from "../src/messages";
+import { makeActions } from "./actions";
+import { Hands } from "./hands";
+import { connect } from "./link";
+import { App } from "./parts/App";
+import { focusComposer } from "./parts/focus";
+import { makeHabits } from "./rules";
+import type { State } from "./state";
+import { initial, kept, reduce } from "./store";
+
+interface Editor {
+  postMessage(message: FromPanel): void;
+  getState(): unknown;
+  setState(state: Kept): void;
+}
+
+declare function acquireVsCodeApi(): Editor;
+
+/** The longest time that news wait for a frame: a hidden page has none. */
+const NO_FRAME_MS = 100;
+/** How long the editor is not told of a draft that is being typed. */
+const KEEP_MS = 300;
+const LOOK_MS = 1000;
+
+function begin(editor: Editor, root: Element): void {
+  let shown: State | null = null;
+  let drawing = false;
+  let keeping = false;
+
+  const soon = (run: () => void): void => {
+    let done = false;
+    const once = (): void => {
+      if (done) return;
+      done = true;
+      clearTimeout(late);
+      run();
+    };
+    const late = setTimeout(once, NO_FRAME_MS);
+    requestAnimationFrame(once);
+  };
+
+  const draw = (): void => {
+    drawing = false;
+    const state = link.panel.state();
+    render(
+      <Hands.Provider value={hands}>
+        <App state={state} />
+      </Hands.Provider>,
+      root,
+    );
+    if (shown === null || shown.chat?.chat.id !== state.chat?.chat.id) {
+      editor.postMessage({ kind: "showing", chatId: state.chat?.chat.id ?? null });
+      if (state.chat !== null && state.chat.chat.title === "") void titleOf(state.chat.chat.id);
+    }
+    shown = state;
+  };
+
+  const keep = (): void => {
+    keeping = false;
+    editor.setState(kept(link.panel.state()));
+  };
+
+  const changed = (): void => {
+    if (!drawing) {
+      drawing = true;
+      queueMicrotask(draw);
+    }
+    if (!keeping) {
+      keeping = true;
+      setTimeout(keep, KEEP_MS);
+    }
+  };
+
+  /** What the server made of a chat that its first message has made. */
+  const titleOf = async (chatId: string): Promise<void> => {
+    try {
+      const params = { chatId, sinceSeq: Number.MAX_SAFE_INTEGER, limit: 0 };
+      const { chat } = await link.panel.request("codelaw/chat/read", params);
+      link.panel.dispatch({ kind: "chatChanged", chat });
+    } catch {
+      // A chat without its title does as well; what is wrong is told where the user asks for something.
+    }
+  };
+
+  const link = connect(
+    { post: (message) => editor.postMessage(message), soon, changed },
+    initial(keptOf(editor.getState())),
+    reduce,
+    {
+      gap: () => void actions.catchUp(),
+      told: (message) => habits.told(message),
+    },
+  );
+  const actions = makeActions(link.panel);
+  const hands = { panel: link.panel, actions };
+  const habits = makeHabits(link.panel, actions, focusComposer);
+
+  addEventListener("message", (event: MessageEvent<ToPanel>) => {
+    if (event.data.kind === "event") habits.heard(Date.now());
+    link.receive(event.data);
+  });
+  // What was said in another window meanwhile.
+  addEventListener("focus", () => void actions.catchUp());
+  addEventListener("pagehide", keep);
+  setInterval(() => habits.look(Date.now()), LOOK_MS);
+  draw();
+  editor.postMessage({ kind: "ready" });
+}
+
+/** What this panel kept the last time; anything else is nothing. */
+function keptOf(value: unknown): Kept | null {
+  if (typeof value !== "object" || value === null) return null;
+  const chatId = "chatId" in value && typeof value.chatId === "string" ? value.chatId : null;
+  const draft = "draft" in value && typeof value.draft === "string" ? value.draft : "";
+  const attachments = "attachments" in value && Array.isArray(value.attachments) ? value.attachments : [];
+  return { chatId, draft, attachments: attachments.filter(isAttachment) };
+}
+
+function isAttachment(value: unknown): value is Attachment {
+  if (typeof value !== "object" || value === null) return false;
+  return "uri" in value && typeof value.uri === "string" && "label" in value && typeof value.label === "string";
+}
+
+const root = document.getElementById("root") ?? document.body;
+begin(acquireVsCodeApi(), root);

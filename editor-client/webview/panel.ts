@@ -1,0 +1,77 @@
+// What the parts of the panel can do; main.tsx makes one and hands it down.
+import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
+import type { ApprovalReply, Chat, RevertConflict } from "../src/protocol/types";
+import type { Action, State, Turn } from "./state";
+
+/** A request that was refused or withdrawn, or whose server is gone. */
+export class PanelProblem extends Error {
+  readonly code: string;
+  readonly hint: string;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.name = "PanelProblem";
+    this.code = problem.code;
+    this.hint = problem.hint;
+  }
+}
+
+export interface Panel {
+  /** Tell the extension something. */
+  tell(message: FromPanel): void;
+  /**
+   * Ask the server, through the extension.
+   * @throws PanelProblem with the refusal's code, message and hint
+   */
+  request<M extends Method>(method: M, params: Params<M>): Asked<Result<M>>;
+  dispatch(action: Action): void;
+  /** The state as of now, for handlers. */
+  state(): State;
+}
+
+/** A request under way; `id` is what `withdraw` takes. */
+export interface Asked<T> extends Promise<T> {
+  readonly id: number;
+}
+
+/** What the user can do; each deals with its own failure by `problem` in the state. */
+export interface Actions {
+  /** Show a chat (null: a new one) and the page `chat`. */
+  openChat(chatId: string | null): Promise<void>;
+  /** Read what was missed since `lastSeq`; after a restart, a gap, or while another server runs the chat. */
+  catchUp(): Promise<void>;
+  loadEarlier(): Promise<void>;
+  /** Send what is in the composer: a turn, a word to the running turn, or an edited turn in a fork. */
+  send(): Promise<void>;
+  stop(): Promise<void>;
+  /** Take the last turn out of the context and send its text again; an older one is sent again in a fork. */
+  retry(turn: Turn): Promise<void>;
+  /** Bring a turn's text into the composer; sending it makes a fork. */
+  edit(turn: Turn): void;
+  cancelEdit(): void;
+  /** Undo what a turn did to files; gives what was left alone. */
+  revert(turn: Turn): Promise<RevertConflict[]>;
+  accept(turn: Turn): void;
+  /** Of the chat at hand, or of the next one. */
+  setMode(mode: Chat["mode"]): Promise<void>;
+  setModel(model: string): Promise<void>;
+  setStrategy(strategy: Chat["strategy"]): Promise<void>;
+  listChats(query: string, more: boolean): Promise<void>;
+  rename(chatId: string, title: string): Promise<void>;
+  remove(chatId: string): Promise<void>;
+  exportChat(chat: Chat, format: "markdown" | "json"): void;
+  /** Show the page `context` and ask what would be sent now, with the text in the composer. */
+  inspect(): Promise<void>;
+  compact(): Promise<void>;
+  /** Undo a compaction and the newer ones; the newest without an id. */
+  restore(checkpointId?: string): Promise<void>;
+  /** Bring what a tool gave into `results`. */
+  readResult(callId: string): Promise<void>;
+  decide(approval: OpenApproval, reply: ApprovalReply): void;
+}
+
+/** What every part gets by `useContext(Hands)`. */
+export interface InHand {
+  panel: Panel;
+  actions: Actions;
+}

@@ -1,0 +1,246 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { OpenApproval } from "../../src/messages";
+import type { ApprovalOption, ApprovalReply } from "../../src/protocol/types";
+import { useHands } from "../hands";
+import { ruleInWords } from "../text/rule";
+import { hasHidden } from "../text/visible";
+import { Diff } from "./Diff";
+import { Icon } from "./Icon";
+import { Visible } from "./Visible";
+
+interface Props {
+  approval: OpenApproval;
+  /** What the rules said; empty when it is not known. */
+  why: string;
+  /** How many more questions wait. */
+  waiting: number;
+  /** Whether a key that comes now can be meant for this card. */
+  settled: () => boolean;
+  onDecide: (approval: OpenApproval, reply: ApprovalReply) => void;
+}
+
+const TITLES: Record<ApprovalOption["kind"], string> = {
+  allow_once: "Allow once",
+  allow_chat: "Allow in this chat",
+  allow_always: "Always allow",
+  reject: "No",
+};
+const RISKS = { write: "Changes files", execute: "Runs a command" };
+
+/** One question: what would be done, why it is asked, and the answers. It is answered once. */
+export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
+  const { panel } = useHands();
+  const { request } = approval;
+  const id = useId();
+  const card = useRef<HTMLDivElement>(null);
+  const decided = useRef(false);
+  const [answer, setAnswer] = useState<ApprovalOption["kind"] | null>(null);
+  const [comment, setComment] = useState<string | null>(null);
+
+  const reject = request.options.find((option) => option.kind === "reject");
+  const rules = standingRules(request.options);
+
+  const reply = (kind: ApprovalOption["kind"], words: ApprovalReply): void => {
+    if (decided.current) return;
+    decided.current = true;
+    setAnswer(kind);
+    onDecide(approval, words);
+  };
+  const choose = (option: ApprovalOption): void => reply(option.kind, { optionId: option.id });
+  const refuse = (): void => {
+    if (reject === undefined) return;
+    const words = comment?.trim() ?? "";
+    reply("reject", words === "" ? { optionId: reject.id } : { optionId: reject.id, comment: words });
+  };
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLInputElement) return;
+    if (!/^[1-9]$/u.test(event.key)) return;
+    event.preventDefault();
+    if (event.repeat || !settled()) return;
+    const index = Number(event.key) - 1;
+    const option = request.options[index];
+    if (option !== undefined) choose(option);
+    else if (index === request.options.length && reject !== undefined) setComment((words) => words ?? "");
+  };
+
+  const { diff, command } = request.preview;
+  const hidden = [request.title, diff ?? "", command ?? ""].some(hasHidden);
+  return (
+    <div
+      ref={card}
+      class="approval"
+      role="group"
+      tabIndex={-1}
+      data-call-id={request.callId}
+      data-risk={request.risk}
+      aria-labelledby={`${id}-title`}
+      aria-describedby={`${id}-risk ${id}-why`}
+      onKeyDown={onKeyDown}
+    >
+      <div class="approval-head">
+        <Icon name={request.risk === "execute" ? "terminal" : "edit"} />
+        <h2 id={`${id}-title`} class="approval-title">
+          <Visible text={request.title} />
+        </h2>
+        {waiting > 0 && <span class="approval-count">{`1 of ${waiting + 1}`}</span>}
+      </div>
+      <p class="approval-why">
+        <strong id={`${id}-risk`}>{RISKS[request.risk]}.</strong>{" "}
+        <span id={`${id}-why`}>{why !== "" && <Visible text={why} />}</span>
+      </p>
+      {hidden && (
+        <p class="approval-warning">
+          <Icon name="warning" />
+          <span>Hidden characters are shown by their code.</span>
+        </p>
+      )}
+      {command !== undefined && (
+        <pre class="approval-command" tabIndex={0} role="region" aria-label="Command" dir="ltr">
+          <code>
+            <Visible text={command} />
+          </code>
+        </pre>
+      )}
+      {diff !== undefined && diff !== "" && (
+        <>
+          <div class="approval-diff">
+            <Diff text={diff} />
+          </div>
+          <button type="button" class="link-button" onClick={() => panel.tell({ kind: "preview", id: approval.id })}>
+            Open in diff editor
+          </button>
+        </>
+      )}
+      {rules.length > 0 && (
+        <dl class="approval-rules">
+          {rules.map((rule, index) => (
+            <div key={rule.rule} id={`${id}-rule-${index}`}>
+              <dt>{rule.kinds.join(" · ")}</dt>
+              <dd>
+                <Visible text={ruleInWords(rule.rule)} />{" "}
+                {!rule.rule.startsWith("Bash(") || rule.rule.endsWith(":*)") ? (
+                  <code>
+                    <Visible text={rule.rule} />
+                  </code>
+                ) : null}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <div class="approval-options">
+        {request.options.map((option, index) => (
+          <button
+            key={option.id}
+            type="button"
+            class={option.kind === "allow_once" ? "approval-option primary" : "approval-option"}
+            data-option-kind={option.kind}
+            aria-disabled={answer !== null}
+            aria-describedby={ruleId(id, rules, option)}
+            title={option.title}
+            onClick={(event) => {
+              if (event.detail < 2) choose(option);
+            }}
+          >
+            <kbd aria-hidden="true">{index + 1}</kbd> {titleOf(option, request.options)}
+          </button>
+        ))}
+        {reject === undefined ? (
+          <button type="button" class="approval-option" onClick={() => reply("reject", { cancelled: true })}>
+            No
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="approval-option"
+            aria-expanded={comment !== null}
+            aria-disabled={answer !== null}
+            onClick={() => setComment((words) => (words === null ? "" : null))}
+          >
+            <kbd aria-hidden="true">{request.options.length + 1}</kbd> No, because…
+          </button>
+        )}
+      </div>
+      {comment !== null && answer === null && (
+        <Why
+          comment={comment}
+          onInput={setComment}
+          onSend={refuse}
+          onClose={() => {
+            card.current?.focus();
+            setComment(null);
+          }}
+        />
+      )}
+      {answer !== null && (
+        <p class="approval-answer" role="status">
+          {answer === "reject" ? "Refused." : "Allowed."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface WhyProps {
+  comment: string;
+  onInput: (words: string) => void;
+  onSend: () => void;
+  onClose: () => void;
+}
+
+function Why({ comment, onInput, onSend, onClose }: WhyProps) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div class="approval-comment">
+      <label for={id}>Why</label>
+      <input
+        id={id}
+        ref={field}
+        type="text"
+        dir="auto"
+        placeholder="What to do instead"
+        value={comment}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.isComposing) return;
+          if (event.key === "Enter" && !event.repeat) onSend();
+          else if (event.key === "Escape") onClose();
+          else return;
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      />
+      <button type="button" class="approval-option" onClick={onSend}>
+        Refuse
+      </button>
+    </div>
+  );
+}
+
+interface StandingRule {
+  rule: string;
+  kinds: string[];
+}
+
+/** What the standing answers would allow, each rule once. */
+function standingRules(options: readonly ApprovalOption[]): StandingRule[] {
+  const rules = new Map<string, string[]>();
+  for (const { rule, kind } of options) {
+    if (rule !== undefined)
+      rules.set(rule, [...(rules.get(rule) ?? []), kind === "allow_chat" ? "In this chat" : "Always"]);
+  }
+  return [...rules].map(([rule, kinds]) => ({ rule, kinds }));
+}
+
+function ruleId(id: string, rules: readonly StandingRule[], { rule }: ApprovalOption): string | undefined {
+  const index = rules.findIndex((one) => one.rule === rule);
+  return index < 0 ? undefined : `${id}-rule-${index}`;
+}
+
+/** The usual words for an option; its own where two of a kind are offered. */
+const titleOf = (option: ApprovalOption, options: readonly ApprovalOption[]): string =>
+  options.filter(({ kind }) => kind === option.kind).length > 1 ? option.title : TITLES[option.kind];

@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Attachment } from "../../src/messages";
+import "../style/attachments.css";
+import { useHands } from "../hands";
+import { bringsFiles, droppedUris } from "../text/dropped";
+import { focusComposer } from "./focus";
+import { Icon } from "./Icon";
+import { Visible } from "./Visible";
+
+/** What goes along with the next message, each with a button that takes it out again. */
+export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
+  const { panel } = useHands();
+  const list = useRef<HTMLUListElement>(null);
+  if (attachments.length === 0) return null;
+
+  const remove = (index: number): void => {
+    const next = list.current?.querySelectorAll("button").item(index + 1) ?? null;
+    if (next === null) focusComposer();
+    else next.focus();
+    const rest = panel.state().composer.attachments.filter((one) => one !== attachments[index]);
+    panel.dispatch({ kind: "composer", composer: { attachments: rest } });
+  };
+
+  return (
+    <ul ref={list} class="attachments" aria-label="Attached">
+      {attachments.map((attachment, index) => (
+        <li key={`${attachment.uri} ${attachment.label}`} class="attachment" title={attachment.uri}>
+          <span class="attachment-label">
+            <Visible text={attachment.label} />
+          </span>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={`Remove ${attachment.label}`}
+            title="Remove"
+            onClick={() => remove(index)}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Takes files that are dropped anywhere on the panel; `say` tells the user what could not be taken. */
+export function DropArea({ say }: { say: (words: string) => void }) {
+  const { panel } = useHands();
+  const [over, setOver] = useState(false);
+
+  useEffect(() => {
+    const leave = (): void => setOver(false);
+    const onDragOver = (event: DragEvent): void => {
+      if (event.dataTransfer === null || !bringsFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "copy";
+      setOver(true);
+    };
+    const onDragLeave = (event: DragEvent): void => {
+      if (event.relatedTarget === null) leave();
+    };
+    const onDrop = (event: DragEvent): void => {
+      leave();
+      if (event.dataTransfer === null || !bringsFiles(event.dataTransfer)) return;
+      event.preventDefault();
+      const uris = droppedUris(event.dataTransfer);
+      if (uris.length > 0) panel.tell({ kind: "dropped", uris });
+      else say("The editor does not tell where these files are. Drag them from its Explorer, or use “Add files…”.");
+      focusComposer();
+    };
+    document.addEventListener("dragover", onDragOver);
+    document.addEventListener("dragleave", onDragLeave);
+    document.addEventListener("drop", onDrop);
+    return () => {
+      document.removeEventListener("dragover", onDragOver);
+      document.removeEventListener("dragleave", onDragLeave);
+      document.removeEventListener("drop", onDrop);
+    };
+  }, [panel, say]);
+
+  return over ? (
+    <div class="drop-area" aria-hidden="true">
+      <p>Hold Shift and drop files to add them.</p>
+    </div>
+  ) : null;
+}

@@ -1,0 +1,204 @@
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import "../style/composer.css";
+import { useHands } from "../hands";
+import type { State } from "../state";
+import type { Typed } from "../text/mention";
+import { Attachments, DropArea } from "./Attachments";
+import { focusComposer, MESSAGE_ID } from "./focus";
+import { Icon } from "./Icon";
+import { activeChoice, Mentions, useCompletion } from "./Mentions";
+import { Menu } from "./Menu";
+import { replaceText } from "./replace";
+
+/** How long a first Escape waits for the second one. */
+const TWICE = 2000;
+/** As much of the text as decides about the field's height; more than this fills it anyway. */
+const MEASURED = 6000;
+
+/** Where the user writes: the message field with completion, attachments, and the buttons to send and to stop. */
+export function Composer({ state }: { state: State }) {
+  const { panel, actions } = useHands();
+  const { text, attachments, editing, sending } = state.composer;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const caret = useRef<number | null>(null);
+  const [note, setNote] = useState("");
+  const [stopping, setStopping] = useState(false);
+
+  const chat = state.chat;
+  const running = chat !== null && chat.running !== null;
+  const stoppable = running || sending !== null || chat?.compacting === true;
+  const blank = text.trim() === "";
+
+  const write = useCallback(
+    (typed: Typed): void => {
+      if (field.current !== null && replaceText(field.current, typed)) return;
+      caret.current = typed.caret;
+      panel.dispatch({ kind: "composer", composer: { text: typed.text } });
+    },
+    [panel],
+  );
+  const completion = useCompletion(field, write);
+
+  useLayoutEffect(() => {
+    if (caret.current === null || field.current?.value !== text) return;
+    field.current.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
+  useEffect(() => {
+    if (!stopping) return;
+    const timer = setTimeout(() => setStopping(false), TWICE);
+    return () => clearTimeout(timer);
+  }, [stopping]);
+  useEffect(() => {
+    if (!stoppable) setStopping(false);
+  }, [stoppable]);
+  useEffect(() => {
+    if (editing !== null) focusComposer();
+  }, [editing]);
+  useEffect(() => setNote(""), [state.server.phase, state.opening, chat?.chat.id]);
+
+  const send = (): void => {
+    if (sending !== null) return;
+    if (blank) {
+      if (attachments.length > 0) setNote("Write what to do with the attached files.");
+      return;
+    }
+    if (state.server.phase !== "ready") {
+      setNote("The server is not ready. Your text stays here: send it when the server runs.");
+      return;
+    }
+    if (state.opening !== null) {
+      setNote("The chat is being read. Your text stays here: send it when the chat is there.");
+      return;
+    }
+    setNote("");
+    completion.close();
+    void actions.send();
+  };
+
+  const stop = (): void => {
+    setStopping(false);
+    void actions.stop();
+    focusComposer();
+  };
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (completion.onKey(event)) {
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
+    if (event.key !== "Escape") setStopping(false);
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      if (!event.repeat) send();
+    } else if (event.key === "ArrowUp" && text === "" && !event.shiftKey) {
+      const last = chat?.entries.findLast((entry) => entry.kind === "turn");
+      if (last?.kind !== "turn" || last.text === "") return;
+      event.preventDefault();
+      write({ text: last.text, caret: last.text.length });
+    } else if (event.key === "Escape" && stoppable && !event.repeat) {
+      event.preventDefault();
+      if (stopping) stop();
+      else setStopping(true);
+    }
+  };
+
+  return (
+    <section class="composer" aria-label="Write">
+      <DropArea say={setNote} />
+      {editing !== null && (
+        <div class="composer-editing">
+          <span id="composer-editing">Editing an earlier message: a copy of the chat goes on from there</span>
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => {
+              actions.cancelEdit();
+              focusComposer();
+            }}
+          >
+            Cancel
+          </button>
+        </div>
+      )}
+      <div class="composer-box" data-editing={editing !== null}>
+        <Mentions completion={completion} />
+        <Attachments attachments={attachments} />
+        <div class="composer-field" data-text={`${text.slice(0, MEASURED)} `}>
+          <textarea
+            ref={field}
+            id={MESSAGE_ID}
+            dir="auto"
+            rows={1}
+            aria-label="Message"
+            aria-describedby={editing !== null ? "composer-editing" : undefined}
+            aria-autocomplete="list"
+            aria-haspopup="listbox"
+            aria-controls={completion.items.length > 0 ? completion.id : undefined}
+            aria-activedescendant={activeChoice(completion)}
+            placeholder={placeholder(state)}
+            spellcheck
+            value={text}
+            onInput={(event) => {
+              panel.dispatch({ kind: "composer", composer: { text: event.currentTarget.value } });
+              completion.follow(true);
+            }}
+            onKeyDown={onKeyDown}
+            onKeyUp={() => completion.follow(false)}
+            onClick={() => completion.follow(false)}
+            onBlur={() => completion.close()}
+          />
+        </div>
+        <div class="composer-buttons">
+          <Menu
+            label="Add context"
+            hint="Or drag files here and hold Shift."
+            items={[
+              { title: "Add files…", run: () => panel.tell({ kind: "pickFiles" }) },
+              { title: "Add selection", run: () => panel.tell({ kind: "addSelection" }) },
+            ]}
+          >
+            <Icon name="add" />
+          </Menu>
+          <span class="composer-state" role="status">
+            {stopping ? "Press Escape again to stop." : note !== "" ? note : standing(state)}
+          </span>
+          {stoppable && (
+            <button type="button" class="composer-stop" title={stopTitle(running, sending)} onClick={stop}>
+              <Icon name="stop" />
+              Stop
+            </button>
+          )}
+          <button
+            type="button"
+            class="composer-send"
+            aria-disabled={blank || sending !== null}
+            title={running ? "Say this to the running turn (Enter)" : "Send (Enter)"}
+            onClick={send}
+          >
+            <Icon name="send" />
+            Send
+          </button>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const stopTitle = (running: boolean, sending: number | null): string =>
+  running || sending !== null ? "Stop the turn (Escape twice)" : "Stop the compaction (Escape twice)";
+
+/** What holds for the message as it is. */
+function standing({ composer, chat }: State): string {
+  if (composer.sending !== null) return "Sending…";
+  const steers = chat !== null && chat.running !== null;
+  return steers && composer.attachments.length > 0 ? "Attached files go with the next message." : "";
+}
+
+function placeholder(state: State): string {
+  if (state.composer.editing !== null) return "Write the message anew";
+  if (state.chat !== null && state.chat.running !== null) return "Enter steers the running turn";
+  return "Ask or tell. @ names a file";
+}

@@ -1,0 +1,42 @@
+import "../style/diff.css";
+import { useMemo, useState } from "preact/hooks";
+import { hunks, type DiffLine } from "../text/hunks";
+import { Visible } from "./Visible";
+
+/** More lines are shown when they are asked for. */
+const LINES = 400;
+
+/** A unified diff, with line numbers; additions and removals are told apart by their sign, too. */
+export function Diff({ text }: { text: string }) {
+  const lines = useMemo(() => hunks(text), [text]);
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? lines : lines.slice(0, LINES);
+  return (
+    <div class="diff" dir="ltr">
+      <div class="diff-lines" tabIndex={0} role="group" aria-label="Diff">
+        {shown.map((line, index) => (
+          <Line key={index} line={line} />
+        ))}
+      </div>
+      {shown.length < lines.length && (
+        <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
+          Show all {lines.length.toLocaleString("en")} lines
+        </button>
+      )}
+    </div>
+  );
+}
+
+const SIGNS = { added: "+", removed: "-", same: " ", head: "", note: "" } as const;
+
+function Line({ line }: { line: DiffLine }) {
+  return (
+    <div class="diff-line" data-kind={line.kind}>
+      <span class="diff-number" aria-hidden="true">
+        {line.number}
+      </span>
+      <span class="diff-sign">{SIGNS[line.kind]}</span>
+      <span class="diff-text">{line.text === "" ? "\n" : <Visible text={line.text} />}</span>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import type { Compaction, Item, Notice, Steer } from "../state";
+import { compactionInWords } from "../text/compaction";
+import { Markdown } from "../text/Markdown";
+import { Call } from "./Call";
+import { Icon } from "./Icon";
+import { Thought } from "./Thought";
+
+interface Props {
+  items: readonly Item[];
+  results: ReadonlyMap<string, string>;
+  /** Its turn runs: the last item may still grow. */
+  running: boolean;
+}
+
+/** What happened, in order. */
+export function Items({ items, results, running }: Props) {
+  return (
+    <>
+      {items.map((item, place) => {
+        const live = running && place === items.length - 1;
+        switch (item.kind) {
+          case "thought":
+            return <Thought key={item.id} item={item} live={live} />;
+          case "answer":
+            return (
+              <div key={item.id} class="answer">
+                <Markdown text={item.text} streaming={live} />
+              </div>
+            );
+          case "call":
+            return <Call key={item.id} item={item} result={results.get(item.id) ?? null} ended={!running} />;
+          case "notice":
+            return <NoticeLine key={item.id} item={item} />;
+          case "steer":
+            return <SteerLine key={item.id} item={item} />;
+          case "compaction":
+            return <CompactionLine key={item.id} item={item} />;
+        }
+      })}
+    </>
+  );
+}
+
+function NoticeLine({ item }: { item: Notice }) {
+  return (
+    <p class="notice" data-level={item.level} data-code={item.code} dir="auto">
+      {item.level !== "info" && <Icon name="warning" />}
+      <span>{item.message}</span>
+    </p>
+  );
+}
+
+function SteerLine({ item }: { item: Steer }) {
+  return (
+    <div class="steer" dir="auto">
+      <span class="steer-label">You added</span>
+      <p>{item.text}</p>
+    </div>
+  );
+}
+
+const AT_WORK = new Set<Compaction["phase"]>(["started", "summarising"]);
+
+function CompactionLine({ item: { phase, report } }: { item: Compaction }) {
+  return (
+    <p class="notice compaction" data-phase={phase} dir="auto">
+      {AT_WORK.has(phase) && <span class="spinner" aria-hidden="true" />}
+      <span>{compactionInWords(phase, report).join(" ")}</span>
+    </p>
+  );
+}

@@ -1,0 +1,150 @@
+import "../style/log.css";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useHands } from "../hands";
+import type { ChatState, Pending, State } from "../state";
+import { Items } from "./Items";
+import { Question } from "./Question";
+import { Turn } from "./Turn";
+
+/** How near to the end one is still at the end. */
+const AT_END = 24;
+/** How near to the top older turns are read. */
+const NEAR_TOP = 300;
+
+/** The turns of a chat. It follows the end as long as the user is there, and never moves what they read. */
+export function Log({ state }: { state: State }) {
+  const { actions } = useHands();
+  const { chat, composer } = state;
+  const box = useRef<HTMLDivElement>(null);
+  const following = useRef(true);
+  const [away, setAway] = useState(false);
+  const chatId = chat?.chat.id ?? null;
+  const first = chat?.entries[0]?.id ?? null;
+  const before = useRef<{ chatId: string | null; first: string | null; height: number }>({
+    chatId: null,
+    first: null,
+    height: 0,
+  });
+
+  const toEnd = useCallback(() => {
+    following.current = true;
+    setAway(false);
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, []);
+
+  const scrolled = (): void => {
+    const node = box.current;
+    if (node === null) return;
+    following.current = node.scrollHeight - node.scrollTop - node.clientHeight <= AT_END;
+    setAway(!following.current);
+    if (node.scrollTop < NEAR_TOP && chat?.earlier === true) void actions.loadEarlier();
+  };
+
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (node === null) return;
+    const was = before.current;
+    const opened = was.chatId !== chatId;
+    if (opened) following.current = true;
+    if (following.current) node.scrollTop = node.scrollHeight;
+    else if (was.first !== first) node.scrollTop += node.scrollHeight - was.height;
+    before.current = { chatId, first, height: node.scrollHeight };
+  }, [state.chat, composer.pending]);
+
+  // What is unfolded, or the panel's own size, moves the end, too.
+  useEffect(() => {
+    const node = box.current;
+    if (node === null || typeof ResizeObserver === "undefined") return;
+    const observer = new ResizeObserver(() => {
+      if (following.current) node.scrollTop = node.scrollHeight;
+    });
+    observer.observe(node);
+    for (const child of node.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, []);
+
+  // A message of one's own is always followed.
+  useEffect(() => {
+    if (composer.pending !== null) toEnd();
+  }, [composer.pending]);
+
+  const pending = composer.pending !== null && (composer.pending.chatId ?? null) === chatId ? composer.pending : null;
+  return (
+    <div class="log-frame">
+      <div ref={box} class="log" role="log" aria-label="Chat" aria-live="off" tabIndex={0} onScroll={scrolled}>
+        <div class="turns">
+          {chat?.earlier === true && <Earlier reading={chat.readingEarlier} />}
+          {chat !== null && <Entries chat={chat} accepted={state.accepted} />}
+          {pending !== null && <PendingTurn pending={pending} />}
+          {chat === null && pending === null && <p class="notice">Reading the chat…</p>}
+        </div>
+      </div>
+      <Announcer chat={chat} />
+      {away && (
+        <button type="button" class="to-end" onClick={toEnd}>
+          {chat !== null && chat.running !== null ? "↓ New" : "↓ End"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<string> }) {
+  const chatId = chat.chat.id;
+  return (
+    <>
+      {chat.entries.map((entry) =>
+        entry.kind === "turn" ? (
+          <Turn
+            key={entry.id}
+            chatId={chatId}
+            turn={entry}
+            running={chat.running === entry.id && entry.result === null}
+            accepted={accepted.has(`${chatId}/${entry.id}`)}
+            results={chat.results}
+          />
+        ) : (
+          <div key={entry.id} class="between">
+            <Items items={entry.items} results={chat.results} running={false} />
+          </div>
+        ),
+      )}
+    </>
+  );
+}
+
+function Earlier({ reading }: { reading: boolean }) {
+  const { actions } = useHands();
+  return (
+    <p class="earlier">
+      <button type="button" class="link-button" disabled={reading} onClick={() => void actions.loadEarlier()}>
+        {reading ? "Reading earlier turns…" : "Show earlier turns"}
+      </button>
+    </p>
+  );
+}
+
+function PendingTurn({ pending }: { pending: Pending }) {
+  return (
+    <article class="turn" data-state="pending" aria-busy="true">
+      <Question text={pending.text} mentions={[]} onEdit={null} />
+      <p class="working">
+        <span class="spinner" aria-hidden="true" />
+        <span>Sending…</span>
+      </p>
+    </article>
+  );
+}
+
+/** Tells assistive technology what becomes of a turn, and not every word of it as it comes. */
+function Announcer({ chat }: { chat: ChatState | null }) {
+  const last = chat?.entries[chat.entries.length - 1];
+  let words = "";
+  if (chat !== null && chat.running !== null) words = "codelaw is working.";
+  else if (last?.kind === "turn" && last.result !== null) words = `The turn has ended. ${last.result.answer}`;
+  return (
+    <p class="visually-hidden" aria-live="polite">
+      {words.slice(0, 1000)}
+    </p>
+  );
+}

@@ -1,0 +1,188 @@
+import type { RefObject } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import type { MentionItem } from "../../src/protocol/types";
+import "../style/completion.css";
+import { useHands } from "../hands";
+import type { Asked } from "../panel";
+import type { MentionList } from "../../src/protocol/types";
+import { type Begun, type Typed, canBeMentioned, complete, mentionAt } from "../text/mention";
+import { Icon } from "./Icon";
+import { choiceId, Listbox, moved } from "./Listbox";
+
+const PAUSE = 80;
+const LIMIT = 30;
+
+interface Found {
+  prefix: string;
+  items: MentionItem[];
+  failed: string;
+}
+
+/** The completion of mentions in a text field: what the field has to call, and what it has to show. */
+export interface Completion {
+  id: string;
+  begun: Begun | null;
+  items: MentionItem[];
+  active: number;
+  /** Why there is no list, when asking for it failed. */
+  failed: string;
+  /** To be called when the text or the caret changed; only typing opens the list. */
+  follow: (typed: boolean) => void;
+  close: () => void;
+  /** Takes the key when it is meant for the list. */
+  onKey: (event: KeyboardEvent) => boolean;
+  choose: (index: number) => void;
+}
+
+/** Watch a field for mentions that are being typed; `write` puts a completed text in it. */
+export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typed: Typed) => void): Completion {
+  const { panel } = useHands();
+  const [begun, setBegun] = useState<Begun | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
+  const [active, setActive] = useState(0);
+  const prefix = begun === null ? null : begun.prefix;
+  const id = useId();
+
+  useEffect(() => {
+    if (prefix === null) {
+      setFound(null);
+      return;
+    }
+    let asked: Asked<MentionList> | null = null;
+    let stale = false;
+    const ask = (): void => {
+      asked = panel.request("codelaw/context/mentions", { prefix, limit: LIMIT });
+      asked.then(
+        (list) => {
+          asked = null;
+          if (stale) return;
+          setActive(0);
+          setFound({ prefix, items: list.items.filter((item) => canBeMentioned(item.path)), failed: "" });
+        },
+        (problem: unknown) => {
+          asked = null;
+          if (!stale) setFound({ prefix, items: [], failed: problem instanceof Error ? problem.message : "" });
+        },
+      );
+    };
+    const timer = setTimeout(ask, PAUSE);
+    return () => {
+      stale = true;
+      clearTimeout(timer);
+      if (asked !== null) panel.tell({ kind: "withdraw", id: asked.id });
+    };
+  }, [prefix, panel]);
+
+  const items = begun === null || found === null ? [] : fitting(found, begun.prefix);
+  const close = (): void => setBegun(null);
+
+  const choose = (index: number): void => {
+    const item = items[index];
+    const text = field.current?.value;
+    if (item === undefined || begun === null || text === undefined) return;
+    const typed = complete(text, begun, item);
+    write(typed);
+    setActive(0);
+    setBegun(item.kind === "folder" ? mentionAt(typed.text, typed.caret) : null);
+  };
+
+  const follow = (typed: boolean): void => {
+    const at = field.current;
+    if (at === null || (!typed && begun === null)) return;
+    const next = at.selectionStart === at.selectionEnd ? mentionAt(at.value, at.selectionStart) : null;
+    if (next !== null && (typed || next.start === begun?.start)) setBegun(next);
+    else close();
+  };
+
+  const onKey = (event: KeyboardEvent): boolean => {
+    if (event.key === " " && event.ctrlKey) {
+      follow(true);
+      return true;
+    }
+    if (begun === null || (items.length === 0 && found?.failed === undefined)) return false;
+    if (event.key === "Escape") {
+      close();
+      return true;
+    }
+    if (items.length === 0 || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return false;
+    if (event.key === "Enter" || event.key === "Tab") {
+      choose(Math.min(active, items.length - 1));
+      return true;
+    }
+    const next = moved(event.key, active, items.length);
+    if (next === null) return false;
+    setActive(next);
+    return true;
+  };
+
+  return {
+    id,
+    begun,
+    items,
+    active,
+    failed: begun === null ? "" : (found?.failed ?? ""),
+    follow,
+    close,
+    onKey,
+    choose,
+  };
+}
+
+/** What was found, as far as it still fits; nothing when all that is left is what stands there already. */
+function fitting(found: Found, prefix: string): MentionItem[] {
+  const wanted = prefix.toLowerCase();
+  const items =
+    found.prefix === prefix
+      ? found.items
+      : found.items.filter(({ path }) => {
+          const lower = path.toLowerCase();
+          return lower.startsWith(wanted) || lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted);
+        });
+  const only = items.length === 1 ? items[0] : undefined;
+  return only?.kind === "file" && only.path === prefix ? [] : items;
+}
+
+/** The list of files and folders that a mention may become. */
+export function Mentions({ completion }: { completion: Completion }) {
+  const { id, items, active, failed, choose } = completion;
+  const open = items.length > 0;
+  return (
+    <>
+      <div class="visually-hidden" role="status">
+        {open ? `${items.length} ${items.length === 1 ? "file or folder" : "files and folders"}` : ""}
+      </div>
+      {failed !== "" && <p class="popup popup-hint completion">Files cannot be listed: {failed}</p>}
+      {open && (
+        <div class="popup completion">
+          <Listbox
+            id={id}
+            label="Files"
+            active={Math.min(active, items.length - 1)}
+            onChoose={choose}
+            choices={items.map((item) => ({ key: item.path, content: <Path item={item} /> }))}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Path({ item }: { item: MentionItem }) {
+  const cut = item.path.replace(/\/$/u, "").lastIndexOf("/") + 1;
+  const folder = item.path.slice(0, cut).replace(/\/$/u, "");
+  return (
+    <>
+      <Icon name={item.kind} />
+      <bdi class="completion-name">
+        {item.path.slice(cut)}
+        {item.kind === "folder" && !item.path.endsWith("/") && "/"}
+      </bdi>
+      {folder !== "" && <bdi class="completion-folder">{folder}</bdi>}
+      {item.detail !== undefined && <span class="completion-folder">{item.detail}</span>}
+    </>
+  );
+}
+
+/** The id of the line that the keys are at, for the field's `aria-activedescendant`. */
+export const activeChoice = ({ id, items, active }: Completion): string | undefined =>
+  items.length === 0 ? undefined : choiceId(id, Math.min(active, items.length - 1));

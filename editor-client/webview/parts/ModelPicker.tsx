@@ -1,0 +1,188 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { Model } from "../../src/protocol/types";
+import { useHands } from "../hands";
+import { amount } from "../text/amounts";
+import { Icon } from "./Icon";
+import { choiceId, Listbox, moved } from "./Listbox";
+
+interface Props {
+  models: readonly Model[];
+  /** Empty where no model is known yet. */
+  value: string;
+  open: boolean;
+  onOpen: (wanted: boolean) => void;
+  onChoose: (name: string) => void;
+}
+
+interface Line {
+  name: string;
+  hint: string;
+}
+
+/** A button that opens the models with a field above them: typing filters, and any other name may be typed. */
+export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
+  const button = useRef<HTMLButtonElement>(null);
+  const shown = value === "" ? "default" : value;
+  const close = (): void => {
+    onOpen(false);
+    button.current?.focus();
+  };
+  return (
+    <div
+      class="picker picker-model"
+      onFocusOut={(event) => {
+        const to = event.relatedTarget;
+        if (open && !(to instanceof Node && event.currentTarget.contains(to))) onOpen(false);
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        class="picker-button"
+        aria-label={`Model: ${shown}`}
+        title={`Model: ${shown}`}
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onMouseDown={(event) => {
+          if (open) event.preventDefault();
+        }}
+        onClick={() => (open ? close() : onOpen(true))}
+        onKeyDown={(event) => {
+          if (open || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+          event.preventDefault();
+          onOpen(true);
+        }}
+      >
+        <span class="picker-value">{shown}</span>
+        <Icon name="down" />
+      </button>
+      {open && (
+        <ModelList
+          models={models}
+          value={value}
+          onClose={close}
+          onChoose={(name) => {
+            close();
+            if (name !== value) onChoose(name);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+interface ListProps {
+  models: readonly Model[];
+  value: string;
+  onClose: () => void;
+  onChoose: (name: string) => void;
+}
+
+function ModelList({ models, value, onClose, onChoose }: ListProps) {
+  const { panel } = useHands();
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState("");
+  const [active, setActive] = useState<number | null>(null);
+  const [failed, setFailed] = useState("");
+
+  useEffect(() => {
+    field.current?.focus();
+    let gone = false;
+    const asked = panel.request("codelaw/model/list", {});
+    asked.then(
+      ({ models: list }) => panel.dispatch({ kind: "models", models: list }),
+      (problem: unknown) => {
+        if (!gone) setFailed(problem instanceof Error ? problem.message : "The server did not say which there are.");
+      },
+    );
+    return () => {
+      gone = true;
+    };
+  }, [panel]);
+
+  const lines = linesOf(models, typed);
+  const current = lines.findIndex((line) => line.name === value);
+  const at = Math.min(active ?? Math.max(0, current), lines.length - 1);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") onClose();
+    else if (event.key === "Enter") {
+      const line = lines[at];
+      if (line !== undefined) onChoose(line.name);
+    } else {
+      const next = moved(event.key, at, lines.length);
+      if (next === null) return;
+      setActive(next);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div class="popup" role="dialog" aria-label="Model">
+      <input
+        ref={field}
+        class="picker-field"
+        type="text"
+        role="combobox"
+        aria-label="Find a model, or type its name"
+        placeholder="Find, or type a name"
+        aria-expanded={lines.length > 0}
+        aria-autocomplete="list"
+        aria-controls={lines.length > 0 ? id : undefined}
+        aria-activedescendant={lines.length > 0 ? choiceId(id, at) : undefined}
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(event.currentTarget.value.trim() === "" ? null : 0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {failed !== "" && (
+        <p class="popup-hint" role="status">
+          The models cannot be listed: {failed}
+        </p>
+      )}
+      {lines.length > 0 && (
+        <Listbox
+          id={id}
+          label="Models"
+          active={at}
+          onChoose={(index) => {
+            const line = lines[index];
+            if (line !== undefined) onChoose(line.name);
+          }}
+          choices={lines.map((line) => ({
+            key: line.name,
+            selected: line.name === value,
+            content: (
+              <>
+                <Icon name={line.name === value ? "check" : "blank"} />
+                <span class="choice-text">
+                  <bdi class="choice-title">{line.name}</bdi>
+                  <span class="choice-hint">{line.hint}</span>
+                </span>
+              </>
+            ),
+          }))}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The models that a typed text fits, and the text itself as a name where it is none of theirs. */
+function linesOf(models: readonly Model[], typed: string): Line[] {
+  const name = typed.trim();
+  const lines = models
+    .filter((model) => model.name.toLowerCase().includes(name.toLowerCase()))
+    .map((model) => ({
+      name: model.name,
+      hint: `${amount(model.contextWindow)} tokens · ${model.provider}${model.current ? " · default" : ""}`,
+    }));
+  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, hint: "Use this name" });
+  return lines;
+}

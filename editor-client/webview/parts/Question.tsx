@@ -1,0 +1,57 @@
+import { useHands } from "../hands";
+import type { Mention } from "../../src/protocol/types";
+
+interface Props {
+  text: string;
+  mentions: readonly Mention[];
+  /** Bring it into the composer; null where that cannot be done now. */
+  onEdit: (() => void) | null;
+}
+
+/** What the user said. */
+export function Question({ text, mentions, onEdit }: Props) {
+  const { panel } = useHands();
+  return (
+    <div class="question">
+      <div class="question-text" dir="auto">
+        {text}
+      </div>
+      {mentions.length > 0 && (
+        <ul class="mentions" aria-label="Mentioned">
+          {mentions.map((mention) => (
+            <li key={mention.path}>
+              <MentionLink mention={mention} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="question-actions">
+        {onEdit !== null && (
+          <button type="button" class="link-button" onClick={onEdit}>
+            Edit and resend
+          </button>
+        )}
+        <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text })}>
+          Copy
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function MentionLink({ mention: { path, kind, uri } }: { mention: Mention }) {
+  const { panel } = useHands();
+  if (kind !== "file") {
+    return (
+      <span class="mention" data-kind={kind} title={kind === "unresolved" ? "Not found" : undefined}>
+        <bdi>{path}</bdi>
+      </span>
+    );
+  }
+  const open = (): void => panel.tell(uri === undefined ? { kind: "open", path } : { kind: "open", uri, path });
+  return (
+    <button type="button" class="link-button mention" data-kind={kind} onClick={open}>
+      <bdi>{path}</bdi>
+    </button>
+  );
+}

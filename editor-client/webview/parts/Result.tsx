@@ -1,0 +1,69 @@
+import { useMemo, useState } from "preact/hooks";
+import type { ToolCall } from "../../src/protocol/types";
+import { ansiHtml, plain } from "../text/ansi";
+import { Growing } from "../text/Growing";
+import { Html } from "../text/Html";
+import { partsOf } from "../text/toolResult";
+import { Visible } from "./Visible";
+
+/** Of a longer text only the beginning is shown at first. */
+const CHARACTERS = 20_000;
+
+/** Facts for programs. */
+const DULL = new Set(["mtime", "size", "source", "applied", "replacements", "changed_lines", "sandboxed"]);
+
+/** What a tool gave, without what its call or its diff says already. */
+export function Result({ content, call }: { content: string; call: ToolCall }) {
+  const { error, text, bodies, facts: all } = useMemo(() => partsOf(content), [content]);
+  const facts = all.filter(({ name, value }) => !DULL.has(name) && call.args?.[name] !== value);
+  return (
+    <div class="result">
+      {error !== "" && (
+        <p class="error" dir="auto">
+          <Visible text={error} />
+        </p>
+      )}
+      {text !== "" && text !== error && (
+        <p dir="auto">
+          <Visible text={text} />
+        </p>
+      )}
+      {bodies.map(({ name, text: body }) =>
+        (name === "diff" && call.diff !== undefined) || call.args?.[name] === body ? null : (
+          <Output key={name} name={name} text={body} />
+        ),
+      )}
+      {facts.length > 0 && (
+        <dl class="facts">
+          {facts.map(({ name, value }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd dir="ltr">
+                <Visible text={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </div>
+  );
+}
+
+function Output({ name, text }: { name: string; text: string }) {
+  const [whole, setWhole] = useState(false);
+  const shown = whole || text.length <= CHARACTERS ? text : text.slice(0, CHARACTERS);
+  const html = useMemo(() => ansiHtml(shown), [shown]);
+  return (
+    <figure class="output" dir="ltr">
+      <figcaption>{name}</figcaption>
+      <pre tabIndex={0}>
+        {html === null ? <Growing as="code" text={plain(shown)} /> : <Html as="code" html={html} />}
+      </pre>
+      {shown.length < text.length && (
+        <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
+          Show all {text.length.toLocaleString("en")} characters
+        </button>
+      )}
+    </figure>
+  );
+}

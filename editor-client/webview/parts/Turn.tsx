@@ -1,0 +1,103 @@
+import "../style/turn.css";
+import { memo } from "preact/compat";
+import { useHands } from "../hands";
+import type { Turn as TurnEntry } from "../state";
+import { figures, inFull, stopped } from "../text/words";
+import { Changes } from "./Changes";
+import { Icon } from "./Icon";
+import { Items } from "./Items";
+import { Question } from "./Question";
+import { Ticking } from "./Ticking";
+
+interface Props {
+  chatId: string;
+  turn: TurnEntry;
+  running: boolean;
+  accepted: boolean;
+  results: ReadonlyMap<string, string>;
+}
+
+/** A question and all that came of it. */
+export const Turn = memo(function Turn({ chatId, turn, running, accepted, results }: Props) {
+  const { actions } = useHands();
+  const state = stateOf(turn, running);
+  return (
+    <article
+      class="turn"
+      data-turn-id={turn.id}
+      data-state={state}
+      data-withdrawn={turn.withdrawn}
+      aria-label={`Turn: ${turn.text.slice(0, 80)}`}
+      aria-busy={running}
+    >
+      <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
+      <Items items={turn.items} results={results} running={running} />
+      {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} />}
+    </article>
+  );
+});
+
+function stateOf(turn: TurnEntry, running: boolean): string {
+  if (turn.result !== null) return turn.result.stopReason;
+  return running ? "running" : "interrupted";
+}
+
+/** That something is under way, where nothing else moves. */
+function Working({ turn }: { turn: TurnEntry }) {
+  const last = turn.items[turn.items.length - 1];
+  const waiting = last?.kind === "call" && last.call.status === "awaiting_approval";
+  return (
+    <p class="working" aria-hidden="true">
+      {!waiting && <span class="spinner" />}
+      <span>{waiting ? "Waits for you" : "Working"}</span>
+      {turn.at > 0 && <Ticking since={turn.at} />}
+    </p>
+  );
+}
+
+function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; accepted: boolean }) {
+  const { panel, actions } = useHands();
+  const { result } = turn;
+  const reason = result === null ? "Interrupted: codelaw stopped before the turn ended" : stopped(result.stopReason);
+  const last = turn.items.reduce((most, item) => Math.max(most, item.at), 0);
+  const seconds = turn.at > 0 && last > turn.at ? last - turn.at : null;
+  const answer = answerOf(turn);
+  return (
+    <>
+      {result?.error !== undefined && (
+        <p class="notice" data-level="error" dir="auto">
+          <Icon name="warning" />
+          <span>
+            {result.error.message} <span class="hint">{result.error.hint}</span>
+          </span>
+        </p>
+      )}
+      {result !== null && result.changes.length > 0 && <Changes chatId={chatId} turn={turn} accepted={accepted} />}
+      <footer class="turn-footer">
+        {reason !== "" && <span class="reason">{reason}</span>}
+        {result !== null && (
+          <span class="figures" title={inFull(result.usage)}>
+            {figures(result, seconds).join(" · ")}
+          </span>
+        )}
+        <span class="turn-actions">
+          {answer !== "" && (
+            <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text: answer })}>
+              Copy answer
+            </button>
+          )}
+          <button type="button" class="link-button" onClick={() => void actions.retry(turn)}>
+            Retry
+          </button>
+        </span>
+      </footer>
+    </>
+  );
+}
+
+function answerOf({ items }: TurnEntry): string {
+  return items
+    .flatMap((item) => (item.kind === "answer" ? [item.text] : []))
+    .join("")
+    .trim();
+}

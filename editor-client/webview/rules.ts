@@ -1,0 +1,110 @@
+// What the panel does by itself: with messages of the extension's, after a restart of the server, and for chats that
+// run elsewhere.
+import type { ToPanel } from "../src/messages";
+import type { Actions, Panel } from "./panel";
+import { readModels } from "./reading";
+
+/** How long a running chat may be silent before the panel asks. */
+export const SILENCE_MS = 2000;
+
+export interface Habits {
+  told(message: ToPanel): void;
+  /** To be called every now and then. */
+  look(now: number): void;
+  /** Something of the running turn was heard. */
+  heard(now: number): void;
+}
+
+/** The panel's habits; `focusInput` is called when the user is to write. */
+export function makeHabits(panel: Panel, actions: Actions, focusInput: () => void): Habits {
+  let session: number | null = null;
+  let lastHeard = 0;
+
+  const server = (message: Extract<ToPanel, { kind: "server" }>): void => {
+    panel.dispatch({ kind: "server", server: message.server });
+    if (message.server.phase !== "ready" || message.server.session === session) return;
+    session = message.server.session;
+    const { chat, opening, problem } = panel.state();
+    // That the server was gone is no news any more.
+    if (problem?.code === "disconnected") panel.dispatch({ kind: "problem", problem: null });
+    if (opening !== null) void actions.openChat(opening);
+    else if (chat !== null) void actions.catchUp();
+    void readModels(panel);
+  };
+
+  const show = (message: Extract<ToPanel, { kind: "show" }>): void => {
+    const { chatId, page } = message;
+    if (chatId !== undefined && (chatId === null || chatId !== panel.state().chat?.chat.id)) {
+      void actions.openChat(chatId);
+    }
+    if (page === "chats") void actions.listChats("", false);
+    if (page === "context") void actions.inspect();
+    panel.dispatch({ kind: "page", page });
+    if (page === "chat") focusInput();
+  };
+
+  const ask = async (message: Extract<ToPanel, { kind: "ask" }>): Promise<void> => {
+    if (message.newChat) await actions.openChat(null);
+    panel.dispatch({ kind: "page", page: "chat" });
+    const { text, attachments } = panel.state().composer;
+    panel.dispatch({ kind: "composer", composer: { text: message.text, attachments: message.attachments } });
+    // It takes at once what it sends; what stood there was not asked about and goes back in.
+    const sent = actions.send();
+    const left = panel.state().composer;
+    const both = [left.text, text].filter((part) => part !== "").join("\n\n");
+    panel.dispatch({ kind: "composer", composer: { text: both, attachments: [...left.attachments, ...attachments] } });
+    await sent;
+  };
+
+  const choose = (what: "mode" | "model" | "strategy"): void => {
+    panel.dispatch({ kind: "page", page: "chat" });
+    panel.dispatch({ kind: "choosing", what });
+  };
+
+  const told = (message: ToPanel): void => {
+    switch (message.kind) {
+      case "server":
+        server(message);
+        return;
+      case "show":
+        show(message);
+        return;
+      case "ask":
+        void ask(message);
+        return;
+      case "choose":
+        if (message.what === "compact") void actions.compact();
+        else choose(message.what);
+        return;
+      case "attach":
+        panel.dispatch(message);
+        panel.dispatch({ kind: "page", page: "chat" });
+        focusInput();
+        return;
+      case "approval":
+      case "approvalGone":
+      case "accepted":
+        panel.dispatch(message);
+        return;
+      case "event":
+      case "answer":
+      case "refused":
+        return; // the link has dealt with them
+    }
+  };
+
+  const look = (now: number): void => {
+    const { chat, server: state } = panel.state();
+    if (chat === null || chat.running === null || state.phase !== "ready" || now - lastHeard < SILENCE_MS) return;
+    lastHeard = now;
+    void actions.catchUp();
+  };
+
+  return {
+    told,
+    look,
+    heard: (now) => {
+      lastHeard = now;
+    },
+  };
+}

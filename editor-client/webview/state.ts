@@ -1,0 +1,184 @@
+// What the panel shows, as one immutable value. Everything of the server's in it can be read from the server again.
+import type { Attachment, OpenApproval, Page, Problem, ServerState } from "../src/messages";
+import type {
+  Archive,
+  Chat,
+  ChatEvent,
+  ChatRecord,
+  CompactionReport,
+  ContextReport,
+  Model,
+  Mention,
+  TodoItem,
+  ToolCall,
+  TurnResult,
+  UsageReport,
+} from "../src/protocol/types";
+
+export interface State {
+  server: ServerState;
+  page: Page;
+  /** Null: a chat that is made with its first message. */
+  chat: ChatState | null;
+  /** A chat that is being read: its id. */
+  opening: string | null;
+  chats: ChatsState;
+  models: Model[];
+  context: ContextState;
+  /** Questions that wait for the user, oldest first, of all chats. */
+  approvals: OpenApproval[];
+  composer: ComposerState;
+  /** What the next chat begins with; null where the server's default holds. */
+  next: { mode: Chat["mode"] | null; model: string | null; strategy: Chat["strategy"] | null };
+  /** `chatId/turnId` of turns whose changes were accepted. */
+  accepted: ReadonlySet<string>;
+  /** The picker that is open. */
+  choosing: "mode" | "model" | "strategy" | null;
+  /** What went wrong with something the user asked for; dismissed by the user or by the next success. */
+  problem: Problem | null;
+}
+
+export interface ChatState {
+  chat: Chat;
+  /** The largest `seq` that is in here. */
+  lastSeq: number;
+  /** Oldest first. */
+  entries: Entry[];
+  /** There are turns before the first entry. */
+  earlier: boolean;
+  /** Earlier turns are being read. */
+  readingEarlier: boolean;
+  /** The id of the running turn. */
+  running: string | null;
+  todo: TodoItem[];
+  /** The newest report of a model call. */
+  usage: UsageReport | null;
+  compacting: boolean;
+  /** What tools gave, by callId: the content of the tool message. Read when a call is unfolded. */
+  results: ReadonlyMap<string, string>;
+}
+
+/** A turn, or what happened between turns. */
+export type Entry = Turn | Between;
+
+export interface Turn {
+  kind: "turn";
+  id: string;
+  text: string;
+  mentions: Mention[];
+  /** Seconds since the epoch. */
+  at: number;
+  items: Item[];
+  result: TurnResult | null;
+  /** It ended when its server died, without a result. */
+  interrupted: boolean;
+  /** Its changes were undone. */
+  reverted: boolean;
+  /** The model no longer sees it. */
+  withdrawn: boolean;
+}
+
+export interface Between {
+  kind: "between";
+  id: string;
+  items: Item[];
+}
+
+export type Item = Thought | Answer | Call | Notice | Steer | Compaction;
+
+/** `id` is unique in its entry and stays the same while the item grows. */
+interface Base {
+  id: string;
+  step: number;
+  at: number;
+}
+export interface Thought extends Base {
+  kind: "thought";
+  text: string;
+}
+export interface Answer extends Base {
+  kind: "answer";
+  text: string;
+}
+/** `startedAt` and `endedAt` in seconds since the epoch; the time waited for the user does not count as run. */
+export interface Call extends Base {
+  kind: "call";
+  call: ToolCall;
+  startedAt: number | null;
+  endedAt: number | null;
+}
+export interface Notice extends Base {
+  kind: "notice";
+  level: "info" | "warning" | "error";
+  code: string;
+  message: string;
+}
+export interface Steer extends Base {
+  kind: "steer";
+  text: string;
+}
+export interface Compaction extends Base {
+  kind: "compaction";
+  phase: "started" | "summarising" | "finished" | "failed" | "cancelled";
+  report: CompactionReport | null;
+}
+
+export interface ChatsState {
+  query: string;
+  chats: Chat[];
+  nextCursor: string | null;
+  loading: boolean;
+}
+
+export interface ContextState {
+  report: ContextReport | null;
+  archive: Archive | null;
+  loading: boolean;
+  problem: Problem | null;
+}
+
+export interface ComposerState {
+  text: string;
+  attachments: Attachment[];
+  /** The turn whose text is being edited: sending makes a fork that ends before it. */
+  editing: { chatId: string; turnId: string; before: string | null } | null;
+  /** The id of the `chat/send` that has no `turn_started` yet. */
+  sending: number | null;
+  /** What that request said: shown as a turn until the turn itself is there. */
+  pending: Pending | null;
+}
+
+/** A message on its way to the server; without `chatId` it makes a chat. */
+export interface Pending {
+  chatId: string | null;
+  text: string;
+  attachments: Attachment[];
+}
+
+/** Everything that changes the state; `reduce` in store.ts takes it in. */
+export type Action =
+  | { kind: "server"; server: ServerState }
+  | { kind: "accepted"; turns: string[] }
+  | { kind: "events"; events: ChatEvent[] }
+  | { kind: "opening"; chatId: string | null }
+  /** A chat as it was read: `replace` shows it, `earlier` puts older turns in front, `since` appends what was missed after `asked`. */
+  | { kind: "record"; how: "replace" | "earlier" | "since"; record: ChatRecord; asked?: number }
+  | { kind: "readingEarlier"; reading: boolean }
+  | { kind: "results"; chatId: string; results: ReadonlyMap<string, string> }
+  | { kind: "page"; page: Page }
+  | { kind: "chats"; query: string; chats: Chat[]; nextCursor: string | null; more: boolean }
+  | { kind: "chatsLoading"; query: string }
+  | { kind: "chatChanged"; chat: Chat }
+  | { kind: "chatDeleted"; chatId: string }
+  | { kind: "models"; models: Model[] }
+  | { kind: "next"; next: Partial<State["next"]> }
+  | { kind: "contextLoading" }
+  | { kind: "context"; report: ContextReport | null; archive: Archive | null; problem: Problem | null }
+  | { kind: "approval"; approval: OpenApproval }
+  | { kind: "approvalGone"; id: number }
+  | { kind: "composer"; composer: Partial<ComposerState> }
+  | { kind: "attach"; attachments: Attachment[]; text?: string }
+  | { kind: "reverted"; chatId: string; turnId: string }
+  /** Open a picker, or close it; a `choose` of the extension's becomes this. */
+  | { kind: "choosing"; what: State["choosing"] }
+  | { kind: "problem"; problem: Problem | null };

@@ -1,0 +1,295 @@
+// The panel's state and everything that changes it. Pure: the same actions always give the same state.
+import type { Kept, ServerState } from "../src/messages";
+import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
+import { fold } from "./fold";
+import type { Action, ChatState, ChatsState, ComposerState, Entry, State } from "./state";
+
+const SEARCHING: ServerState = {
+  phase: "searching",
+  session: 0,
+  message: "",
+  actions: [],
+  methods: [],
+  offline: false,
+};
+
+/** The state before anything is known but what the editor kept. */
+export function initial(kept: Kept | null): State {
+  return {
+    server: SEARCHING,
+    page: "chat",
+    chat: null,
+    opening: kept?.chatId ?? null,
+    chats: { query: "", chats: [], nextCursor: null, loading: false },
+    models: [],
+    context: { report: null, archive: null, loading: false, problem: null },
+    approvals: [],
+    composer: {
+      text: kept?.draft ?? "",
+      attachments: kept?.attachments ?? [],
+      editing: null,
+      sending: null,
+      pending: null,
+    },
+    next: { mode: null, model: null, strategy: null },
+    accepted: new Set(),
+    choosing: null,
+    problem: null,
+  };
+}
+
+/** What the editor is to keep of it; a message that has not arrived counts as a draft. */
+export function kept(state: State): Kept {
+  const { composer } = state;
+  const draft = [composer.pending?.text ?? "", composer.text].filter((text) => text !== "").join("\n\n");
+  const attachments = [...(composer.pending?.attachments ?? []), ...composer.attachments];
+  return { chatId: state.chat?.chat.id ?? state.opening, draft, attachments };
+}
+
+/** The state after an action. */
+export function reduce(state: State, action: Action): State {
+  switch (action.kind) {
+    case "server":
+      return { ...state, server: action.server };
+    case "accepted":
+      return { ...state, accepted: new Set(action.turns) };
+    case "events":
+      return heard(state, action.events);
+    case "opening":
+      return { ...state, page: "chat", opening: action.chatId, chat: null, context: forgotten(state) };
+    case "record":
+      return recorded(state, action.how, action.record, action.asked);
+    case "readingEarlier":
+      return inChat(state, (chat) => ({ ...chat, readingEarlier: action.reading }));
+    case "results":
+      return inChat(state, (chat) =>
+        chat.chat.id === action.chatId ? { ...chat, results: new Map([...chat.results, ...action.results]) } : chat,
+      );
+    case "page":
+      return { ...state, page: action.page };
+    case "chats":
+      return { ...state, chats: listed(state.chats, action) };
+    case "chatsLoading":
+      return { ...state, chats: { ...state.chats, query: action.query, loading: true } };
+    case "chatChanged":
+      return withChat(state, action.chat);
+    case "chatDeleted":
+      return withoutChat(state, action.chatId);
+    case "models":
+      return { ...state, models: action.models };
+    case "next":
+      return { ...state, next: { ...state.next, ...action.next } };
+    case "contextLoading":
+      return { ...state, context: { ...state.context, loading: true, problem: null } };
+    case "context":
+      return {
+        ...state,
+        context: { report: action.report, archive: action.archive, loading: false, problem: action.problem },
+      };
+    case "approval": {
+      const others = state.approvals.filter(({ id }) => id !== action.approval.id);
+      return { ...state, approvals: [...others, action.approval] };
+    }
+    case "approvalGone":
+      return { ...state, approvals: state.approvals.filter(({ id }) => id !== action.id) };
+    case "composer":
+      return { ...state, composer: { ...state.composer, ...action.composer } };
+    case "attach":
+      return { ...state, composer: attached(state.composer, action) };
+    case "reverted":
+      return inChat(state, (chat) => (chat.chat.id === action.chatId ? reverted(chat, action.turnId) : chat));
+    case "choosing":
+      return { ...state, choosing: action.what };
+    case "problem":
+      return state.problem === action.problem ? state : { ...state, problem: action.problem };
+  }
+}
+
+function inChat(state: State, change: (chat: ChatState) => ChatState): State {
+  if (state.chat === null) return state;
+  const chat = change(state.chat);
+  return chat === state.chat ? state : { ...state, chat };
+}
+
+function forgotten(state: State): State["context"] {
+  return { ...state.context, report: null, archive: null, problem: null };
+}
+
+// -------------------------------------------------------------------------------------------------------------- events
+
+function heard(before: State, events: readonly ChatEvent[]): State {
+  let state = before;
+  for (const event of events) {
+    if (event.event.kind === "turn_started") state = arrived(state, event, event.event.text);
+    if (event.event.kind === "turn_ended") state = markRunning(state, event.chatId, null);
+  }
+  return inChat(state, (chat) =>
+    fold(
+      chat,
+      events.filter(({ chatId }) => chatId === chat.chat.id),
+      true,
+    ),
+  );
+}
+
+/** A turn has begun: what was pending is there now, and a chat that it made is the one at hand. */
+function arrived(before: State, event: ChatEvent, text: string): State {
+  const state = markRunning(before, event.chatId, event.turnId);
+  const { pending } = state.composer;
+  if (pending === null || pending.text !== text || (pending.chatId ?? event.chatId) !== event.chatId) return state;
+  const composer = { ...state.composer, sending: null, pending: null };
+  if (pending.chatId !== null || state.chat !== null || state.opening !== null) return { ...state, composer };
+  return { ...state, composer, chat: emptyChat(born(state, event), event.seq - 1) };
+}
+
+function born(state: State, { chatId, turnId, at }: ChatEvent): Chat {
+  const { mode, model, strategy } = state.next;
+  return {
+    id: chatId,
+    title: "",
+    kind: "panel",
+    mode: mode ?? "agent",
+    model: model ?? state.models.find(({ current }) => current)?.name ?? "",
+    strategy: strategy ?? "layered",
+    createdAt: at,
+    updatedAt: at,
+    turns: 1,
+    running: turnId,
+  };
+}
+
+function emptyChat(chat: Chat, lastSeq: number): ChatState {
+  return {
+    chat,
+    lastSeq,
+    entries: [],
+    earlier: false,
+    readingEarlier: false,
+    running: null,
+    todo: [],
+    usage: null,
+    compacting: false,
+    results: new Map(),
+  };
+}
+
+function markRunning(state: State, chatId: string, running: string | null): State {
+  const mark = (chat: Chat): Chat => (chat.id === chatId && chat.running !== running ? { ...chat, running } : chat);
+  const chats = state.chats.chats.map(mark);
+  const changed = chats.some((chat, place) => chat !== state.chats.chats[place]);
+  return changed ? { ...state, chats: { ...state.chats, chats } } : state;
+}
+
+// ------------------------------------------------------------------------------------------------------------- records
+
+function recorded(state: State, how: "replace" | "earlier" | "since", record: ChatRecord, asked?: number): State {
+  const same = state.chat?.chat.id === record.chat.id ? state.chat : null;
+  const last = record.events.reduce((most, { seq }) => Math.max(most, seq), asked ?? 0);
+  if (how === "earlier") return same === null ? state : { ...state, chat: preceded(same, record) };
+  if (how === "since" && same === null) return state;
+  // What was heard since the record was made is not in it.
+  const goesOn = same !== null && (how === "since" || last < same.lastSeq);
+  const base = goesOn ? rewound(same, how === "since" ? record.events : [], asked) : emptyRecord(record);
+  let chat = fold(
+    { ...base, chat: record.chat, results: withResults(base.results, record.messages) },
+    record.events,
+    false,
+  );
+  if (base.lastSeq <= last) chat = settled({ ...chat, running: record.running });
+  const next = { ...state, chat, opening: state.opening === record.chat.id ? null : state.opening };
+  return how === "since" ? cleared(next, chat, base.entries.length) : next;
+}
+
+/** What was read from the beginning of a turn on takes the place of what is here from that turn on. */
+function rewound(chat: ChatState, events: readonly ChatEvent[], asked = chat.lastSeq): ChatState {
+  const first = events[0];
+  if (asked >= chat.lastSeq || first?.event.kind !== "turn_started") return chat;
+  const place = chat.entries.findIndex(({ id }) => id === first.turnId);
+  return place === -1 ? chat : { ...chat, entries: chat.entries.slice(0, place), lastSeq: asked };
+}
+
+function emptyRecord(record: ChatRecord): ChatState {
+  return { ...emptyChat(record.chat, 0), earlier: record.earlier };
+}
+
+/** A turn without an end that does not run: its server died. */
+function settled(chat: ChatState): ChatState {
+  const entries = chat.entries.map((entry): Entry => {
+    if (entry.kind !== "turn" || entry.result !== null) return entry;
+    const interrupted = entry.id !== chat.running;
+    if (entry.interrupted === interrupted) return entry;
+    return { ...entry, interrupted };
+  });
+  return entries.some((entry, place) => entry !== chat.entries[place]) ? { ...chat, entries } : chat;
+}
+
+/** A message whose turn the record has is no longer pending. */
+function cleared(state: State, chat: ChatState, from: number): State {
+  const { pending } = state.composer;
+  if (pending === null || pending.chatId !== chat.chat.id) return state;
+  const there = chat.entries.slice(from).some((entry) => entry.kind === "turn" && entry.text === pending.text);
+  return there ? { ...state, composer: { ...state.composer, sending: null, pending: null } } : state;
+}
+
+function preceded(chat: ChatState, record: ChatRecord): ChatState {
+  const empty = { ...emptyRecord(record), earlier: false };
+  const older = settled({ ...fold(empty, record.events, false), running: chat.running }).entries;
+  const known = new Set(chat.entries.map(({ id }) => id));
+  return {
+    ...chat,
+    entries: [...older.filter(({ id }) => !known.has(id)), ...chat.entries],
+    earlier: record.earlier,
+    readingEarlier: false,
+    results: withResults(chat.results, record.messages),
+  };
+}
+
+/** What tools gave according to these messages. */
+export function resultsOf(messages: readonly Message[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { role, content, metadata } of messages) {
+    if (role === "tool" && metadata.callId !== undefined) found.set(metadata.callId, content);
+  }
+  return found;
+}
+
+function withResults(before: ReadonlyMap<string, string>, messages: readonly Message[]): ReadonlyMap<string, string> {
+  const found = resultsOf(messages);
+  return found.size === 0 ? before : new Map([...before, ...found]);
+}
+
+function reverted(chat: ChatState, turnId: string): ChatState {
+  const entries = chat.entries.map((entry) =>
+    entry.kind === "turn" && entry.id === turnId && !entry.reverted ? { ...entry, reverted: true } : entry,
+  );
+  return { ...chat, entries };
+}
+
+// --------------------------------------------------------------------------------------------------- lists and the rest
+
+function listed(before: ChatsState, action: Extract<Action, { kind: "chats" }>): ChatsState {
+  if (before.query !== action.query) return before;
+  const shown = new Set(action.more ? before.chats.map(({ id }) => id) : []);
+  const chats = [...(action.more ? before.chats : []), ...action.chats.filter(({ id }) => !shown.has(id))];
+  return { query: action.query, chats, nextCursor: action.nextCursor, loading: false };
+}
+
+function withChat(state: State, chat: Chat): State {
+  const chats = state.chats.chats.map((one) => (one.id === chat.id ? chat : one));
+  const next = { ...state, chats: { ...state.chats, chats } };
+  return inChat(next, (shown) => (shown.chat.id === chat.id ? { ...shown, chat } : shown));
+}
+
+function withoutChat(state: State, chatId: string): State {
+  const chats = state.chats.chats.filter(({ id }) => id !== chatId);
+  const next = { ...state, chats: { ...state.chats, chats } };
+  return state.chat?.chat.id === chatId ? { ...next, chat: null, context: forgotten(state) } : next;
+}
+
+function attached(composer: ComposerState, action: Extract<Action, { kind: "attach" }>): ComposerState {
+  const key = (one: { uri: string; range?: unknown }): string => JSON.stringify([one.uri, one.range ?? null]);
+  const known = new Set(composer.attachments.map(key));
+  const added = action.attachments.filter((one) => !known.has(key(one)));
+  const text = composer.text === "" && action.text !== undefined ? action.text : composer.text;
+  return { ...composer, text, attachments: [...composer.attachments, ...added] };
+}

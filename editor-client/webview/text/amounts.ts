@@ -1,0 +1,15 @@
+// Amounts of tokens and parts of a whole, for people.
+
+/** Three digits and a unit: 900, 12.3k, 161k, 1.05M. */
+export function amount(count: number): string {
+  if (count >= 999_500) return `${digits(count / 1_000_000)}M`;
+  return count >= 1000 ? `${digits(count / 1000)}k` : String(Math.round(count));
+}
+
+const digits = (value: number): string => String(Number(value.toPrecision(3)));
+
+/** `12 %`; what is there but small is `< 1 %`. */
+export function percent(part: number, whole: number): string {
+  const share = whole > 0 ? (100 * part) / whole : 0;
+  return share > 0 && share < 1 ? "< 1 %" : `${Math.round(share)} %`;
+}

@@ -1,0 +1,69 @@
+// How full the window of a chat is, and what its turns have used.
+import type { ContextReport } from "../../src/protocol/types";
+import type { ChatState, Compaction, Turn } from "../state";
+import { amount } from "./amounts";
+import { cost } from "./words";
+
+/** How full the window is; `estimated` after a compaction that no model call has followed yet. */
+export interface WindowUse {
+  tokens: number;
+  window: number;
+  estimated: boolean;
+}
+
+/** By the newest model call, or by the compaction after it; null before the first call. */
+export function windowUse(chat: ChatState | null): WindowUse | null {
+  if (chat === null || chat.usage === null) return null;
+  const { contextTokens: tokens, contextWindow: window } = chat.usage;
+  const last = chat.entries[chat.entries.length - 1];
+  const compacted = last?.kind === "between" ? newest(last.items.filter((item) => item.kind === "compaction")) : null;
+  if (compacted?.report?.compacted === true) return { tokens: compacted.report.tokensAfter, window, estimated: true };
+  return { tokens, window, estimated: false };
+}
+
+/** From how many tokens a chat with this window is compacted, where a report has told it. */
+export const triggerOf = (report: ContextReport | null, window: number): number | null =>
+  report !== null && report.contextWindow === window && report.threshold > 0 ? report.threshold : null;
+
+/** The newest compaction of the turns that are loaded. */
+export function newestCompaction(chat: ChatState | null): Compaction | null {
+  for (const { items } of [...(chat?.entries ?? [])].reverse()) {
+    const found = newest(items.filter((item) => item.kind === "compaction"));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const newest = (items: readonly Compaction[]): Compaction | null => items[items.length - 1] ?? null;
+
+/** What turns have used; `atLeast` when there are more of them than are known here. */
+export interface Bill {
+  tokens: number;
+  /** Null where no price is known. */
+  dollars: number | null;
+  atLeast: boolean;
+}
+
+export const billOf = (turns: readonly Turn[], earlier: boolean): Bill => {
+  const used = turns.flatMap(({ result }) => (result === null ? [] : [result.usage]));
+  const priced = used.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]));
+  return {
+    tokens: used.reduce((sum, { totalTokens }) => sum + totalTokens, 0),
+    dollars: priced.length === 0 ? null : priced.reduce((sum, one) => sum + one, 0),
+    atLeast: earlier || used.length < turns.length || (priced.length > 0 && priced.length < used.length),
+  };
+};
+
+/** The last turn that has ended, and the whole chat. */
+export function billsOf(chat: ChatState | null): { turn: Bill | null; chat: Bill | null } {
+  const turns = (chat?.entries ?? []).filter((entry) => entry.kind === "turn");
+  const ended = turns.filter(({ result }) => result !== null);
+  return {
+    turn: ended.length === 0 ? null : billOf(ended.slice(-1), false),
+    chat: ended.length === 0 ? null : billOf(turns, chat?.earlier === true),
+  };
+}
+
+/** `at least 120k tokens, $0.24`. */
+export const billInWords = ({ tokens, dollars, atLeast }: Bill): string =>
+  `${atLeast ? "at least " : ""}${amount(tokens)} tokens${dollars === null ? "" : `, ${cost(dollars)}`}`;

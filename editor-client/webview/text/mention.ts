@@ -1,0 +1,60 @@
+// Mentions of files in a text that is being typed: `@src/a.py` and `@"a file.py"` (M-1).
+
+/** A mention that is being typed: from its `@` up to `end`, with what stands before the caret as `prefix`. */
+export interface Begun {
+  start: number;
+  end: number;
+  prefix: string;
+  quoted: boolean;
+}
+
+/** A text with the caret in it. */
+export interface Typed {
+  text: string;
+  caret: number;
+}
+
+// More letters than a bare mention may have: what is found by them is inserted in quotes.
+const BARE = /@([\p{L}\p{M}\p{N}/._-]*)$/u;
+const QUOTED = /@"([^"\n]*)$/u;
+const REST_OF_BARE = /^[\p{L}\p{M}\p{N}/._-]*/u;
+const REST_OF_QUOTED = /^[^"\s]*"/u;
+const WORD_BEFORE = /[\p{L}\p{N}]$/u;
+const PLAIN = /^[a-zA-Z0-9/._-]*[a-zA-Z0-9/_-]$/u;
+
+/** The mention that the caret stands in or right behind; null where there is none. */
+export function mentionAt(text: string, caret: number): Begun | null {
+  const before = text.slice(0, caret);
+  const quoted = QUOTED.exec(before);
+  const match = quoted ?? BARE.exec(before);
+  if (match === null || WORD_BEFORE.test(before.slice(0, match.index))) return null;
+  const rest = (quoted ? REST_OF_QUOTED : REST_OF_BARE).exec(text.slice(caret));
+  return {
+    start: match.index,
+    end: caret + (rest?.[0].length ?? 0),
+    prefix: match[1] ?? "",
+    quoted: quoted !== null,
+  };
+}
+
+/** Whether a path can be mentioned at all: a quotation mark or a line break in it has no spelling. */
+export const canBeMentioned = (path: string): boolean => !/["\n\r]/u.test(path);
+
+/** A path as a mention is written, in quotes where the bare form could not hold it. */
+export const spell = (path: string): string =>
+  PLAIN.test(path) && /[a-zA-Z0-9]/u.test(path) ? `@${path}` : `@"${path}"`;
+
+/** Put a file or a folder in the place of the mention begun; behind a folder's slash the caret stands so that it goes on inside. */
+export function complete(text: string, begun: Begun, item: { path: string; kind: "file" | "folder" }): Typed {
+  const before = text.slice(0, begun.start);
+  const after = text.slice(begun.end);
+  if (item.kind === "folder") {
+    const inside = spell(`${item.path.replace(/\/+$/u, "")}/`);
+    const caret = before.length + inside.length - (inside.endsWith('"') ? 1 : 0);
+    return { text: before + inside + after, caret };
+  }
+  const mention = spell(item.path);
+  const space = /^[\s.,;:!?)\]}]/u.test(after) ? "" : " ";
+  const caret = before.length + mention.length + (space || /^[ \t]/u.test(after) ? 1 : 0);
+  return { text: before + mention + space + after, caret };
+}

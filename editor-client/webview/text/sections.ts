@@ -1,0 +1,48 @@
+// The sections of a context report, in the groups in which people think of them.
+import type { ContextReport, Section } from "../../src/protocol/types";
+
+export const GROUPS = ["L1", "law", "summaries", "history", "turn"] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** What a group is called, and what is in it. */
+export const TITLES: Record<Group | "free", { title: string; what: string }> = {
+  L1: { title: "Instructions (L1)", what: "What codelaw tells the model, and the tools" },
+  law: { title: "Law", what: "CODE_LAW.md" },
+  summaries: { title: "Summaries", what: "What stands for the archived rounds" },
+  history: { title: "History", what: "Earlier turns, word for word" },
+  turn: { title: "This turn", what: "The question, what goes along with it, and the steps so far" },
+  free: { title: "Free", what: "" },
+};
+
+const SUMMARIES = new Set(["summaries", "thread_summary"]);
+
+export function groupOf({ layer, name }: Section): Group {
+  if (layer === "L1") return "L1";
+  if (layer === "L2") return "law";
+  if (layer === "L3") return SUMMARIES.has(name) ? "summaries" : "history";
+  return "turn";
+}
+
+/** A group with its sections, in the order they are sent. */
+export interface Grouped {
+  group: Group;
+  tokens: number;
+  sections: Section[];
+}
+
+/** All groups, also the empty ones, so that each keeps its place. */
+export const grouped = (report: ContextReport): Grouped[] =>
+  GROUPS.map((group) => {
+    const sections = report.sections.filter((section) => groupOf(section) === group);
+    return { group, tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0), sections };
+  });
+
+const NAMES = new Map([["scratchpad", "Steps so far"]]);
+
+/** `thread_summary` as `Thread summary`. */
+export function sectionTitle(name: string): string {
+  const known = NAMES.get(name);
+  if (known !== undefined) return known;
+  const words = name.replace(/[_-]+/gu, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,68 @@
+"""What `dev.py vsix` lets out of the house."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dev
+
+WHOLE = {
+    "extension/dist/extension.cjs": b"run()",
+    "extension/dist/panel.js": b"show()",
+    "extension/dist/panel.css": b"a {}",
+    "extension/server/requirements.lock": b"numpy==2",
+    "extension/media/icon.png": b"",
+    "extension/LICENSE.txt": b"MIT",
+    "extension/readme.md": b"",
+    "extension/changelog.md": b"",
+    "extension/package.json": b"{}",
+}
+WHEEL = "extension/server/codelaw-0.1.0-py3-none-any.whl"
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    return tmp_path / "codelaw.vsix"
+
+
+def test_a_whole_package_is_let_out(package: Path) -> None:
+    package.write_bytes(zipped(WHOLE | {WHEEL: zipped({"codelaw/__init__.py": b""})}))
+    assert dev.faults(package) == []
+
+
+@pytest.mark.parametrize("missing", [*WHOLE, WHEEL])
+def test_what_is_missing_is_named(package: Path, missing: str) -> None:
+    whole = WHOLE | {WHEEL: zipped({})}
+    del whole[missing]
+    package.write_bytes(zipped(whole))
+    (wrong,) = dev.faults(package)
+    assert wrong.startswith("it lacks ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("extension/dist/extension.cjs.map", b""),
+        ("extension/test/server/find.test.ts", b""),
+        ("extension/node_modules/a/index.js", b""),
+        ("extension/dist/extra.js", b"//# sourceMappingURL=data:application/json;base64,AA"),
+        ("extension/dist/extra.js", b'"' + str(dev.ROOT).encode() + b'/src"'),
+        (WHEEL, zipped({"codelaw/paths.py": b'"' + str(dev.ROOT).encode() + b'"'})),
+    ],
+)
+def test_what_does_not_belong_in_it_is_named(package: Path, name: str, content: bytes) -> None:
+    package.write_bytes(zipped(WHOLE | {WHEEL: zipped({})} | {name: content}))
+    (wrong,) = dev.faults(package)
+    assert wrong.startswith(name)
