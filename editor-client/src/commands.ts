@@ -7,6 +7,7 @@ import type { ChatView } from "./chat/view";
 import { askSelection, explain, fix } from "./editor/asking";
 import { showLaw } from "./editor/law";
 import type { CommandId, ToPanel } from "./messages";
+import { unlinked } from "./plain";
 import type { Server } from "./server/server";
 import { showError } from "./told";
 
@@ -74,7 +75,7 @@ async function isThere({ state }: Server): Promise<boolean> {
   if (state.phase === "ready" || state.phase === "starting" || state.phase === "searching") return true;
   const message = state.message === "" ? "The server is not running." : state.message;
   const titles = state.actions.map(({ title }) => title);
-  const chosen = await window.showWarningMessage(`codelaw: ${message}`, ...titles);
+  const chosen = await window.showWarningMessage(unlinked(`codelaw: ${message}`), ...titles);
   const action = state.actions.find(({ title }) => title === chosen);
   if (action !== undefined) await commands.executeCommand(action.command);
   return false;

@@ -65,7 +65,7 @@ export type ToPanel =
   | { kind: "refused"; id: number; problem: Problem }
   | { kind: "approval"; approval: OpenApproval }
   | { kind: "approvalGone"; id: number }
-  /** Put these beside the next message; `text` goes into the input when it is empty there. */
+  /** Put these beside the next message; `text` goes into the input, behind what is there. */
   | { kind: "attach"; attachments: Attachment[]; text?: string }
   /** Open a page, or a chat (null: a new one), and focus the input. */
   | { kind: "show"; page: Page; chatId?: string | null }
@@ -80,6 +80,27 @@ export interface Kept {
   chatId: string | null;
   draft: string;
   attachments: Attachment[];
+  editing?: Editing;
+  /** A message that was on its way: `draft` begins with it, unless it has arrived. */
+  sent?: Sent;
+}
+
+/** A message that went to the server at `at`, in seconds since the epoch; without `chatId` it makes a chat. */
+export interface Sent {
+  chatId: string | null;
+  text: string;
+  /** How many attachments went along. */
+  attached: number;
+  at: number;
+}
+
+/** A turn whose text is being edited: sending makes a fork that ends with the turn `before`. */
+export interface Editing {
+  chatId: string;
+  turnId: string;
+  before: string | null;
+  /** What stood in the composer until then; it comes back. */
+  aside?: { text: string; attachments: Attachment[] };
 }
 
 /** From the panel to the extension. */

@@ -1,12 +1,13 @@
 // What went wrong, in one line for a message of the editor's.
 import { window } from "vscode";
+import { unlinked } from "./plain";
 import { refusalOf } from "./server/refusal";
 
 /** The words of any error, with what to do about it. */
 export function sentence(error: unknown): string {
   const { message, hint } = refusalOf(error);
   const ended = /[.!?…]$/.test(message) ? message : `${message}.`;
-  return `codelaw: ${hint === "" ? ended : `${ended} ${hint}`}`;
+  return unlinked(`codelaw: ${hint === "" ? ended : `${ended} ${hint}`}`);
 }
 
 /** Show an error; what the user cancelled is none. */

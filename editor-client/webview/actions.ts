@@ -1,15 +1,15 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
-import type { Attachment } from "../src/messages";
+import type { Attachment, Editing } from "../src/messages";
 import type { Chat, RevertConflict } from "../src/protocol/types";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
-import type { ComposerState, Turn } from "./state";
+import type { ComposerState, Pending, Turn } from "./state";
 
 /** The actions of a panel. */
 export function makeActions(panel: Panel): Actions {
   const reading = makeReading(panel);
-  /** What stood in the composer before a turn was brought there to be edited. */
-  let setAside: Pick<ComposerState, "text" | "attachments"> | null = null;
+  /** How often something was prepared. */
+  let preparations = 0;
 
   const compose = (composer: Partial<ComposerState>): void => panel.dispatch({ kind: "composer", composer });
 
@@ -37,7 +37,27 @@ export function makeActions(panel: Panel): Actions {
   const putBack = (text: string, attachments: Attachment[]): void => {
     const { composer } = panel.state();
     const both = [text, composer.text].filter((part) => part.trim() !== "").join("\n\n");
-    compose({ text: both, attachments: [...attachments, ...composer.attachments], sending: null, pending: null });
+    compose({ text: both, attachments: [...attachments, ...composer.attachments] });
+  };
+
+  /**
+   * What comes before a message is sent anew. It counts as sending, so that nothing is sent twice; null when it failed
+   * or the user has stopped it, and then nothing is to be sent.
+   */
+  const prepared = async <T>(pending: Pending | null, run: () => Promise<T>): Promise<T | null> => {
+    preparations += 1;
+    const mine = -preparations; // no request has such an id
+    const goesOn = (): boolean => panel.state().composer.sending === mine;
+    compose({ sending: mine, pending });
+    try {
+      const result = await run();
+      return goesOn() ? result : null;
+    } catch (error) {
+      tellProblem(panel, error);
+      return null;
+    } finally {
+      if (goesOn()) compose({ sending: null, pending: null });
+    }
   };
 
   /** Begin a turn; the text is shown until the turn itself is there. */
@@ -50,7 +70,7 @@ export function makeActions(panel: Panel): Actions {
       ),
       ...(chatId === null ? { mode: next.mode, model: next.model, strategy: next.strategy } : { chatId }),
     });
-    compose({ sending: asked.id, pending: { chatId, text, attachments } });
+    compose({ sending: asked.id, pending: { chatId, text, attachments, at: Date.now() / 1000 }, sent: null });
     const waits = (): boolean => panel.state().composer.sending === asked.id;
     try {
       const result = await asked;
@@ -60,8 +80,13 @@ export function makeActions(panel: Panel): Actions {
       if (panel.state().chat?.chat.id === result.chatId) await reading.catchUp();
       else if (chatId === null && panel.state().chat === null) await reading.openChat(result.chatId);
     } catch (error) {
-      if (waits()) putBack(text, attachments);
+      if (waits()) {
+        compose({ sending: null, pending: null });
+        putBack(text, attachments);
+      }
       tellProblem(panel, error);
+      // Somebody else's turn runs there that was not heard of.
+      if (problemOf(error).code === "chat_busy" && panel.state().chat?.chat.id === chatId) void reading.catchUp();
     }
   };
 
@@ -76,7 +101,8 @@ export function makeActions(panel: Panel): Actions {
       await panel.request("codelaw/chat/steer", { chatId, text });
       panel.dispatch({ kind: "problem", problem: null });
     } catch (error) {
-      if (problemOf(error).code !== "turn_not_found") {
+      // Beside a message that is on its way there is no other.
+      if (problemOf(error).code !== "turn_not_found" || panel.state().composer.sending !== null) {
         putBack(text, attachments);
         tellProblem(panel, error);
         return;
@@ -86,19 +112,32 @@ export function makeActions(panel: Panel): Actions {
     }
   };
 
+  /** Send a turn's text in a fork; what stood in the composer before comes back at once. */
+  const sendEdited = async (editing: Editing, text: string, attachments: Attachment[]): Promise<void> => {
+    compose({ text: editing.aside?.text ?? "", attachments: editing.aside?.attachments ?? [], editing: null });
+    const pending = { chatId: editing.chatId, text, attachments };
+    const made = await prepared(pending, () => fork(editing.chatId, editing.before));
+    if (made !== null) {
+      await begin(made, text, attachments);
+      return;
+    }
+    const { composer } = panel.state();
+    if (composer.editing !== null) {
+      putBack(text, attachments);
+      return;
+    }
+    const aside = { text: composer.text, attachments: composer.attachments };
+    compose({ text, attachments, editing: { ...editing, aside } });
+    panel.dispatch({ kind: "page", page: "chat" });
+  };
+
   const send = async (): Promise<void> => {
     const { composer, chat, opening } = panel.state();
     const { text, attachments, editing } = composer;
     if (text.trim() === "" || composer.sending !== null || opening !== null || !ready()) return;
     panel.dispatch({ kind: "problem", problem: null });
     if (editing !== null) {
-      const forked = await attempt(async () => {
-        const made = await fork(editing.chatId, editing.before);
-        compose({ text: setAside?.text ?? "", attachments: setAside?.attachments ?? [], editing: null });
-        setAside = null;
-        await begin(made, text, attachments);
-      });
-      if (!forked) panel.dispatch({ kind: "page", page: "chat" });
+      await sendEdited(editing, text, attachments);
       return;
     }
     const steers = chat !== null && chat.running !== null;
@@ -111,27 +150,32 @@ export function makeActions(panel: Panel): Actions {
   const stop = async (): Promise<void> => {
     const { chat, composer } = panel.state();
     const { sending } = composer;
+    // What is only prepared is not sent then.
+    if (sending !== null && sending < 0) compose({ sending: null, pending: null });
     try {
       const stopped = chat !== null && (await panel.request("codelaw/chat/cancel", { chatId: chat.chat.id })).cancelled;
-      if (!stopped && sending !== null) panel.tell({ kind: "withdraw", id: sending });
+      if (!stopped && sending !== null && sending > 0) panel.tell({ kind: "withdraw", id: sending });
     } catch (error) {
       tellProblem(panel, error);
     }
   };
 
   /** The turn before, for a fork that ends there. */
-  const turnBefore = async (turn: Turn): Promise<string | null> => {
-    const place = (): { turns: string[]; at: number } => {
-      const turns = (panel.state().chat?.entries ?? []).filter(({ kind }) => kind === "turn").map(({ id }) => id);
-      return { turns, at: turns.indexOf(turn.id) };
+  const turnBefore = async (chatId: string, turn: Turn): Promise<string | null> => {
+    const place = (): { before: string | null; at: number; earlier: boolean } => {
+      const { chat } = panel.state();
+      if (chat?.chat.id !== chatId) return { before: null, at: -1, earlier: false };
+      const turns = chat.entries.filter(({ kind }) => kind === "turn").map(({ id }) => id);
+      const at = turns.indexOf(turn.id);
+      return { before: turns[at - 1] ?? null, at, earlier: at === 0 && chat.earlier };
     };
-    if (place().at === 0 && panel.state().chat?.earlier === true) await reading.loadEarlier();
-    const { turns, at } = place();
-    if (at === 0 && panel.state().chat?.earlier === true) {
+    if (place().earlier) await reading.loadEarlier();
+    const { before, at, earlier } = place();
+    if (at === -1 || earlier) {
       const hint = "Scroll up to read the turns before it, then try again.";
       throw new PanelProblem({ code: "turn_not_found", message: "The turns before this one are not here yet.", hint });
     }
-    return turns[at - 1] ?? null;
+    return before;
   };
 
   const retry = async (turn: Turn): Promise<void> => {
@@ -139,15 +183,14 @@ export function makeActions(panel: Panel): Actions {
     if (chat === null || panel.state().composer.sending !== null || !ready()) return;
     const chatId = chat.chat.id;
     const turns = chat.entries.filter(({ kind }) => kind === "turn");
-    await attempt(async () => {
-      if (turns[turns.length - 1]?.id !== turn.id) {
-        const made = await fork(chatId, await turnBefore(turn));
-        await begin(made, turn.text, attachmentsOf(turn));
-        return;
-      }
+    const last = turns[turns.length - 1]?.id === turn.id;
+    panel.dispatch({ kind: "problem", problem: null });
+    const where = await prepared(null, async () => {
+      if (!last) return fork(chatId, await turnBefore(chatId, turn));
       if (!turn.withdrawn) await forget(chatId, turn.id);
-      await begin(chatId, turn.text, attachmentsOf(turn));
+      return chatId;
     });
+    if (where !== null) await begin(where, turn.text, attachmentsOf(turn));
   };
 
   const forget = async (chatId: string, turnId: string): Promise<void> => {
@@ -159,20 +202,21 @@ export function makeActions(panel: Panel): Actions {
   };
 
   const edit = async (turn: Turn): Promise<void> => {
-    const { chat, composer } = panel.state();
-    if (chat === null) return;
+    const chatId = panel.state().chat?.chat.id;
+    if (chatId === undefined) return;
     await attempt(async () => {
-      const before = await turnBefore(turn);
-      if (composer.editing === null) setAside = { text: composer.text, attachments: composer.attachments };
-      const editing = { chatId: chat.chat.id, turnId: turn.id, before };
-      compose({ text: turn.text, attachments: attachmentsOf(turn), editing });
+      const before = await turnBefore(chatId, turn);
+      const { text, attachments, editing } = panel.state().composer;
+      const aside = editing === null ? { text, attachments } : editing.aside;
+      const begun = { chatId, turnId: turn.id, before, ...(aside === undefined ? {} : { aside }) };
+      compose({ text: turn.text, attachments: attachmentsOf(turn), editing: begun });
     });
   };
 
   const cancelEdit = (): void => {
-    if (panel.state().composer.editing === null) return;
-    compose({ text: setAside?.text ?? "", attachments: setAside?.attachments ?? [], editing: null });
-    setAside = null;
+    const { editing } = panel.state().composer;
+    if (editing === null) return;
+    compose({ text: editing.aside?.text ?? "", attachments: editing.aside?.attachments ?? [], editing: null });
   };
 
   const revert = async (turn: Turn): Promise<RevertConflict[]> => {
@@ -247,6 +291,6 @@ export function makeActions(panel: Panel): Actions {
 /** What went along with a turn and is not in its text, as far as the server tells it. */
 function attachmentsOf({ text, mentions }: Turn): Attachment[] {
   return mentions.flatMap(({ path, uri }) =>
-    uri === undefined || text.includes(`@${path}`) ? [] : [{ uri, label: path }],
+    uri === undefined || text.includes(`@${path}`) || text.includes(`@"${path}"`) ? [] : [{ uri, label: path }],
   );
 }

@@ -275,7 +275,8 @@ function openCompaction(entries: readonly Entry[]): { place: number; item: numbe
 function notice(draft: Draft, turnId: string, seq: number, at: number, given: NoticeGiven): void {
   const turn = turnId === "" ? null : turnFor(draft, turnId);
   if (turnId !== "" && turn === null) return;
-  if (turn !== null && given.code === "reverted") turn.reverted = true;
+  // As a warning it names files that were left alone, and a later revert tries them again.
+  if (turn !== null && given.code === "reverted" && given.level === "info") turn.reverted = true;
   if (turn !== null && given.code === "turn_withdrawn") turn.withdrawn = true;
   const { level, code, message } = given;
   add(draft, turnId, seq, { kind: "notice", id: `notice-${seq}`, step: given.step ?? 0, at, level, code, message });

@@ -1,6 +1,6 @@
 // The panel's beginning: it wires the state to the extension and to the page.
 import { render } from "preact";
-import type { Attachment, FromPanel, Kept, ToPanel } from "../src/messages";
+import type { Attachment, Editing, FromPanel, Kept, Sent, ToPanel } from "../src/messages";
 import { makeActions } from "./actions";
 import { Hands } from "./hands";
 import { connect } from "./link";
@@ -98,11 +98,14 @@ function begin(editor: Editor, root: Element): void {
   const habits = makeHabits(link.panel, actions, focusComposer);
 
   addEventListener("message", (event: MessageEvent<ToPanel>) => {
-    if (event.data.kind === "event") habits.heard(Date.now());
-    link.receive(event.data);
+    const { data } = event;
+    if (data.kind === "event" && data.event.chatId === link.panel.state().chat?.chat.id) habits.heard(Date.now());
+    link.receive(data);
   });
   // What was said in another window meanwhile.
   addEventListener("focus", () => void actions.catchUp());
+  // A page that is hidden is thrown away at once, and before that it has lost the focus.
+  addEventListener("blur", keep);
   addEventListener("pagehide", keep);
   setInterval(() => habits.look(Date.now()), LOOK_MS);
   draw();
@@ -115,7 +118,37 @@ function keptOf(value: unknown): Kept | null {
   const chatId = "chatId" in value && typeof value.chatId === "string" ? value.chatId : null;
   const draft = "draft" in value && typeof value.draft === "string" ? value.draft : "";
   const attachments = "attachments" in value && Array.isArray(value.attachments) ? value.attachments : [];
-  return { chatId, draft, attachments: attachments.filter(isAttachment) };
+  const editing = "editing" in value ? editingOf(value.editing) : null;
+  const sent = "sent" in value ? sentOf(value.sent) : null;
+  return {
+    chatId,
+    draft,
+    attachments: attachments.filter(isAttachment),
+    ...(editing === null ? {} : { editing }),
+    ...(sent === null ? {} : { sent }),
+  };
+}
+
+function sentOf(value: unknown): Sent | null {
+  if (typeof value !== "object" || value === null) return null;
+  if (!("chatId" in value && (value.chatId === null || typeof value.chatId === "string"))) return null;
+  if (!("text" in value && typeof value.text === "string" && "at" in value && typeof value.at === "number"))
+    return null;
+  if (!("attached" in value && typeof value.attached === "number")) return null;
+  const { chatId, text, attached, at } = value;
+  return { chatId, text, attached, at };
+}
+
+function editingOf(value: unknown): Editing | null {
+  if (typeof value !== "object" || value === null) return null;
+  if (!("chatId" in value && typeof value.chatId === "string")) return null;
+  if (!("turnId" in value && typeof value.turnId === "string")) return null;
+  if (!("before" in value && (value.before === null || typeof value.before === "string"))) return null;
+  const { chatId, turnId, before } = value;
+  const aside = "aside" in value && typeof value.aside === "object" && value.aside !== null ? value.aside : {};
+  const text = "text" in aside && typeof aside.text === "string" ? aside.text : "";
+  const attachments = "attachments" in aside && Array.isArray(aside.attachments) ? aside.attachments : [];
+  return { chatId, turnId, before, aside: { text, attachments: attachments.filter(isAttachment) } };
 }
 
 function isAttachment(value: unknown): value is Attachment {

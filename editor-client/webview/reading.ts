@@ -104,7 +104,9 @@ export function makeReading(panel: Panel): Reading {
     panel.dispatch({ kind: "readingEarlier", reading: true });
     try {
       const record = await read({ chatId: chat.chat.id, turns: TURNS, beforeTurn: first.id });
-      panel.dispatch({ kind: "record", how: "earlier", record });
+      // A chat that was opened anew meanwhile may begin elsewhere.
+      const now = panel.state().chat?.entries.find((entry) => entry.kind === "turn");
+      if (now?.id === first.id) panel.dispatch({ kind: "record", how: "earlier", record });
     } catch (error) {
       panel.dispatch({ kind: "readingEarlier", reading: false });
       tellProblem(panel, error);
@@ -134,8 +136,12 @@ export function makeReading(panel: Panel): Reading {
         chatId === null ? null : panel.request("codelaw/context/archive", { chatId }),
       ]);
       if (shown() === chatId) panel.dispatch({ kind: "context", report, archive, problem: null });
+      else await contextChanged();
     } catch (error) {
-      if (shown() !== chatId) return;
+      if (shown() !== chatId) {
+        await contextChanged();
+        return;
+      }
       const { report, archive } = panel.state().context;
       panel.dispatch({ kind: "context", report, archive, problem: problemOf(error) });
     }

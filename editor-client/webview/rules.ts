@@ -2,7 +2,8 @@
 // run elsewhere.
 import type { ToPanel } from "../src/messages";
 import type { Actions, Panel } from "./panel";
-import { readModels } from "./reading";
+import { readModels, tellProblem } from "./reading";
+import { CLOCKS } from "./store";
 
 /** How long a running chat may be silent before the panel asks. */
 export const SILENCE_MS = 2000;
@@ -11,7 +12,7 @@ export interface Habits {
   told(message: ToPanel): void;
   /** To be called every now and then. */
   look(now: number): void;
-  /** Something of the running turn was heard. */
+  /** Something of the chat at hand was heard. */
   heard(now: number): void;
 }
 
@@ -19,6 +20,8 @@ export interface Habits {
 export function makeHabits(panel: Panel, actions: Actions, focusInput: () => void): Habits {
   let session: number | null = null;
   let lastHeard = 0;
+  /** The chat that is being read. */
+  let opened = Promise.resolve();
 
   const server = (message: Extract<ToPanel, { kind: "server" }>): void => {
     panel.dispatch({ kind: "server", server: message.server });
@@ -27,15 +30,33 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
     const { chat, opening, problem } = panel.state();
     // That the server was gone is no news any more.
     if (problem?.code === "disconnected") panel.dispatch({ kind: "problem", problem: null });
-    if (opening !== null) void actions.openChat(opening);
+    if (opening !== null) opened = actions.openChat(opening);
     else if (chat !== null) void actions.catchUp();
+    else opened = findSent();
     void readModels(panel);
+  };
+
+  /** Show the chat that was being made by a message when the panel was made anew. */
+  const findSent = async (): Promise<void> => {
+    const { sent } = panel.state().composer;
+    if (sent === undefined || sent === null || sent.chatId !== null) return;
+    try {
+      const { chats } = await panel.request("codelaw/chat/list", { limit: 1 });
+      const [newest] = chats;
+      const { chat, opening, composer } = panel.state();
+      if (newest === undefined || chat !== null || opening !== null || composer.sent !== sent) return;
+      const title = newest.title.replace(/…$/, "");
+      const its = title !== "" && sent.text.includes(title) && newest.createdAt >= sent.at - CLOCKS;
+      if (its) await actions.openChat(newest.id);
+    } catch (error) {
+      tellProblem(panel, error);
+    }
   };
 
   const show = (message: Extract<ToPanel, { kind: "show" }>): void => {
     const { chatId, page } = message;
     if (chatId !== undefined && (chatId === null || chatId !== panel.state().chat?.chat.id)) {
-      void actions.openChat(chatId);
+      opened = actions.openChat(chatId);
     }
     if (page === "chats") void actions.listChats("", false);
     if (page === "context") void actions.inspect();
@@ -45,14 +66,17 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
 
   const ask = async (message: Extract<ToPanel, { kind: "ask" }>): Promise<void> => {
     if (message.newChat) await actions.openChat(null);
+    else await opened;
     panel.dispatch({ kind: "page", page: "chat" });
-    const { text, attachments } = panel.state().composer;
-    panel.dispatch({ kind: "composer", composer: { text: message.text, attachments: message.attachments } });
+    const { text, attachments, editing } = panel.state().composer;
+    const asked = { text: message.text, attachments: message.attachments, editing: null };
+    panel.dispatch({ kind: "composer", composer: asked });
     // It takes at once what it sends; what stood there was not asked about and goes back in.
     const sent = actions.send();
     const left = panel.state().composer;
     const both = [left.text, text].filter((part) => part !== "").join("\n\n");
-    panel.dispatch({ kind: "composer", composer: { text: both, attachments: [...left.attachments, ...attachments] } });
+    const all = [...left.attachments, ...attachments];
+    panel.dispatch({ kind: "composer", composer: { text: both, attachments: all, editing } });
     await sent;
   };
 
@@ -95,7 +119,8 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
 
   const look = (now: number): void => {
     const { chat, server: state } = panel.state();
-    if (chat === null || chat.running === null || state.phase !== "ready" || now - lastHeard < SILENCE_MS) return;
+    const goesOn = chat !== null && (chat.running !== null || chat.compacting);
+    if (!goesOn || state.phase !== "ready" || now - lastHeard < SILENCE_MS) return;
     lastHeard = now;
     void actions.catchUp();
   };

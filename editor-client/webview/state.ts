@@ -1,5 +1,5 @@
 // What the panel shows, as one immutable value. Everything of the server's in it can be read from the server again.
-import type { Attachment, OpenApproval, Page, Problem, ServerState } from "../src/messages";
+import type { Attachment, Editing, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
 import type {
   Archive,
   Chat,
@@ -140,12 +140,13 @@ export interface ContextState {
 export interface ComposerState {
   text: string;
   attachments: Attachment[];
-  /** The turn whose text is being edited: sending makes a fork that ends before it. */
-  editing: { chatId: string; turnId: string; before: string | null } | null;
-  /** The id of the `chat/send` that has no `turn_started` yet. */
+  editing: Editing | null;
+  /** The id of the `chat/send` that has no `turn_started` yet; negative while it is only prepared. */
   sending: number | null;
   /** What that request said: shown as a turn until the turn itself is there. */
   pending: Pending | null;
+  /** What was pending when the panel was made anew: it is a draft until it is seen that it has arrived. */
+  sent?: Sent | null;
 }
 
 /** A message on its way to the server; without `chatId` it makes a chat. */
@@ -153,6 +154,8 @@ export interface Pending {
   chatId: string | null;
   text: string;
   attachments: Attachment[];
+  /** When the server was asked, in seconds since the epoch. */
+  at?: number;
 }
 
 /** Everything that changes the state; `reduce` in store.ts takes it in. */

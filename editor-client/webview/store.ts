@@ -1,5 +1,5 @@
 // The panel's state and everything that changes it. Pure: the same actions always give the same state.
-import type { Kept, ServerState } from "../src/messages";
+import type { Kept, Sent, ServerState } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
 import { fold } from "./fold";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, State } from "./state";
@@ -13,6 +13,9 @@ const SEARCHING: ServerState = {
   offline: false,
 };
 
+/** Seconds by which the clocks of the panel and of the server may differ. */
+export const CLOCKS = 60;
+
 /** The state before anything is known but what the editor kept. */
 export function initial(kept: Kept | null): State {
   return {
@@ -22,14 +25,15 @@ export function initial(kept: Kept | null): State {
     opening: kept?.chatId ?? null,
     chats: { query: "", chats: [], nextCursor: null, loading: false },
     models: [],
-    context: { report: null, archive: null, loading: false, problem: null },
+    context: FORGOTTEN,
     approvals: [],
     composer: {
       text: kept?.draft ?? "",
       attachments: kept?.attachments ?? [],
-      editing: null,
+      editing: kept?.editing ?? null,
       sending: null,
       pending: null,
+      sent: kept?.sent ?? null,
     },
     next: { mode: null, model: null, strategy: null },
     accepted: new Set(),
@@ -43,7 +47,16 @@ export function kept(state: State): Kept {
   const { composer } = state;
   const draft = [composer.pending?.text ?? "", composer.text].filter((text) => text !== "").join("\n\n");
   const attachments = [...(composer.pending?.attachments ?? []), ...composer.attachments];
-  return { chatId: state.chat?.chat.id ?? state.opening, draft, attachments };
+  const { editing } = composer;
+  const chatId = state.chat?.chat.id ?? state.opening;
+  const sent = sentOf(composer);
+  return { chatId, draft, attachments, ...(editing === null ? {} : { editing }), ...(sent === null ? {} : { sent }) };
+}
+
+function sentOf({ pending, sent }: ComposerState): Sent | null {
+  if (pending?.at === undefined) return pending === null ? (sent ?? null) : null;
+  const { chatId, text, attachments, at } = pending;
+  return { chatId, text, attached: attachments.length, at };
 }
 
 /** The state after an action. */
@@ -56,7 +69,7 @@ export function reduce(state: State, action: Action): State {
     case "events":
       return heard(state, action.events);
     case "opening":
-      return { ...state, page: "chat", opening: action.chatId, chat: null, context: forgotten(state) };
+      return { ...state, page: "chat", opening: action.chatId, chat: null, context: FORGOTTEN };
     case "record":
       return recorded(state, action.how, action.record, action.asked);
     case "readingEarlier":
@@ -111,9 +124,7 @@ function inChat(state: State, change: (chat: ChatState) => ChatState): State {
   return chat === state.chat ? state : { ...state, chat };
 }
 
-function forgotten(state: State): State["context"] {
-  return { ...state.context, report: null, archive: null, problem: null };
-}
+const FORGOTTEN: State["context"] = { report: null, archive: null, loading: false, problem: null };
 
 // -------------------------------------------------------------------------------------------------------------- events
 
@@ -134,12 +145,28 @@ function heard(before: State, events: readonly ChatEvent[]): State {
 
 /** A turn has begun: what was pending is there now, and a chat that it made is the one at hand. */
 function arrived(before: State, event: ChatEvent, text: string): State {
-  const state = markRunning(before, event.chatId, event.turnId);
+  const marked = markRunning(before, event.chatId, event.turnId);
+  const state = delivered(marked, event.chatId, text, event.at);
   const { pending } = state.composer;
+  if (state !== marked && state.chat === null && state.opening === null) {
+    return { ...state, chat: emptyChat(born(state, event), event.seq - 1) };
+  }
   if (pending === null || pending.text !== text || (pending.chatId ?? event.chatId) !== event.chatId) return state;
   const composer = { ...state.composer, sending: null, pending: null };
   if (pending.chatId !== null || state.chat !== null || state.opening !== null) return { ...state, composer };
   return { ...state, composer, chat: emptyChat(born(state, event), event.seq - 1) };
+}
+
+/** What was on its way when the panel was made anew has begun a turn: it is no draft any more. */
+function delivered(state: State, chatId: string, text: string, at: number): State {
+  const { composer } = state;
+  const { sent } = composer;
+  if (sent === undefined || sent === null || sent.text !== text) return state;
+  if ((sent.chatId ?? chatId) !== chatId || at < sent.at - CLOCKS) return state;
+  if (!composer.text.startsWith(text)) return { ...state, composer: { ...composer, sent: null } };
+  const rest = composer.text.slice(text.length).replace(/^\n\n/, "");
+  const attachments = composer.attachments.slice(sent.attached);
+  return { ...state, composer: { ...composer, text: rest, attachments, sent: null } };
 }
 
 function born(state: State, { chatId, turnId, at }: ChatEvent): Chat {
@@ -197,7 +224,9 @@ function recorded(state: State, how: "replace" | "earlier" | "since", record: Ch
   );
   if (base.lastSeq <= last) chat = settled({ ...chat, running: record.running });
   const next = { ...state, chat, opening: state.opening === record.chat.id ? null : state.opening };
-  return how === "since" ? cleared(next, chat, base.entries.length) : next;
+  if (how === "since") return cleared(next, chat, base.entries.length);
+  const newest = chat.entries.findLast((entry) => entry.kind === "turn");
+  return newest?.kind === "turn" ? delivered(next, chat.chat.id, newest.text, newest.at) : next;
 }
 
 /** What was read from the beginning of a turn on takes the place of what is here from that turn on. */
@@ -283,13 +312,14 @@ function withChat(state: State, chat: Chat): State {
 function withoutChat(state: State, chatId: string): State {
   const chats = state.chats.chats.filter(({ id }) => id !== chatId);
   const next = { ...state, chats: { ...state.chats, chats } };
-  return state.chat?.chat.id === chatId ? { ...next, chat: null, context: forgotten(state) } : next;
+  return state.chat?.chat.id === chatId ? { ...next, chat: null, context: FORGOTTEN } : next;
 }
 
 function attached(composer: ComposerState, action: Extract<Action, { kind: "attach" }>): ComposerState {
   const key = (one: { uri: string; range?: unknown }): string => JSON.stringify([one.uri, one.range ?? null]);
   const known = new Set(composer.attachments.map(key));
   const added = action.attachments.filter((one) => !known.has(key(one)));
-  const text = composer.text === "" && action.text !== undefined ? action.text : composer.text;
+  const gap = composer.text === "" || /\s$/.test(composer.text) ? "" : " ";
+  const text = action.text === undefined ? composer.text : `${composer.text}${gap}${action.text}`;
   return { ...composer, text, attachments: [...composer.attachments, ...added] };
 }

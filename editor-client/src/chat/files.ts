@@ -4,6 +4,7 @@ import { env, FileType, Uri, window, workspace } from "vscode";
 import type { Attachment, FromPanel, ToPanel } from "../messages";
 import { find, inWorkspace } from "../editor/opening";
 import { attachmentOf, nameOf, selectionOf } from "../editor/selection";
+import { unlinked } from "../plain";
 import type { Wire } from "../server/wire";
 
 type Export = Omit<Extract<FromPanel, { kind: "export" }>, "kind">;
@@ -24,7 +25,10 @@ export async function insert(text: string): Promise<void> {
     for (const selection of editor.selections) edit.replace(selection, text);
   });
   if (done) await window.showTextDocument(editor.document, editor.viewColumn);
-  else void window.showWarningMessage(`${nameOf(editor.document.uri)} cannot be changed here. Copy the text instead.`);
+  else {
+    const name = unlinked(nameOf(editor.document.uri));
+    void window.showWarningMessage(`${name} cannot be changed here. Copy the text instead.`);
+  }
 }
 
 /** Save the documents that a turn has changed; true when none is left unsaved. */
@@ -35,7 +39,10 @@ export async function saveAll(uris: readonly string[]): Promise<boolean> {
     if (!document.isDirty || document.isUntitled || !wanted.has(document.uri.toString())) continue;
     if (!(await document.save())) failed.push(nameOf(document.uri));
   }
-  if (failed.length > 0) void window.showErrorMessage(`Not saved: ${failed.join(", ")}. Save them, then accept again.`);
+  if (failed.length > 0) {
+    const names = unlinked(failed.join(", "));
+    void window.showErrorMessage(`Not saved: ${names}. Save them, then accept again.`);
+  }
   return failed.length === 0;
 }
 
@@ -53,7 +60,7 @@ export async function exportChat(wire: Wire, { chatId, format, title }: Export):
   const { text } = await wire.request("codelaw/chat/export", { chatId, format });
   await workspace.fs.writeFile(target, new TextEncoder().encode(text));
   const show = "Open";
-  const chosen = await window.showInformationMessage(`The chat is in ${nameOf(target)}.`, show);
+  const chosen = await window.showInformationMessage(`The chat is in ${unlinked(nameOf(target))}.`, show);
   if (chosen === show) await window.showTextDocument(target);
 }
 
@@ -78,7 +85,7 @@ export async function dropped(named: readonly string[]): Promise<Attach | null> 
     if (place === null) missing.push(one);
     else found.push(place.uri);
   }
-  if (missing.length > 0) void window.showWarningMessage(`Not found: ${missing.slice(0, 5).join(", ")}`);
+  if (missing.length > 0) void window.showWarningMessage(unlinked(`Not found: ${missing.slice(0, 5).join(", ")}`));
   return attach(found);
 }
 

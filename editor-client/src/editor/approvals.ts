@@ -1,6 +1,7 @@
 // The questions of the server's that wait for the user, wherever they are answered.
 import { type CancellationToken, type Disposable, EventEmitter, window } from "vscode";
 import type { OpenApproval } from "../messages";
+import { unlinked } from "../plain";
 import type { ApprovalReply, ApprovalRequest } from "../protocol/types";
 
 interface Waiting {
@@ -11,6 +12,8 @@ interface Waiting {
 const SHOW = "Show";
 const ALLOW = "Allow once";
 const REJECT = "Reject";
+/** Characters that show what they are, one behind the other. */
+const PLAIN = /^[\x20-\x7e]+$/;
 
 /** Open questions, oldest first. Each is answered exactly once, by whoever comes first. */
 export class Approvals implements Disposable {
@@ -72,14 +75,19 @@ export class Approvals implements Disposable {
   }
 }
 
-/** Ask by a notification, for a panel that nobody sees; `show` brings the panel up. */
+/**
+ * Ask by a notification, for a panel that nobody sees; `show` brings the panel up. Its title is the model's own word for
+ * a call: only a command that is told in whole can be allowed here.
+ */
 export async function notify(approvals: Approvals, { id, request }: OpenApproval, show: () => void): Promise<void> {
   const offered = (kind: string): string | undefined => request.options.find((option) => option.kind === kind)?.id;
-  const allow = offered("allow_once");
+  const { command } = request.preview;
+  const what = command === undefined ? short(request.title) : `Run ${short(command)}`;
+  const whole = command !== undefined && PLAIN.test(command) && what === `Run ${command}`;
+  const allow = whole ? offered("allow_once") : undefined;
   const reject = offered("reject");
   const titles = [SHOW, ...(allow === undefined ? [] : [ALLOW]), ...(reject === undefined ? [] : [REJECT])];
-  const what = request.risk === "execute" ? `Run ${request.title}` : request.title;
-  const chosen = await window.showInformationMessage(`codelaw asks: ${short(what)}`, ...titles);
+  const chosen = await window.showInformationMessage(`codelaw asks: ${what}`, ...titles);
   if (chosen === undefined) return;
   if (chosen === SHOW) {
     show();
@@ -97,6 +105,6 @@ function fits(request: ApprovalRequest, reply: ApprovalReply): boolean {
 
 /** A notification is one line; the panel shows all of it. */
 const short = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = unlinked(text.replace(/\s+/g, " ").trim());
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 };

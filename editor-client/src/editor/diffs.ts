@@ -1,6 +1,7 @@
 // The editor's own diff view: what a turn changed, and what an open question would change.
 import { commands, type Disposable, EventEmitter, Uri, window, workspace } from "vscode";
 import type { FromPanel, OpenApproval } from "../messages";
+import { unlinked } from "../plain";
 import type { Wire } from "../server/wire";
 import { find } from "./opening";
 import { applyPatch, type FilePatch, parsePatch } from "./patch";
@@ -53,7 +54,7 @@ export class Diffs implements Disposable {
     for (const patch of patches) {
       const pair = await this.#pair(id, patch);
       if (pair === null) {
-        const name = patch.from ?? patch.to ?? "The file";
+        const name = unlinked(patch.from ?? patch.to ?? "The file");
         void window.showWarningMessage(`${name} is another one than codelaw has read; the diff does not fit it.`);
         return;
       }

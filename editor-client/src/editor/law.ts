@@ -1,5 +1,6 @@
 // Opens the law of a folder, CODE_LAW.md, and offers to begin one.
 import { FileType, Uri, window, workspace, type WorkspaceFolder } from "vscode";
+import { unlinked } from "../plain";
 
 const NAME = "CODE_LAW.md";
 const TEMPLATE = `# Law
@@ -35,7 +36,7 @@ async function lawOf(folder: WorkspaceFolder): Promise<Uri | null> {
 
 async function begin(folder: WorkspaceFolder): Promise<Uri | null> {
   const create = "Create";
-  const question = `${folder.name} has no law yet: rules in ${NAME} that go with every message.`;
+  const question = `${unlinked(folder.name)} has no law yet: rules in ${NAME} that go with every message.`;
   if ((await window.showInformationMessage(question, create)) !== create) return null;
   const law = (await lawOf(folder)) ?? Uri.joinPath(folder.uri, NAME);
   // The question may have been open for long.

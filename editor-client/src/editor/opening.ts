@@ -2,6 +2,7 @@
 import path from "node:path";
 import { commands, env, FileType, Position, Range, type TextDocumentShowOptions, Uri, window, workspace } from "vscode";
 import type { FromPanel } from "../messages";
+import { unlinked } from "../plain";
 
 type Wanted = Omit<Extract<FromPanel, { kind: "open" }>, "kind">;
 /** A place in a document; lines count from 1. */
@@ -97,7 +98,9 @@ function candidates(name: string): Uri[] {
   if (path.isAbsolute(name) || /^[a-z]:[\\/]/i.test(name)) {
     const [first] = folders;
     // On a remote that is not reached by paths of this machine, the folder's own scheme counts.
-    return [first === undefined || first.uri.scheme === "file" ? Uri.file(name) : first.uri.with({ path: name })];
+    const one = first === undefined || first.uri.scheme === "file" ? Uri.file(name) : first.uri.with({ path: name });
+    // `\\host\share` would have Windows log in at a host that an answer names.
+    return isOurs(one) ? [one] : [];
   }
   const relative = name.replaceAll("\\", "/").replace(/^\.\//, "");
   const found: Uri[] = [];
@@ -135,4 +138,4 @@ function parse(uri: string): Uri | null {
   }
 }
 
-const short = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const short = (text: string): string => unlinked(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -10,10 +10,12 @@ import {
   type GenericRequestHandler,
   LanguageClient,
   type LanguageClientOptions,
+  type Message,
   type Middleware,
   RevealOutputChannelOn,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import { unlinked } from "../plain";
 import type { ChatEvent, Notifications } from "../protocol/types";
 import { announced, CAPABILITIES } from "./announced";
 import type { Launch } from "./find";
@@ -52,6 +54,27 @@ const abilities: StaticFeature = {
   getState: () => ({ kind: "static" }),
   clear: () => undefined,
 };
+
+/** The log, for the trace of messages: one of them gives the server its settings and with them the key. */
+const withoutKey = (log: LogOutputChannel): LogOutputChannel => ({
+  ...log,
+  get logLevel() {
+    return log.logLevel;
+  },
+  trace: (message) => log.trace(message.includes('"apiKey"') ? "A message with the key is not written down." : message),
+});
+
+const TOLD = new Set<unknown>(["window/showMessage", "window/showMessageRequest"]);
+
+/** What the server has the editor tell may quote a file of the workspace: no link comes out of it. */
+const harmless = (message: Message): Message => {
+  if (!("method" in message) || !TOLD.has(message.method) || !("params" in message)) return message;
+  const { params } = message;
+  if (!isFields(params) || typeof params["message"] !== "string") return message;
+  return Object.assign(message, { params: { ...params, message: unlinked(params["message"]) } });
+};
+
+const isFields = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** The language client, without its own pop-ups: what is wrong is told by the state. */
 class QuietClient extends LanguageClient {
@@ -171,9 +194,11 @@ const ending = (status: number | null, by: NodeJS.Signals | null): string =>
 const clientOptions = (options: ConnectionOptions, closed: () => void): LanguageClientOptions => ({
   documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
   outputChannel: options.log,
+  traceOutputChannel: withoutKey(options.log),
   revealOutputChannelOn: RevealOutputChannelOn.Never,
   diagnosticCollectionName: "codelaw",
   middleware: options.middleware,
+  connectionOptions: { messageStrategy: { handleMessage: (message, next) => next(harmless(message)) } },
   // The one who owns this connection decides what is done when it ends, and hears of a failed start by its error.
   initializationFailedHandler: () => false,
   errorHandler: {

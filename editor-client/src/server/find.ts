@@ -61,6 +61,7 @@ export type Located =
   | { kind: "found"; launch: Launch; tried: Attempt[] }
   | { kind: "missing"; message: string; actions: ServerState["actions"]; tried: Attempt[] };
 
+const LATE = "it did not answer in time";
 const VERSION = /^codelaw (\S+)\s*$/m;
 const SETTINGS = { title: "Open Settings", command: "codelaw.openSettings" } as const;
 const LOGS = { title: "Show Logs", command: "codelaw.showLogs" } as const;
@@ -77,7 +78,7 @@ const answer = (outcome: Outcome): { version: string } | { problem: string } => 
   const version = VERSION.exec(outcome.stdout)?.[1];
   if (outcome.failure === undefined && outcome.status === 0 && version !== undefined) return { version };
   if (outcome.failure === "not_started") return { problem: "it could not be started" };
-  if (outcome.failure === "timeout") return { problem: "it did not answer in time" };
+  if (outcome.failure === "timeout") return { problem: LATE };
   if (/No module named '?codelaw/.test(outcome.stderr)) return { problem: "codelaw is not installed in it" };
   const said = lastLine(outcome.stderr) || lastLine(outcome.stdout);
   return { problem: said === "" ? "it is not codelaw" : `it said: ${said}` };
@@ -145,6 +146,11 @@ const missing = (python: PythonSearch, bundled: string | undefined, tried: Attem
   if (python.kind === "found" && bundled === undefined) {
     const message = `The server is not installed. Install it with \`pip install codelaw\` into Python ${python.python.version} (${python.python.command}), or set codelaw.server.command.`;
     return { kind: "missing", message, actions: [AGAIN, CHOOSE, SETTINGS], tried };
+  }
+  const late = tried.find(({ problem }) => problem === LATE);
+  if (late !== undefined) {
+    const message = `It is not known whether the server is in ${late.place}: ${LATE}. Search again when the machine is less busy.`;
+    return { kind: "missing", message, actions: [AGAIN, ...(python.kind === "found" ? [INSTALL] : []), LOGS], tried };
   }
   if (python.kind === "found") {
     const message = `The server is not installed yet. It goes into an environment of its own, made with Python ${python.python.version}; its packages are downloaded once.`;

@@ -1,6 +1,6 @@
 // The private environment of the server: made from the wheel and the lock that the extension carries.
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Python, pythonOf } from "./find";
 import { type Outcome, run } from "./process";
@@ -26,6 +26,8 @@ const WHEEL = /^codelaw-([^-]+)-.*\.whl$/;
 const MINUTE = 60_000;
 /** What an interrupted installation has left is taken for abandoned after this time. */
 const ABANDONED = 60 * MINUTE;
+/** An environment from which no server was started for so long is not in use. */
+const UNUSED = 14 * 24 * 60 * MINUTE;
 const LINES_SHOWN = 4;
 
 /** The wheel and the lock in `folder`; undefined where they are not both there. */
@@ -192,6 +194,7 @@ const moveIn = async (draft: string, target: string, progress: Progress): Promis
         await discard(draft, progress); // another window was faster
         return;
       }
+      if (progress.signal.aborted) throw cancelled(); // and so it is not known whether that one works
       await rename(target, `${path.dirname(target)}${path.sep}old-${randomUUID()}`).catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 200 * (attempt + 1)));
     }
@@ -205,19 +208,34 @@ const works = async (folder: string, signal: AbortSignal): Promise<boolean> => {
 };
 
 /** Environments of other versions go; so does what earlier removals have left. */
+/** Another window's server may still run from an older environment, and import from it when it needs to. */
 const removeOthers = async (storage: string, kept: string, progress: Progress): Promise<void> => {
   for (const name of await readdir(storage)) {
-    if (name !== kept && (ENVIRONMENT.test(name) || name.startsWith("old-"))) {
-      await discard(path.join(storage, name), progress);
-    }
+    if (name === kept) continue;
+    const folder = path.join(storage, name);
+    if (name.startsWith("old-") || (ENVIRONMENT.test(name) && (await isUnused(folder))))
+      await discard(folder, progress);
   }
+};
+
+/** Note that a server starts from this environment. */
+export const use = async (folder: string): Promise<void> => {
+  const now = new Date();
+  await utimes(path.join(folder, STAMP), now, now);
+};
+
+const isUnused = async (folder: string): Promise<boolean> => {
+  const stamp = await stat(path.join(folder, STAMP)).catch(() => undefined); // without one it was never whole
+  return stamp === undefined || Date.now() - stamp.mtimeMs > UNUSED;
 };
 
 const removeAbandoned = async (storage: string): Promise<void> => {
   for (const name of await readdir(storage)) {
     const folder = path.join(storage, name);
     if (!name.startsWith("draft-")) continue;
-    const age = Date.now() - (await stat(folder)).mtimeMs;
+    // Another window may just have finished with it.
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }));
+    const age = Date.now() - mtimeMs;
     if (age > ABANDONED) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 };

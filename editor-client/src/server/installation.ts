@@ -5,7 +5,7 @@ import path from "node:path";
 import { type ExtensionContext, type LogOutputChannel, ProgressLocation, window, workspace } from "vscode";
 import type { ServerState } from "../messages";
 import { findPython, findServer, type Interpreter, type Located, type Probe, type Python, whyNoPython } from "./find";
-import { bundleIn, environmentsIn, install } from "./install";
+import { bundleIn, environmentsIn, install, use } from "./install";
 import { onPath, run } from "./process";
 import { interpreters } from "./python";
 import { refusalOf } from "./refusal";
@@ -41,12 +41,17 @@ export class Installation {
   async locate(): Promise<Located> {
     const storage = await this.folder();
     const bundle = await this.#bundle();
-    return await findServer(this.#probe(storage), {
+    const environments = await environmentsIn(storage, bundle);
+    const located = await findServer(this.#probe(storage), {
       command: command(),
       interpreters: await this.#interpreters(),
-      environments: await environmentsIn(storage, bundle),
+      environments,
       bundled: bundle?.version,
     });
+    for (const { folder } of environments) {
+      if (located.kind === "found" && located.launch.command.startsWith(folder + path.sep)) await use(folder);
+    }
+    return located;
   }
 
   /** Use this Python from now on, beside what the Python extension has. */

@@ -130,6 +130,7 @@ export class Lifecycle<C extends Connected> {
     this.#timer = undefined;
     try {
       await this.#ending;
+      if (mine !== this.#beginning) return;
       const launch = this.#known ?? (await this.#search(mine));
       if (launch === undefined || mine !== this.#beginning) return;
       await this.#connect(mine, launch);

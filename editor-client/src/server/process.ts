@@ -1,9 +1,10 @@
 // Running programs: for their output, with a time limit, and so that nothing of them stays when they are stopped.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 /** How a program ended. */
 export interface Outcome {
@@ -51,16 +52,26 @@ export const run = (command: string, args: readonly string[], options: RunOption
     }
     let failure: Outcome["failure"];
     const kept = { stdout: "", stderr: "" };
-    const child = spawn(command, [...args], {
-      cwd: options.cwd,
-      env: options.env ?? process.env,
-      stdio: ["ignore", "pipe", "pipe"],
-      windowsHide: true,
-      detached: process.platform !== "win32",
-    });
+    let child: ChildProcessByStdio<null, Readable, Readable>;
+    try {
+      child = spawn(command, [...args], {
+        cwd: options.cwd,
+        env: options.env ?? process.env,
+        stdio: ["ignore", "pipe", "pipe"],
+        windowsHide: true,
+        detached: process.platform !== "win32",
+      });
+    } catch (error) {
+      // Some of what cannot be started is told at once: a folder that is a file, a batch file on Windows.
+      resolve({ status: null, stdout: "", stderr: String(error), failure: "not_started" });
+      return;
+    }
     const stop = (why: Outcome["failure"]) => () => {
       failure ??= why;
       killTree(child);
+      // What it has started may have outlived it, and holds its streams.
+      child.stdout.destroy();
+      child.stderr.destroy();
     };
     const timer = setTimeout(stop("timeout"), options.timeout);
     const abort = stop("cancelled");

@@ -44,7 +44,9 @@ const call = async (api: Record<string, unknown>, name: string, argument: unknow
 
 const fromSetting = (): string | undefined => {
   const set = workspace.getConfiguration("python").inspect<unknown>("defaultInterpreterPath");
-  const value = set?.workspaceValue ?? set?.globalValue;
+  // Whoever has the Python extension lets a folder choose; nobody else has been asked whether it may.
+  const known = extensions.getExtension(PYTHON_EXTENSION) !== undefined;
+  const value = (known ? set?.workspaceValue : undefined) ?? set?.globalValue;
   if (typeof value !== "string" || value === "") return undefined;
   const folder = workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
   const file = value

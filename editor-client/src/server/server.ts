@@ -12,13 +12,14 @@ import {
 } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import type { Method, Params, Result, ServerState } from "../messages";
+import { unlinked } from "../plain";
 import type { ChatEvent, Commands, Requests } from "../protocol/types";
 import { Connection, type Handler } from "./connection";
 import { Installation } from "./installation";
 import { Lifecycle } from "./lifecycle";
-import { Refusal, refusalOf } from "./refusal";
+import { cancelled, Refusal, refusalOf } from "./refusal";
 import { ApiKey } from "./secrets";
-import { serverKeys, settingsFor } from "./settings";
+import { guardedKeys, serverKeys, settingsFor } from "./settings";
 import type { Wire } from "./wire";
 
 /** Answers one request of the server's. */
@@ -41,6 +42,7 @@ export class Server implements Wire, Disposable {
   readonly #installation: Installation;
   readonly #key: ApiKey;
   readonly #keys: string[];
+  readonly #guarded: ReadonlySet<string>;
   readonly #disposables: { dispose(): unknown }[];
   #middleware: Middleware = {};
   /** The connection whose model was asked for. */
@@ -53,6 +55,7 @@ export class Server implements Wire, Disposable {
     this.log = window.createOutputChannel("codelaw", { log: true });
     this.#installation = new Installation(context, this.log);
     this.#keys = serverKeys(context.extension.packageJSON);
+    this.#guarded = guardedKeys(context.extension.packageJSON);
     this.#key = new ApiKey(context, () => void this.#settingsChanged());
     this.#lifecycle = new Lifecycle<Connection>({
       locate: () => this.#installation.locate(),
@@ -113,6 +116,7 @@ export class Server implements Wire, Disposable {
 
   async request<M extends Method>(method: M, params: Params<M>, token?: CancellationToken): Promise<Result<M>> {
     const connection = await this.#lifecycle.ready();
+    if (token?.isCancellationRequested) throw cancelled(); // it was withdrawn while the server was not there
     if (!connection.methods.includes(method)) {
       const version = connection.version ?? "";
       throw new Refusal("method_not_found", `The server ${version} is too old for this.`, "Update the server.");
@@ -136,7 +140,7 @@ export class Server implements Wire, Disposable {
     if (result.kind === "installed") await this.#lifecycle.restart();
     else if (result.kind === "superseded") return;
     else if (updating) {
-      if (result.kind === "failed") void window.showErrorMessage(`codelaw: ${result.message}`);
+      if (result.kind === "failed") void window.showErrorMessage(unlinked(`codelaw: ${result.message}`));
     } else if (result.kind === "failed") this.#lifecycle.fail(result.message, result.actions);
     else await this.#lifecycle.restart(); // cancelled: what is missing is said again
   }
@@ -226,7 +230,8 @@ export class Server implements Wire, Disposable {
       if (section !== "codelaw") return null;
       const configuration = workspace.getConfiguration("codelaw");
       const apiKey = await this.#key.read();
-      return settingsFor(this.#keys, (key) => configuration.inspect(key), { trusted: workspace.isTrusted, apiKey });
+      const options = { trusted: workspace.isTrusted, apiKey, guarded: this.#guarded };
+      return settingsFor(this.#keys, (key) => configuration.inspect(key), options);
     };
     return {
       ...this.#middleware,

@@ -12,35 +12,45 @@ const OWN = ["server.", "panel."];
 const SECRET = new Set(["model.apiKey", "model.authToken"]);
 
 /** The declared settings that go to the server, without the prefix `codelaw.`. */
-export const serverKeys = (manifest: unknown): string[] =>
+export const serverKeys = (manifest: unknown, wanted: (spec: unknown) => boolean = () => true): string[] =>
   declared(manifest)
+    .filter(([, spec]) => wanted(spec))
+    .map(([name]) => name)
     .filter((name) => name.startsWith("codelaw."))
     .map((name) => name.slice("codelaw.".length))
     .filter((key) => !OWN.some((prefix) => key.startsWith(prefix)) && !SECRET.has(key));
 
+/** The settings that a folder must not set, named in the same way. */
+export const guardedKeys = (manifest: unknown): ReadonlySet<string> =>
+  new Set(serverKeys(manifest, (spec) => isRecord(spec) && spec["scope"] === "machine"));
+
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-const declared = (manifest: unknown): string[] => {
+const declared = (manifest: unknown): [name: string, spec: unknown][] => {
   const contributes = isRecord(manifest) ? manifest["contributes"] : undefined;
   const configuration = isRecord(contributes) ? contributes["configuration"] : undefined;
   const sections: unknown[] = Array.isArray(configuration) ? configuration : [configuration];
   return sections.flatMap((section) => {
     const properties = isRecord(section) ? section["properties"] : undefined;
-    return isRecord(properties) ? Object.keys(properties) : [];
+    return isRecord(properties) ? Object.entries(properties) : [];
   });
 };
 
-/** What was set of `keys`, nested by their dots, with the API key put in. A folder counts once the user trusts it. */
+/**
+ * What was set of `keys`, nested by their dots, with the API key put in. A folder counts once the user trusts it, and
+ * for `guarded` keys never: editors have let `"codelaw.model": {"baseUrl": …}` past the scope of `codelaw.model.baseUrl`.
+ */
 export const settingsFor = (
   keys: readonly string[],
   inspect: (key: string) => Inspected | undefined,
-  options: { trusted: boolean; apiKey: string | undefined },
+  options: { trusted: boolean; apiKey: string | undefined; guarded: ReadonlySet<string> },
 ): Record<string, unknown> => {
   const settings: Record<string, unknown> = {};
   for (const key of keys) {
     const set = inspect(key);
     if (set === undefined) continue;
-    const value = options.trusted ? over(set.globalValue, set.workspaceValue) : set.globalValue;
+    const folder = options.trusted && !options.guarded.has(key);
+    const value = folder ? over(set.globalValue, set.workspaceValue) : set.globalValue;
     if (value !== undefined && value !== null) put(settings, key.split("."), value);
   }
   if (options.apiKey !== undefined && options.apiKey !== "") put(settings, ["model", "apiKey"], options.apiKey);

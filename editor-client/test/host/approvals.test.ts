@@ -93,9 +93,9 @@ describe("a question", () => {
 });
 
 describe("a notification, where nobody sees the panel", () => {
-  const ask = async (chosen: string | undefined, options?: ApprovalRequest["options"]): Promise<unknown> => {
+  const ask = async (chosen: string | undefined, other: Partial<ApprovalRequest> = {}): Promise<unknown> => {
     fake.editor.answers = [chosen];
-    const request = { ...question("a"), ...(options === undefined ? {} : { options }) };
+    const request = { ...question("a"), ...other };
     const answer = approvals.ask(request, source().token);
     const [open] = approvals.open;
     const show = vi.fn();
@@ -112,12 +112,26 @@ describe("a notification, where nobody sees the panel", () => {
   ])("answered with %s", async (chosen, outcome) => {
     expect(await ask(chosen)).toEqual(outcome);
     const [told] = fake.editor.done;
-    expect(told).toEqual({ what: "information", with: ["codelaw asks: Run a", "Show", "Allow once", "Reject"] });
+    expect(told).toEqual({ what: "information", with: ["codelaw asks: Run ls", "Show", "Allow once", "Reject"] });
   });
 
   it("offers only what the server offers", async () => {
-    await ask(undefined, [{ id: "no", title: "Reject", kind: "reject" }]);
-    expect(fake.editor.done[0]?.with).toEqual(["codelaw asks: Run a", "Show", "Reject"]);
+    await ask(undefined, { options: [{ id: "no", title: "Reject", kind: "reject" }] });
+    expect(fake.editor.done[0]?.with).toEqual(["codelaw asks: Run ls", "Show", "Reject"]);
+  });
+
+  it.each([
+    ["a long command", { preview: { command: `echo ${"a".repeat(250)}; rm -r src` } }],
+    ["a command of two lines", { preview: { command: "echo # harmless\nrm -r src" } }],
+    ["a command with letters that turn the others round", { preview: { command: "echo \u202e crs r- mr" } }],
+    ["a command that would be a link", { preview: { command: "echo [x](command:workbench.action.quit)" } }],
+    ["a write, whose diff is not told", { title: "Edit a.py", risk: "write" as const, preview: { diff: "…" } }],
+    ["a call that only the model describes", { title: "List the files", preview: {} }],
+  ])("does not let the user allow what it does not tell: %s", async (_what, other) => {
+    await ask(undefined, other);
+    const [told, ...titles] = fake.editor.done[0]?.with ?? [];
+    expect(titles).toEqual(["Show", "Reject"]);
+    expect(told).not.toContain("](");
   });
 
   it("says so when its answer comes too late", async () => {

@@ -48,8 +48,15 @@ const call = (callId: string, rule: string) => ({
   },
 });
 
-/** A panel with a running turn, in which questions come up after the focus was in the empty message field. */
+/** A panel with a running turn, in which questions came up some time ago, when the focus was in the empty message field. */
 function open(approvals: State["approvals"], start: Partial<State> = {}): Opened {
+  const panel = interrupted(approvals, start);
+  later();
+  return panel;
+}
+
+/** The same in the moment when they come up. */
+function interrupted(approvals: State["approvals"], start: Partial<State> = {}): Opened {
   const entries = [turnOf("t1", "Go", { items: [call("call-1", "Commands are asked about.")] })];
   const panel = draw(part, { chat: shownChat("c1", { running: "t1", entries }), ...start });
   field().focus();
@@ -197,7 +204,7 @@ describe("the focus", () => {
     panel.change({ approvals: [approvalOf(1)] });
     expect(document.activeElement).toBe(field());
     const announced = document.querySelector("[aria-live=assertive]");
-    return waitFor(() => expect(announced?.textContent).toContain("Approval needed: Run command 1."));
+    return waitFor(() => expect(announced?.textContent).toContain("Approval needed: git diff --stat."));
   });
 
   test("goes on to the next card when one was decided from within", () => {
@@ -255,6 +262,16 @@ test("by keys alone: from the message to the card, through its controls, and an 
   press("Enter");
   expect(decided(panel)).toEqual([{ kind: "decide", id: 1, reply: { optionId: "chat" } }]);
   expect(field().value).toBe("Wait");
+});
+
+test("a digit that was meant for the message decides nothing when the card has just taken the focus", () => {
+  const panel = interrupted([approvalOf(1)]);
+  expect(document.activeElement).toBe(card());
+  press("1");
+  expect(decided(panel)).toEqual([]);
+  later();
+  press("1");
+  expect(decided(panel)).toHaveLength(1);
 });
 
 test("a digit typed in the message decides nothing", () => {

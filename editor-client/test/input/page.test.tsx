@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { screen, waitFor } from "@testing-library/preact";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { App } from "../../webview/parts/App";
 import type { State } from "../../webview/state";
 import {
@@ -59,6 +59,7 @@ test("a question comes up in the whole page, is answered by one key, and writing
   field.focus();
   panel.change({ approvals: [approvalOf(1)] });
   expect(document.activeElement?.getAttribute("data-call-id")).toBe("call-1");
+  vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10_000);
   press("2");
   expect(panel.posted).toContainEqual({ kind: "decide", id: 1, reply: { optionId: "chat" } });
   await waitFor(() => expect(document.activeElement).toBe(field));

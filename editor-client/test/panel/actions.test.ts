@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Turn } from "../../webview/state";
+import { initial, kept } from "../../webview/store";
 import { chat, empty, ended, events, heard, NAMES, record, run, showing, started, stream, told } from "./streams";
 import { NOTHING, READY, Refused, readOf, rig, settle, type Rig } from "./extension";
 
@@ -64,6 +65,18 @@ describe("catching up", () => {
     await settle();
     expect(turn(made, "t1").result?.answer).toBe("Done.");
     expect(made.state().chat!.running).toBeNull();
+  });
+});
+
+describe("a compaction in another window", () => {
+  it("is looked after until it has ended", async () => {
+    const begun = { kind: "compaction", phase: "started" };
+    const made = inChat(...events("c", "", 1, begun));
+    made.answers[READ] = readOf(record("c"), events("c", "", 1, begun, { ...begun, phase: "cancelled" }));
+    expect(made.state().chat!.compacting).toBe(true);
+    made.habits.look(5_000);
+    await settle();
+    expect(made.state().chat!.compacting).toBe(false);
   });
 });
 
@@ -148,6 +161,7 @@ describe("sending", () => {
   it("that is refused puts everything back, before what was typed since", async () => {
     const made = inChat();
     made.answers[SEND] = () => NOTHING;
+    made.answers[READ] = readOf(record("c"), []);
     const attachments = [{ uri: "file:///a.py", label: "a.py" }];
     made.panel.dispatch({ kind: "composer", composer: { text: "Hello", attachments } });
     const sent = made.actions.send();
@@ -205,6 +219,24 @@ describe("sending", () => {
     expect(made.state().composer).toMatchObject({ text: "Faster", attachments });
   });
 
+  it("is not forgotten when a word to the turn before fails beside it", async () => {
+    const made = inChat(...events("c", "t1", 1, started("Go")));
+    made.answers["codelaw/chat/steer"] = () => NOTHING;
+    made.answers[SEND] = () => NOTHING;
+    write(made, "Faster");
+    const steered = made.actions.send();
+    made.event(...events("c", "t1", 2, ended("c", "t1")));
+    write(made, "And this");
+    const sent = made.actions.send();
+    made.refuse(made.requests("codelaw/chat/steer")[0]!.id, "turn_not_found");
+    await steered;
+    expect(made.requests(SEND)).toHaveLength(1);
+    expect(made.state().composer).toMatchObject({ text: "Faster", pending: { text: "And this" } });
+    made.refuse(made.requests(SEND)[0]!.id, "disconnected");
+    await sent;
+    expect(made.state().composer).toMatchObject({ text: "And this\n\nFaster", pending: null, sending: null });
+  });
+
   it("that the user stops before it arrives is withdrawn, and told as no problem", async () => {
     const made = rig();
     made.answers[SEND] = () => NOTHING;
@@ -226,6 +258,71 @@ describe("sending", () => {
     await settle();
     expect(made.requests(SEND)[0]!.params).toMatchObject({ text: "Explain this." });
     expect(made.state().composer.text).toBe("my draft");
+  });
+});
+
+describe("a panel that is made anew while a message is on its way", () => {
+  const left = (chatId: string | null): Rig => {
+    const before = rig(chatId === null ? undefined : run(showing(record("c")), { kind: "server", server: READY }));
+    before.answers[SEND] = () => NOTHING;
+    write(before, "Hello");
+    void before.actions.send();
+    write(before, "and then");
+    const made = rig(initial(kept(before.state())));
+    expect(made.state().composer.text).toBe("Hello\n\nand then");
+    made.answers["codelaw/model/list"] = () => ({ models: [] });
+    return made;
+  };
+  const now = Date.now() / 1000;
+  const arrived = events("c", "t1", 1, started("Hello")).map((event) => ({ ...event, at: now }));
+
+  it("shows it once when its turn is in the chat", async () => {
+    const made = left("c");
+    made.answers[READ] = readOf(record("c"), arrived);
+    made.receive({ kind: "server", server: READY });
+    await settle();
+    expect(made.state().composer).toMatchObject({ text: "and then", sent: null });
+    expect(made.state().chat!.entries).toHaveLength(1);
+  });
+
+  it("shows the chat that it has made", async () => {
+    const made = left(null);
+    const title = { ...chat("c"), title: "Hello", createdAt: now };
+    made.answers["codelaw/chat/list"] = () => ({ chats: [title] });
+    made.answers[READ] = readOf(record("c"), arrived);
+    made.receive({ kind: "server", server: READY });
+    await settle();
+    expect(made.state()).toMatchObject({ chat: { chat: { id: "c" } }, composer: { text: "and then" } });
+  });
+
+  it("takes it in when its turn begins only then", async () => {
+    const made = left(null);
+    made.answers["codelaw/chat/list"] = () => ({ chats: [] });
+    made.receive({ kind: "server", server: READY });
+    await settle();
+    made.event(...arrived);
+    expect(made.state()).toMatchObject({ chat: { chat: { id: "c" } }, composer: { text: "and then" } });
+  });
+
+  it("keeps it as a draft when it has not arrived", async () => {
+    const made = left("c");
+    made.answers[READ] = readOf(record("c"), events("c", "t1", 1, started("Hello"), ended("c", "t1")));
+    made.receive({ kind: "server", server: READY });
+    await settle();
+    expect(made.state().composer.text).toBe("Hello\n\nand then");
+  });
+});
+
+describe("a question by a command", () => {
+  it("waits for the chat that is being read", async () => {
+    const made = rig(initial({ chatId: "c", draft: "", attachments: [] }));
+    made.answers[READ] = () => record("c");
+    made.answers["codelaw/model/list"] = () => ({ models: [] });
+    made.answers[SEND] = () => NOTHING;
+    made.receive({ kind: "server", server: READY });
+    made.receive({ kind: "ask", text: "Explain this.", attachments: [], newChat: false });
+    await settle();
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Explain this." });
   });
 });
 
@@ -295,6 +392,85 @@ describe("going back", () => {
     await settle();
     made.actions.cancelEdit();
     expect(made.state().composer).toMatchObject({ text: "my draft", editing: null });
+  });
+
+  it("sends an edited turn once, however often Enter is pressed, and keeps what is typed meanwhile", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => NOTHING;
+    made.answers[READ] = () => record("f");
+    made.answers[SEND] = () => NOTHING;
+    write(made, "my draft");
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    void made.actions.send();
+    void made.actions.send();
+    write(made, "my draft, longer");
+    void made.actions.send();
+    const forks = made.requests("codelaw/chat/fork");
+    expect(forks).toHaveLength(1);
+    expect(kept(made.state()).draft).toBe("Two\n\nmy draft, longer");
+    made.answer(forks[0]!.id, chat("f"));
+    await settle();
+    expect(made.requests(SEND).map(({ params }) => params["text"])).toEqual(["Two"]);
+    expect(made.state().composer).toMatchObject({ text: "my draft, longer", editing: null });
+  });
+
+  it.each(["t1", "t2"])("retries %s once, however often it is asked to", async (id) => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => chat("f");
+    made.answers["codelaw/chat/revert"] = () => ({ reverted: [], conflicts: [] });
+    made.answers[READ] = () => record("f");
+    made.answers[SEND] = () => NOTHING;
+    const again = turn(made, id);
+    void made.actions.retry(again);
+    void made.actions.retry(again);
+    await settle();
+    void made.actions.retry(again);
+    await settle();
+    expect(made.requests(SEND)).toHaveLength(1);
+  });
+
+  it("sends nothing that was stopped before its fork was there", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/fork"] = () => NOTHING;
+    made.answers["codelaw/chat/cancel"] = () => ({ cancelled: false });
+    made.answers[READ] = () => record("f");
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    const sent = made.actions.send();
+    await made.actions.stop();
+    made.answer(made.requests("codelaw/chat/fork")[0]!.id, chat("f"));
+    await sent;
+    expect(made.requests(SEND)).toEqual([]);
+    expect(made.state().composer).toMatchObject({
+      text: "Two",
+      sending: null,
+      pending: null,
+      editing: { turnId: "t2" },
+    });
+  });
+
+  it("goes on with an edit after the panel was made anew, and gives the draft back", async () => {
+    const made = inChat(...two);
+    write(made, "my draft");
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    const anew = rig(run(initial(kept(made.state())), { kind: "server", server: READY }));
+    expect(anew.state().composer).toMatchObject({ text: "Two", editing: { chatId: "c", turnId: "t2", before: "t1" } });
+    anew.actions.cancelEdit();
+    expect(anew.state().composer).toMatchObject({ text: "my draft", editing: null });
+  });
+
+  it("is not what a question by a command is sent with", async () => {
+    const made = inChat(...two);
+    made.answers[SEND] = () => NOTHING;
+    made.actions.edit(turn(made, "t2"));
+    await settle();
+    made.receive({ kind: "ask", text: "Explain this.", attachments: [], newChat: false });
+    await settle();
+    expect(made.requests("codelaw/chat/fork")).toEqual([]);
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Explain this." });
+    expect(made.state().composer).toMatchObject({ text: "Two", editing: { turnId: "t2" } });
   });
 
   it("undoes a turn's files, and gives what was left alone", async () => {

@@ -226,6 +226,16 @@ describe("links", () => {
     (code) => expect(fileInCode(code) !== null).toBe(!code.includes('"')),
   );
 
+  it("are looked for in time that grows no faster than the text", () => {
+    expect(filesInText(`${"+".repeat(100_000)} a.`)).toEqual([]);
+    expect(filesInText("+a/b".repeat(25_000) + ".")).toEqual([]);
+  });
+
+  it("are none of another machine", () => {
+    expect(fileInCode("\\\\evil\\share\\a.py")).toBeNull();
+    expect(fileInCode("C:\\src\\a.py")).not.toBeNull();
+  });
+
   it("in running text have a folder or a line, and are no part of an address", () => {
     const found = filesInText("In src/a.py:1 and b.py:22, not e.g. or 1.2 or example.com/x or v1.2.3.");
     expect(found.map(({ target }) => target.path)).toEqual(["src/a.py", "b.py"]);

@@ -166,6 +166,8 @@ describe("events", () => {
     const notice = (code: string, message: string): object => ({ kind: "notice", level: "info", code, message });
     const files = reduce(begin, heard(...events("c", "t1", 2, notice("reverted", "Undone in a.py."))));
     expect(turns(files)[0]).toMatchObject({ reverted: true, withdrawn: false });
+    const part = { ...notice("reverted", "Undone in a.py. Left alone: b.py."), level: "warning" };
+    expect(turns(reduce(begin, heard(...events("c", "t1", 2, part))))[0]).toMatchObject({ reverted: false });
     const memory = reduce(begin, heard(...events("c", "t1", 2, notice("turn_withdrawn", "It is gone."))));
     expect(turns(memory)[0]).toMatchObject({ reverted: false, withdrawn: true });
   });
@@ -282,15 +284,15 @@ describe("the rest of the state", () => {
     expect(kept(state)).toEqual({ chatId: "c", draft: "half a", attachments: [attachment] });
   });
 
-  it("does not attach the same thing twice, and overwrites no draft", () => {
+  it("does not attach the same thing twice, and puts a text behind the draft", () => {
     const one = { uri: "file:///a.py", label: "a.py" };
     const part = { ...one, range: { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } } };
     const state = run(
       initial(null),
       { kind: "attach", attachments: [one], text: "Why?" },
-      { kind: "attach", attachments: [one, part], text: "No" },
+      { kind: "attach", attachments: [one, part], text: "@src/ " },
     );
-    expect(state.composer).toMatchObject({ text: "Why?", attachments: [one, part] });
+    expect(state.composer).toMatchObject({ text: "Why? @src/ ", attachments: [one, part] });
   });
 
   it("takes a page of chats only for the query that is asked", () => {

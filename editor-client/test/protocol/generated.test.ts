@@ -54,7 +54,8 @@ describe("the settings of the extension", () => {
   });
 
   test("a folder cannot set what runs programs, opens addresses or gives permission", () => {
-    const dangerous = /^codelaw\.(server|permissions|mcp|tools\.bash|store|skills)\.|\.(baseUrl|script|path|provider)$/;
+    const dangerous =
+      /^codelaw\.(server|permissions|mcp|tools|editor|store|skills)\.|\.(baseUrl|script|path|provider)$/;
     for (const [name, { scope }] of Object.entries(settings)) {
       expect(scope, name).toBe(dangerous.test(name) ? "machine" : "window");
     }

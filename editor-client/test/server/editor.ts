@@ -100,7 +100,10 @@ export const editor = () => {
       visibleTextEditors: [],
       tabGroups: anything({ all: [] }),
       showInformationMessage: () => Promise.resolve(undefined),
-      showWarningMessage: () => Promise.resolve(undefined),
+      showWarningMessage: (message: string) => {
+        log.push(`warned ${message}`);
+        return Promise.resolve(undefined);
+      },
       withProgress: (_options: unknown, work: (progress: unknown, token: unknown) => unknown) =>
         work({ report: () => undefined }, { onCancellationRequested: () => new Disposable() }),
       showErrorMessage: (message: string) => {
@@ -115,7 +118,7 @@ export const editor = () => {
       workspaceFolders: [{ uri: uri(home), name: "home", index: 0 }],
       onDidChangeConfiguration: configurationChanged.event,
       getConfiguration: (section: string) => ({
-        get: (_key: string, otherwise: unknown) => otherwise,
+        get: (key: string, otherwise: unknown) => settings.get(`${section}.${key}`)?.globalValue ?? otherwise,
         inspect: (key: string) => settings.get(`${section}.${key}`),
       }),
     }),

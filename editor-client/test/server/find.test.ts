@@ -142,6 +142,18 @@ describe("what is missing", () => {
     expect(found.actions[0]?.command).toBe(command);
   });
 
+  test("a server on a slow disk is not taken for one that is not there", async () => {
+    const late: Outcome = { status: null, stdout: "", stderr: "", failure: "timeout" };
+    const programs = { "/storage/server-0.1.0-abc/bin/python": late, [ask]: python("3.11.2") };
+    const found = await findServer(machine({ path, programs }), { ...nowhere, environments: [environment] });
+    if (found.kind !== "missing") throw new Error("it was found");
+    expect(found.message).toContain("did not answer in time");
+    expect(found.actions.map(({ command }) => command).slice(0, 2)).toEqual([
+      "codelaw.restart",
+      "codelaw.installServer",
+    ]);
+  });
+
   test("without a wheel in the extension pip is named", async () => {
     const found = await findServer(machine({ path, programs: { [ask]: python("3.12.0") } }), {
       ...nowhere,

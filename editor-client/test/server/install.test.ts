@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Python } from "../../src/server/find";
-import { type Bundle, bundleIn, environmentsIn, failure, install } from "../../src/server/install";
+import { type Bundle, bundleIn, environmentsIn, failure, install, use } from "../../src/server/install";
 import { fakeBundle, fakePython } from "./python";
 
 let root: string;
@@ -134,15 +134,26 @@ describe.skipIf(process.platform === "win32")("the private environment", () => {
     expect(await inStorage()).toEqual([path.basename(folder)]);
   });
 
-  test("those of other versions go once the new one works, and not before", async () => {
+  test("those of other versions go once the new one works and nothing runs from them, and not before", async () => {
     const old = path.join(storage, "server-0.0.9-0123456789ab");
+    const stamp = path.join(old, "codelaw-complete.json");
+    const long = new Date(Date.now() - 15 * 24 * 3600_000);
     await mkdir(old, { recursive: true });
-    await writeFile(path.join(old, "codelaw-complete.json"), "{}");
+    await writeFile(stamp, "{}");
+    await utimes(stamp, long, long);
     await says("no-network");
     await expect(install(python, bundle, storage, progress())).rejects.toThrow();
     expect(await environmentsIn(storage, bundle)).toEqual([{ folder: old, version: "0.0.9" }]);
     await rm(path.join(root, "no-network"));
+    await use(old);
     const folder = await install(python, bundle, storage, progress());
+    expect(await environmentsIn(storage, bundle)).toEqual([
+      { folder, version: "0.1.0" },
+      { folder: old, version: "0.0.9" },
+    ]);
+    await utimes(stamp, long, long);
+    await rm(path.join(folder, "bin", "installed"));
+    await install(python, bundle, storage, progress());
     expect(await environmentsIn(storage, bundle)).toEqual([{ folder, version: "0.1.0" }]);
   });
 

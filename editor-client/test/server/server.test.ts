@@ -87,29 +87,46 @@ describe.skipIf(!existsSync(CODELAW))("the real server", { timeout: 60_000 }, ()
     await expect(unknown).rejects.toMatchObject({ code: "method_not_found" });
   });
 
-  test("a key and a setting reach the running server at once, and the key no log", async () => {
-    await writeFile(path.join(fake.home, "data", "config.toml"), "[turn]\nmaxSteps = 7\n");
+  test.each(["messages", "verbose"])(
+    "a key and a setting reach the running server at once, and the key no log: %s",
+    async (trace) => {
+      fake.set("codelaw-server.trace.server", trace);
+      await writeFile(path.join(fake.home, "data", "config.toml"), "[turn]\nmaxSteps = 7\n");
+      server.start();
+      await until(() => server.state.offline);
+      const read = async (key: string) => (await server.request("codelaw/settings/read", {})).settings[key];
+      // What is not set in the editor leaves the user's file alone.
+      expect(await read("turn.maxSteps")).toMatchObject({ value: 7, origin: "user" });
+      fake.set("codelaw.turn.maxSteps", 9);
+      await vi.waitFor(
+        async () => expect(await read("turn.maxSteps")).toMatchObject({ value: 9, origin: "client" }),
+        30_000,
+      );
+      fake.set("codelaw.turn.maxSteps", undefined);
+      await fake.context.secrets.store("codelaw.model.apiKey", KEY);
+      await until(() => !server.state.offline);
+      expect(server.state.session).toBe(1);
+      const { settings } = await server.request("codelaw/settings/read", {});
+      expect(settings["model.apiKey"]?.origin).toBe("client");
+      await server.removeKey();
+      await until(() => server.state.offline);
+      expect(fake.log.join("\n")).not.toContain(KEY);
+      expect(fake.log.some((line) => line.includes("Params:"))).toBe(trace === "verbose");
+      expect(fake.log.some((line) => line.includes("A message with the key"))).toBe(trace === "verbose");
+      fake.set("codelaw-server.trace.server", undefined);
+      expect(JSON.stringify(states)).not.toContain(KEY);
+      expect(JSON.stringify(settings)).not.toContain(KEY);
+    },
+  );
+
+  test("what a file of the workspace is called in a message cannot be clicked to run a command", async () => {
+    const folder = path.join(fake.home, ".codelaw");
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, "config.toml"), '"[Repair](command:workbench.action.quit)" = 1\n');
     server.start();
-    await until(() => server.state.offline);
-    const read = async (key: string) => (await server.request("codelaw/settings/read", {})).settings[key];
-    // What is not set in the editor leaves the user's file alone.
-    expect(await read("turn.maxSteps")).toMatchObject({ value: 7, origin: "user" });
-    fake.set("codelaw.turn.maxSteps", 9);
-    await vi.waitFor(
-      async () => expect(await read("turn.maxSteps")).toMatchObject({ value: 9, origin: "client" }),
-      30_000,
-    );
-    fake.set("codelaw.turn.maxSteps", undefined);
-    await fake.context.secrets.store("codelaw.model.apiKey", KEY);
-    await until(() => !server.state.offline);
-    expect(server.state.session).toBe(1);
-    const { settings } = await server.request("codelaw/settings/read", {});
-    expect(settings["model.apiKey"]?.origin).toBe("client");
-    await server.removeKey();
-    await until(() => server.state.offline);
-    expect(fake.log.join("\n")).not.toContain(KEY);
-    expect(JSON.stringify(states)).not.toContain(KEY);
-    expect(JSON.stringify(settings)).not.toContain(KEY);
+    await vi.waitFor(() => expect(fake.log.join("\n")).toContain("[Repair] (command:workbench.action.quit)"), 30_000);
+    await rm(folder, { recursive: true });
+    expect(fake.log.filter((line) => line.startsWith("warned")).join("\n")).not.toContain("](");
   });
 
   test("events come, its questions are answered, and both still after a crash in the middle of a turn", async () => {

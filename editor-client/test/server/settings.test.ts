@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json";
-import { type Inspected, serverKeys, settingsFor } from "../../src/server/settings";
+import { guardedKeys, type Inspected, serverKeys, settingsFor } from "../../src/server/settings";
 
 const keys = ["model.name", "context.threshold", "models", "permissions.allow"];
+const guarded = guardedKeys(manifest);
 const read = (set: Record<string, Inspected>, options = { trusted: true, apiKey: undefined as string | undefined }) =>
-  settingsFor(keys, (key) => set[key], options);
+  settingsFor(keys, (key) => set[key], { ...options, guarded });
 
 describe("what the server is told of the editor's settings", () => {
   test("only what somebody has set, nested by the dots", () => {
@@ -27,6 +28,12 @@ describe("what the server is told of the editor's settings", () => {
   test("a folder that is not trusted says nothing", () => {
     const set = { "model.name": { globalValue: "one", workspaceValue: "two" } };
     expect(read(set, { trusted: false, apiKey: undefined })).toEqual({ model: { name: "one" } });
+  });
+
+  test("a folder cannot loosen permissions, though the user trusts it and the editor lets it through", () => {
+    const set = { "permissions.allow": { globalValue: ["Read(**)"], workspaceValue: ["Bash(*)"] } };
+    expect(read(set)).toEqual({ permissions: { allow: ["Read(**)"] } });
+    expect(read({ "permissions.allow": { workspaceValue: ["Bash(*)"] } })).toEqual({});
   });
 
   test("false and zero are values, null is none", () => {

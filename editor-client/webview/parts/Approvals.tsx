@@ -15,7 +15,8 @@ export function Approvals({ state }: { state: State }) {
   const [first, ...waiting] = here;
   const part = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
-  const decidedAt = useRef(0);
+  /** From when on a key can be meant for the card. */
+  const keysFrom = useRef(0);
 
   const id = first?.id ?? null;
   useLayoutEffect(() => {
@@ -25,26 +26,33 @@ export function Approvals({ state }: { state: State }) {
       return;
     }
     const card = part.current?.querySelector(".approval");
-    if (card instanceof HTMLElement && (hadFocus.current || (document.hasFocus() && !isTyping()))) card.focus();
+    if (card instanceof HTMLElement && (hadFocus.current || (document.hasFocus() && !isTyping()))) {
+      // Who is about to write may not have seen yet where the keys go now.
+      if (document.activeElement?.matches("input, textarea") === true) keysFrom.current = Date.now() + NOTICING;
+      card.focus();
+    }
     hadFocus.current = false;
   }, [id]);
 
   const decide = (approval: OpenApproval, reply: ApprovalReply): void => {
-    decidedAt.current = Date.now();
+    keysFrom.current = Date.now() + SETTLING;
     hadFocus.current = part.current?.contains(document.activeElement) === true;
     actions.decide(approval, reply);
   };
 
   return (
     <section ref={part} class="approvals" aria-label="Approvals">
-      <Announcement title={first?.request.title ?? ""} waiting={waiting.length} />
+      <Announcement
+        title={first === undefined ? "" : (first.request.preview.command?.slice(0, SPOKEN) ?? first.request.title)}
+        waiting={waiting.length}
+      />
       {first !== undefined && (
         <Approval
           key={first.id}
           approval={first}
           why={reasonOf(state, first)}
           waiting={waiting.length}
-          settled={() => Date.now() - decidedAt.current > SETTLING}
+          settled={() => Date.now() > keysFrom.current}
           onDecide={decide}
         />
       )}
@@ -80,8 +88,12 @@ function Elsewhere({ state, shown }: { state: State; shown: string | null }) {
   );
 }
 
+/** So much of a command is read out; its title is the model's own word for it. */
+const SPOKEN = 300;
 /** For so long after a decision no key decides: it was meant for the card before. */
 const SETTLING = 300;
+/** So long after a card has taken the focus from a field no key decides: it was meant for the field. */
+const NOTICING = 800;
 
 function Announcement({ title, waiting }: { title: string; waiting: number }) {
   const [words, setWords] = useState("");

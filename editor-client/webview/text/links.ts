@@ -16,7 +16,7 @@ const PLACE = /(?::(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?|#L(\d{1,7})(?:C\d+)?(?:-L?(
 const NAME = String.raw`[\p{L}\p{N}_.@+-]+`;
 /** A path in running text: with a folder and an extension, or a name with an extension and a line. */
 const IN_TEXT = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_/.:@-])(?:(?:~|\.{1,2})?/?(?:${NAME}/)+${NAME}\.[A-Za-z]\w{0,9}(?::\d{1,7}(?:-\d{1,7})?)?|${NAME}\.[A-Za-z]\w{0,9}:\d{1,7}(?:-\d{1,7})?)(?![\p{L}\p{N}_/])`,
+  String.raw`(?<![\p{L}\p{N}_/.:@+-])(?:(?:~|\.{1,2})?/?(?:${NAME}/)+${NAME}\.[A-Za-z]\w{0,9}(?::\d{1,7}(?:-\d{1,7})?)?|${NAME}\.[A-Za-z]\w{0,9}:\d{1,7}(?:-\d{1,7})?)(?![\p{L}\p{N}_/])`,
   "gu",
 );
 const EXTENSION = /\.[A-Za-z]\w{0,9}$/;
@@ -31,8 +31,6 @@ export function targetOf(address: string): Target {
   if (/^https?:\/\//i.test(plain)) return URL.canParse(plain) ? { kind: "web", url: plain } : { kind: "dead" };
   if (plain === "" || plain.startsWith("#")) return { kind: "dead" };
   const path = decoded(/^file:\/\/\//i.test(plain) ? plain.slice("file://".length) : plain);
-  // A path of another machine would be asked for over the network.
-  if (/^[\\/]{2}/.test(path)) return { kind: "dead" };
   if (SCHEME.test(path) && !DRIVE.test(path) && (!PLACE.test(path) || FORBIDDEN.test(path))) return { kind: "dead" };
   return fileTarget(path) ?? { kind: "dead" };
 }
@@ -41,7 +39,8 @@ export function targetOf(address: string): Target {
 export function fileTarget(text: string): FileLink | null {
   const place = PLACE.exec(text);
   const path = place === null ? text.replace(/#.*$/, "") : text.slice(0, place.index);
-
+  // A path of another machine would be asked for over the network.
+  if (/^[\\/]{2}/.test(path)) return null;
   if (path === "" || path.length > 1000 || /[\u0000-\u001f]/.test(path) || (path.includes(":") && !DRIVE.test(path))) {
     return null;
   }
