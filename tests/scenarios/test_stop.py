@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import NO_ANSWER
 from tests.scenarios.conftest import Start, act, finish
 
-TOKEN = "31415.926"
+TOKEN = f"{31415 + os.getpid()}.926"
+"""Of this process of the tests: another one may run the same test meanwhile."""
 TREE = (
     f"(setsid sleep {TOKEN} & sleep {TOKEN} & (trap '' TERM; sleep {TOKEN})) & trap '' TERM; touch begun; sleep {TOKEN}"
 )
