@@ -6,22 +6,25 @@ import { format } from "prettier";
 const schemaFile = new URL("../src/protocol/schema.json", import.meta.url);
 const packageFile = new URL("../package.json", import.meta.url);
 
-/** What a folder must not decide: what is run, where text and keys go, what happens without asking. */
-const DANGEROUS = [
-  "server.",
+/** Where programs and files lie: decided on each machine, never by a folder. */
+const OF_THE_MACHINE = ["server.", "model.script", "store.url", "mcp.", "skills.", "embedding.path"];
+
+/** What happens without asking, and where text and keys go: decided by the user, for remote machines as well. */
+const OF_THE_USER = [
   "permissions.",
   "model.provider",
   "model.baseUrl",
-  "model.script",
   "tools.",
   "editor.review",
-  "store.url",
-  "mcp.",
-  "skills.",
   "embedding.provider",
   "embedding.baseUrl",
-  "embedding.path",
 ];
+
+const scopeOf = (path) => {
+  const among = (list) => list.some((start) => path === start || (start.endsWith(".") && path.startsWith(start)));
+  if (among(OF_THE_MACHINE)) return "machine";
+  return among(OF_THE_USER) ? "application" : "window";
+};
 
 /** Keys and tokens live in the editor's secret storage (or in the environment), never in settings files. */
 const SECRET = new Set(["model.apiKey", "model.authToken", "embedding.apiKey"]);
@@ -86,11 +89,11 @@ export function configurationOf(schema) {
   }));
 }
 
-/** The names of the settings that only the user and the machine decide about. */
+/** The names of the settings that no folder decides about. */
 export const restrictedOf = (configuration) =>
   configuration.flatMap(({ properties }) =>
     Object.entries(properties)
-      .filter(([, { scope }]) => scope === "machine")
+      .filter(([, { scope }]) => scope !== "window")
       .map(([name]) => name),
   );
 
@@ -108,12 +111,11 @@ export const textOf = (manifest) => format(JSON.stringify(manifest), { parser: "
 
 function settingOf(schema, path, spec) {
   const { description, default: given, ...shape } = plain(schema, spec);
-  const scope = DANGEROUS.some((start) => path === start || (start.endsWith(".") && path.startsWith(start)));
   return {
     ...shape,
     ...(given === undefined ? {} : { default: given }),
     markdownDescription: `${description}${MORE[path] ?? ""}`,
-    scope: scope ? "machine" : "window",
+    scope: scopeOf(path),
   };
 }
 

@@ -22,7 +22,7 @@ export const serverKeys = (manifest: unknown, wanted: (spec: unknown) => boolean
 
 /** The settings that a folder must not set, named in the same way. */
 export const guardedKeys = (manifest: unknown): ReadonlySet<string> =>
-  new Set(serverKeys(manifest, (spec) => isRecord(spec) && spec["scope"] === "machine"));
+  new Set(serverKeys(manifest, (spec) => isRecord(spec) && spec["scope"] !== "window"));
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 

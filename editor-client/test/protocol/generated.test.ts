@@ -54,13 +54,13 @@ describe("the settings of the extension", () => {
   });
 
   test("a folder cannot set what runs programs, opens addresses or gives permission", () => {
-    const dangerous =
-      /^codelaw\.(server|permissions|mcp|tools|editor|store|skills)\.|\.(baseUrl|script|path|provider)$/;
+    const machine = /^codelaw\.(server|mcp|store|skills)\.|\.(script|path)$/;
+    const user = /^codelaw\.(permissions|tools|editor)\.|\.(baseUrl|provider)$/;
     for (const [name, { scope }] of Object.entries(settings)) {
-      expect(scope, name).toBe(dangerous.test(name) ? "machine" : "window");
+      expect(scope, name).toBe(machine.test(name) ? "machine" : user.test(name) ? "application" : "window");
     }
-    const machine = Object.keys(settings).filter((name) => settings[name]!.scope === "machine");
-    expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toEqual(machine);
+    const guarded = Object.keys(settings).filter((name) => settings[name]!.scope !== "window");
+    expect(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations).toEqual(guarded);
   });
 
   test("what may be unset takes null, also among choices", () => {
