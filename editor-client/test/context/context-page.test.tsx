@@ -143,7 +143,7 @@ describe("compaction", () => {
       message: "Summary generation timed out, keeping recent history only.",
     };
     expect(compactionInWords("finished", report).join(" ")).toBe(
-      "Compacted: 161k → 62k tokens in 2 min 0 s. 14 rounds archived, 10 kept; 3 old results shortened to one line. " +
+      "161k → 62k tokens in 2 min 0 s. 14 rounds archived, 10 kept; 3 old results shortened to one line. " +
         "Cut without a summary. Summary generation timed out, keeping recent history only.",
     );
     const nothing = { ...report, compacted: false, message: "" };

@@ -65,7 +65,10 @@ function CompactionLine({ item: { phase, report } }: { item: Compaction }) {
   return (
     <p class="notice compaction" data-phase={phase} dir="auto">
       {AT_WORK.has(phase) && <span class="spinner" aria-hidden="true" />}
-      <span>{compactionInWords(phase, report).join(" ")}</span>
+      <span>
+        {report?.compacted === true && "Compacted: "}
+        {compactionInWords(phase, report).join(" ")}
+      </span>
     </p>
   );
 }

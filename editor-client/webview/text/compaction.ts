@@ -23,7 +23,7 @@ export function compactionInWords(phase: Compaction["phase"], report: Compaction
   const done = roundsArchived > 0 ? `${many(roundsArchived, "round")} archived, ${roundsKept} kept` : "";
   const shortened = thinned > 0 ? `${many(thinned, "old result")} shortened to one line` : "";
   return [
-    `Compacted: ${amount(tokensBefore)} → ${amount(tokensAfter)} tokens in ${span(seconds)}.`,
+    `${amount(tokensBefore)} → ${amount(tokensAfter)} tokens in ${span(seconds)}.`,
     `${[done, shortened].filter((part) => part !== "").join("; ")}.`,
     ...(roundsArchived > 0 ? [summary === "model" ? "Summary by the model." : "Cut without a summary."] : []),
     ...(message === "" ? [] : [message]),

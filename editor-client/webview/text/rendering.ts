@@ -53,7 +53,7 @@ const fileTag = ({ path, line, endLine }: FileLink): string => {
   return `<a href="#" class="file" data-path="${escape(path)}"${place}${end}>`;
 };
 
-/** Dead links are text with their address behind it, so that nobody is led astray by what they seem to say. */
+/** Dead links are text and lead nowhere. */
 md.renderer.rules["link_open"] = (tokens, index) => {
   const target = targetOf(attribute(tokens[index], "href"));
   return target.kind === "dead" ? '<span class="dead-link">' : openTag(target);
