@@ -311,9 +311,15 @@ async def test_paths_are_completed_with_exact_ranges(start: Start, root: Path):
 
 async def test_chat_files_have_it_too_and_others_have_not(start: Start, root: Path):
     (root / "a.md").write_text("")
+    (root / "文档.md").write_text("")
     async with start() as client:
         chat = await client.open(root / "talk.chat.md", "Look at @a", 1)
         assert texts(await complete(client, chat, 0, 10)) == ["@a.md"]
+        cjk = await client.open(root / "cjk.chat.md", "请阅读@a\nファイル@a.を\n@文\nme@a", 1)
+        assert texts(await complete(client, cjk, 0, 5)) == ["@a.md"], "right behind a Chinese character"
+        assert texts(await complete(client, cjk, 1, 7)) == ["@a.md"]
+        assert texts(await complete(client, cjk, 2, 2)) == ['@"文档.md"'], "a bare mention cannot hold it"
+        assert await complete(client, cjk, 3, 4) is None
         other = await client.open(root / "b.md", "Look at @a", 1)
         assert await complete(client, other, 0, 10) is None
         assert await complete(client, "file:///nowhere/x.chat.md", 0, 0) is None

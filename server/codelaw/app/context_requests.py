@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from codelaw.agent.beside import Beside
 from codelaw.app import inspection, models
+from codelaw.app.completing import completions
 from codelaw.app.core import Core
+from codelaw.app.turns import readable
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, MentionItem
@@ -70,4 +72,4 @@ class ContextRequests(Core):
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
         """Completions of an `@path` (M-4)."""
-        return await inspection.completions(self._workspace, prefix, limit)
+        return await completions(self._workspace, prefix, limit, readable(self._settings.value))

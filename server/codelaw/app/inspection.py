@@ -1,9 +1,8 @@
-"""Answers to what would be sent, which law is in force, and which paths can be mentioned."""
+"""Answers to what would be sent, and which law is in force."""
 
 from __future__ import annotations
 
 import asyncio
-import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,9 @@ from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
 from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import estimate
-from codelaw.domain.errors import ToolFailure
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.reports import ContextReport, LawDocument, LawReport, MentionItem
+from codelaw.domain.reports import ContextReport, LawDocument, LawReport
 from codelaw.templates.render import render
-from codelaw.tools.paths import located
 from codelaw.tools.todos import recap
 
 if TYPE_CHECKING:
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
     from codelaw.app.turns import Plan
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
-
-_VISITS = 20_000
-_SECONDS = 0.3
 
 
 async def inspect(
@@ -83,23 +77,3 @@ async def law_report(workspace: Workspace) -> LawReport:
         for entry in law.documents
     )
     return LawReport(bool(law.text), documents, law.text)
-
-
-async def completions(workspace: Workspace, prefix: str, limit: int) -> list[MentionItem]:
-    """Paths that begin with `prefix`; without a slash in it, files anywhere whose name begins with it follow (M-4)."""
-    folder, _, begun = prefix.removeprefix("@").rpartition("/")
-    items: dict[str, MentionItem] = {}
-    try:
-        here = await located(workspace, folder or ".")
-        entries = await workspace.entries(here, hidden=begun.startswith("."), ignored=False)
-    except ToolFailure:
-        return []
-    for entry in sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name.casefold())):
-        if entry.name.casefold().startswith(begun.casefold()):
-            path = posixpath.join(folder, entry.name) if folder else entry.name
-            items[path] = MentionItem(path, "folder" if entry.kind == "folder" else "file")
-    if not folder and begun and len(items) < limit and not any(character in begun for character in "*?[{"):
-        found = await workspace.walk([here], f"**/{begun}*", max_visits=_VISITS, seconds=_SECONDS)
-        for file in found.files:
-            items.setdefault(file.shown, MentionItem(file.shown, "file"))
-    return list(items.values())[:limit]

@@ -21,6 +21,7 @@ from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message, Metadata
+from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -55,6 +56,16 @@ def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
     return rules, notices
+
+
+def readable(settings: Settings) -> Callable[[str], bool]:
+    """Whether a path, as it is shown, may be read by the deny rules in force (S-1)."""
+    rules = Rules(deny=tuple(parse_all(settings.permissions.deny)[0]))
+
+    def allowed(path: str) -> bool:
+        return judge(CallFacts("Read", "read", path), mode="agent", rules=rules).action != "deny"
+
+    return allowed
 
 
 def shape_of(settings: Settings, chat: Chat) -> Shape:

@@ -14,7 +14,10 @@ from codelaw.templates.render import render
 REMINDED = 5
 """Most mentions a reminder names (M-3)."""
 
-_MENTION = re.compile(r'@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
+BEFORE = r"(?<![a-zA-Z0-9._-])"
+"""What must not stand right before the `@`: an address or a word goes on there. Chinese or Japanese may (M-1)."""
+
+_MENTION = re.compile(rf'{BEFORE}@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,9 @@ def named(text: str) -> list[Named]:
     """
     found: list[Named] = []
     for match in _MENTION.finditer(text):
-        before = text[match.start() - 1] if match.start() else ""
         quoted, plain = match.groups()
         raw = quoted if quoted is not None else plain.rstrip(".")
-        if before.isalnum() or not any(character.isalnum() for character in raw):
+        if not any(character.isalnum() for character in raw):
             continue
         path = raw if ":" in raw else posixpath.normpath(raw)
         if not path.startswith(("/", "../", "~")) and path != "..":

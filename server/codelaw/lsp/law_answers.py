@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from codelaw.context.law_check import Block, paths, rule_at
-from codelaw.context.mentions import Named, spell
+from codelaw.context.mentions import BEFORE, Named, spell
 from codelaw.context.tokens import estimate
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState, NamedPath
@@ -27,7 +27,8 @@ CHAT_FILE = ".chat.md"
 OFFERED = 50
 """Completions of one answer."""
 TITLE_CHARACTERS = 80
-_BEGUN = re.compile(r'@(?:"([^"\r\n]{0,1000})|([a-zA-Z0-9/._-]{0,1000}))\Z')
+# A bare mention that is being typed may have letters that only the quoted form can hold: it becomes that one.
+_BEGUN = re.compile(rf'{BEFORE}@(?:"([^"\r\n]{{0,1000}})|([\w/.-]{{0,1000}}))\Z')
 
 
 async def hover(connection: Connection, params: types.HoverParams) -> types.Hover | None:
@@ -85,7 +86,7 @@ def _begun(buffer: Buffer, position: types.Position, connection: Connection) -> 
     at = offset(text, starts, position.line, position.character, encoding)
     line = text[starts[min(position.line, len(starts) - 1)] : at]
     match = _BEGUN.search(line)
-    if match is None or (match.start() and line[match.start() - 1].isalnum()):
+    if match is None:
         return None
     quoted, plain = match.groups()
 
