@@ -112,7 +112,7 @@ export async function attach(uris: readonly Uri[]): Promise<Attach | null> {
   return { kind: "attach", attachments, ...(folders.length === 0 ? {} : { text: `${folders.join(" ")} ` }) };
 }
 
-const mention = (name: string): string => (/\s/.test(name) ? `@"${name}"` : `@${name}`);
+const mention = (name: string): string => (/^[a-zA-Z0-9/._-]+$/.test(name) ? `@${name}` : `@"${name}"`);
 
 /** A title as the name of a file, on any system. */
 export function fileName(title: string): string {

@@ -125,11 +125,14 @@ describe("a selection", () => {
 
   it("of files in the explorer has documents as attachments and folders in the text", async () => {
     fake.editor.files.set("/w/one/my docs", null);
-    const uris = ["/w/one/a.py", "/w/two/src", "/w/one/my docs"].map((path) => fake.Uri.file(path) as unknown as Uri);
+    fake.editor.files.set("/w/one/文档", null);
+    const uris = ["/w/one/a.py", "/w/two/src", "/w/one/my docs", "/w/one/文档"].map(
+      (path) => fake.Uri.file(path) as unknown as Uri,
+    );
     expect(await attach(uris)).toEqual({
       kind: "attach",
       attachments: [{ uri: "file:///w/one/a.py", label: "one/a.py" }],
-      text: '@two/src/ @"one/my docs/" ',
+      text: '@two/src/ @"one/my docs/" @"one/文档/" ',
     });
   });
 });

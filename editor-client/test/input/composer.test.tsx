@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { createEvent, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Chat } from "../../src/protocol/types";
+import type { Chat, MentionItem } from "../../src/protocol/types";
 import { Composer } from "../../webview/parts/Composer";
 import type { State } from "../../webview/state";
 import { chatOf, type Opened, open as draw, press, READY, shownChat, turnOf, type as write, violations } from "./panel";
@@ -334,6 +334,35 @@ describe("the completion of mentions", () => {
     press("Enter");
     expect(field().value).toBe("תסתכל על @README.md ");
     expect(field().dir).toBe("auto");
+  });
+
+  test("right behind a Chinese character, and what follows stays", async () => {
+    open({}, { "codelaw/context/mentions": mentions });
+    write(field(), "请阅读的内容");
+    field().setSelectionRange(3, 3);
+    write(field(), "@REA");
+    await settle();
+    press("Enter");
+    expect(field().value).toBe("请阅读@README.md的内容");
+  });
+
+  test("among several folders what was found stays in the list while its path is typed without the folder", async () => {
+    const work: MentionItem[] = [
+      { path: "work/src/app.py", kind: "file" },
+      { path: "lib/src/app.py", kind: "file" },
+      { path: "lib/src/other.py", kind: "file" },
+    ];
+    const panel = open(
+      {},
+      { "codelaw/context/mentions": ({ prefix }) => (prefix === "src/" ? { items: work } : null) },
+    );
+    write(field(), "@src/");
+    await settle();
+    write(field(), "ap");
+    expect(options()).toEqual(["app.pywork/src", "app.pylib/src"]);
+    press("Enter");
+    expect(field().value).toBe("@work/src/app.py ");
+    expect(prefixes(panel)).toEqual(["src/"]);
   });
 
   test("a second mention in the text is completed, and the first one stays", async () => {

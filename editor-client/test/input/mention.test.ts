@@ -24,7 +24,11 @@ describe("which mention the caret is in", () => {
     ["@докум|", "докум"],
     ["שלום @src|", "src"],
     ["🙂@src|", "src"],
-    ["_@src|", "src"],
+    ["שלום@src|", "src"],
+    ["请阅读@src|", "src"],
+    ["ファイル@src/a|を読む", "src/a"],
+    ["ファイル@a.pyを、次に@b|", "b"],
+    ['请看@"我的 文|', "我的 文"],
   ])("%s asks for %j", (marked, prefix) => {
     const { text, caret } = typed(marked);
     expect(mentionAt(text, caret)?.prefix).toBe(prefix);
@@ -33,8 +37,9 @@ describe("which mention the caret is in", () => {
   test.each([
     ["a letter before it: an address", "me@example|"],
     ["a digit before it", "4@src|"],
-    ["a letter of another script before it", "שלום@src|"],
-    ["a letter outside of the basic plane before it", "𝒜@src|"],
+    ["an underscore before it", "_@src|"],
+    ["a dot before it", "a.@src|"],
+    ["a hyphen before it", "a-@src|"],
     ["a space behind it", "@src |"],
     ["the caret before it", "|@src"],
     ["a closed quotation", '@"my file.txt"|'],
@@ -60,6 +65,14 @@ describe("what a mention becomes", () => {
     ["@об|", "обзор.md", '@"обзор.md" |'],
     ["@a|", "a.", '@"a." |'],
     ["שלום @sr| עולם", "src/a.py", "שלום @src/a.py |עולם"],
+    ["请阅读@re|的内容", "README.md", "请阅读@README.md|的内容"],
+    ["请阅读@re|。", "README.md", "请阅读@README.md|。"],
+    ["ファイル@re|adを", "README.md", "ファイル@README.md|を"],
+    ["请看@文|的内容", "文档.md", '请看@"文档.md"|的内容'],
+    ["请看@文|档.md的内容", "文档.md", '请看@"文档.md"|的内容'],
+    ["请看@re|", "README.md", "请看@README.md |"],
+    ["@re|'", "README.md", "@README.md|'"],
+    ["@src/a|", "work/src/a.py", "@work/src/a.py |"],
   ])("%s with %s is %s", (marked, path, wanted) => {
     const { text, caret } = typed(marked);
     const begun = mentionAt(text, caret)!;

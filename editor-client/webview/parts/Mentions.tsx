@@ -136,7 +136,9 @@ function fitting(found: Found, prefix: string): MentionItem[] {
       ? found.items
       : found.items.filter(({ path }) => {
           const lower = path.toLowerCase();
-          return lower.startsWith(wanted) || lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted);
+          const named = lower.slice(lower.lastIndexOf("/") + 1).startsWith(wanted);
+          // Among several folders of the workspace a path may be typed without the folder's name.
+          return named || lower.startsWith(wanted) || (wanted.includes("/") && lower.includes(`/${wanted}`));
         });
   const only = items.length === 1 ? items[0] : undefined;
   return only?.kind === "file" && only.path === prefix ? [] : items;

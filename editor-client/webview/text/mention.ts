@@ -3,6 +3,7 @@
 /** A mention that is being typed: from its `@` up to `end`, with what stands before the caret as `prefix`. */
 export interface Begun {
   start: number;
+  caret: number;
   end: number;
   prefix: string;
   quoted: boolean;
@@ -17,9 +18,13 @@ export interface Typed {
 // More letters than a bare mention may have: what is found by them is inserted in quotes.
 const BARE = /@([\p{L}\p{M}\p{N}/._-]*)$/u;
 const QUOTED = /@"([^"\n]*)$/u;
-const REST_OF_BARE = /^[\p{L}\p{M}\p{N}/._-]*/u;
+// Behind the caret other letters are the sentence's: in Chinese and Japanese it goes on without a space.
+const REST_OF_BARE = /^[a-zA-Z0-9/._-]*/u;
 const REST_OF_QUOTED = /^[^"\s]*"/u;
-const WORD_BEFORE = /[\p{L}\p{N}]$/u;
+/** What makes an address or a word of it. */
+const WORD_BEFORE = /[a-zA-Z0-9._-]$/u;
+/** What would be read as a part of a bare path, or is the end of the text, where one goes on typing. */
+const NEEDS_SPACE = /^(?:$|[a-zA-Z0-9/_"-])/u;
 const PLAIN = /^[a-zA-Z0-9/._-]*[a-zA-Z0-9/_-]$/u;
 
 /** The mention that the caret stands in or right behind; null where there is none. */
@@ -31,6 +36,7 @@ export function mentionAt(text: string, caret: number): Begun | null {
   const rest = (quoted ? REST_OF_QUOTED : REST_OF_BARE).exec(text.slice(caret));
   return {
     start: match.index,
+    caret,
     end: caret + (rest?.[0].length ?? 0),
     prefix: match[1] ?? "",
     quoted: quoted !== null,
@@ -44,17 +50,23 @@ export const canBeMentioned = (path: string): boolean => !/["\n\r]/u.test(path);
 export const spell = (path: string): string =>
   PLAIN.test(path) && /[a-zA-Z0-9]/u.test(path) ? `@${path}` : `@"${path}"`;
 
+/** Where the mention ends: letters that a bare one cannot hold belong to it where the path goes on with the very same. */
+function endOf(text: string, { caret, end, prefix }: Begun, path: string): number {
+  const rest = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+  return text.startsWith(rest, caret) ? Math.max(end, caret + rest.length) : end;
+}
+
 /** Put a file or a folder in the place of the mention begun; behind a folder's slash the caret stands so that it goes on inside. */
 export function complete(text: string, begun: Begun, item: { path: string; kind: "file" | "folder" }): Typed {
   const before = text.slice(0, begun.start);
-  const after = text.slice(begun.end);
+  const after = text.slice(endOf(text, begun, item.path));
   if (item.kind === "folder") {
     const inside = spell(`${item.path.replace(/\/+$/u, "")}/`);
     const caret = before.length + inside.length - (inside.endsWith('"') ? 1 : 0);
     return { text: before + inside + after, caret };
   }
   const mention = spell(item.path);
-  const space = /^[\s.,;:!?)\]}]/u.test(after) ? "" : " ";
+  const space = NEEDS_SPACE.test(after) ? " " : "";
   const caret = before.length + mention.length + (space || /^[ \t]/u.test(after) ? 1 : 0);
   return { text: before + mention + space + after, caret };
 }

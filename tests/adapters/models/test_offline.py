@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from codelaw.adapters.models.offline import OfflineModel
+from codelaw.adapters.models.offline_request import read_turn
 from codelaw.adapters.models.offline_words import searches, stem, terms
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
@@ -227,3 +228,11 @@ async def test_a_qualified_name_is_found_by_its_own_name(folder: Path) -> None:
     asked = REMINDED.replace("README.md", "long.py").replace("Where is the rounding decided", "What is orders.settle")
     answer, _ = await converse(folder, asked)
     assert "`long.py:701` `def settle(order):`" in answer
+
+
+def test_a_mention_ends_where_a_chinese_or_japanese_word_goes_on():
+    reminder = "<system-reminder>\nThe user mentioned @a.py.\nRead it with the Read tool.\n</system-reminder>"
+    asked = f'ファイル@a.pyのrefund_orderを@"b c.py"と、mail me@example.com\n\n{reminder}'
+    turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
+    assert turn.mentioned == ("a.py",)
+    assert turn.question == "ファイル のrefund_orderを と、mail me@example.com"

@@ -13,7 +13,7 @@ from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlo
 _OBSERVATION = "[tool] "
 _ACTION = re.compile(r"^Action: (\w+)\[(\{.*\})\]\s*\Z", re.MULTILINE | re.DOTALL)
 _REMINDER = re.compile(r"<system-reminder>(.*?)</system-reminder>", re.DOTALL)
-_MENTION = re.compile(r'@(?:"([^"\n]+)"|([\w/.-]+))')
+_MENTION = re.compile(r'(?<![a-zA-Z0-9._-])@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+))')
 _RECAP = ("[", "<")
 
 
