@@ -46,6 +46,7 @@ from codelaw.domain.reports import (
     ContextReport,
     LawDocument,
     LawReport,
+    Looked,
     MentionItem,
     ModelInfo,
     SectionReport,
@@ -346,6 +347,9 @@ class FakeSession:
 
     async def named_paths(self, paths, *, counted=False):
         return [NamedPath(path, "missing") for path in paths]
+
+    async def looked_at(self, uri):
+        return Looked("", "outside") if uri.startswith("git:") else Looked(uri.rpartition("/")[2])
 
     async def mentions(self, prefix, limit):
         return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]

@@ -43,6 +43,7 @@ async def test_every_method_and_its_twin_give_the_same(client: RawClient) -> Non
         ("codelaw/context/inspect", {"chatId": chat_id, "text": "what"}),
         ("codelaw/context/law", {}),
         ("codelaw/context/mentions", {"prefix": "src/", "limit": 2}),
+        ("codelaw/context/editor", {"uri": "file:///w/a.py"}),
         ("codelaw/model/list", {}),
         ("codelaw/settings/read", {}),
     ]
@@ -255,7 +256,7 @@ async def test_attachments_come_in_code_points(client: RawClient) -> None:
     await client.request(SEND, params)
     given = (await client.event("notice"))["event"]["message"]
     assert "LineRange(start_line=1, start_character=1, end_line=1, end_character=3)" in given
-    assert "EditorState(active_uri='untitled:a', line=3)" in given
+    assert "EditorState(active_uri='untitled:a', line=3, " in given
 
 
 async def test_open_documents_reach_the_session(client: RawClient, tmp_path: Path) -> None:
@@ -271,3 +272,42 @@ async def test_open_documents_reach_the_session(client: RawClient, tmp_path: Pat
     assert (await client.request(SEND, {"text": f"at {tmp_path / 'b.py'}"}))["answer"] == "not open"
     await client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
     assert (await client.request(SEND, {"text": f"at {file}"}))["answer"] == "not open"
+
+
+async def test_what_the_editor_shows_is_counted_in_the_agreed_encoding(client: RawClient, tmp_path: Path) -> None:
+    uri = await client.open(tmp_path / "a.py", "😀x = 1\ny\n", 4)
+    selection = {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 3}}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
+    editor = {"uri": uri, "version": 4, "cursor": selection["end"], "selection": selection, "visible": whole}
+    await client.request(SEND, {"text": "look", "editor": editor})
+    given = (await client.event("notice"))["event"]["message"]
+    assert "line=0" in given
+    assert "selection=LineRange(start_line=0, start_character=1, end_line=0, end_character=2)" in given
+    assert "visible=(0, 2), version=4" in given
+
+
+@pytest.mark.parametrize(
+    ("editor", "wanted"),
+    [
+        ({"line": 3}, "line=3, selection=None"),
+        ({"line": 3, "cursor": {"line": 5, "character": 0}}, "line=5, selection=None"),
+        ({"selection": {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 2}}}, "selection=None"),
+    ],
+)
+async def test_the_older_form_and_an_empty_selection(client: RawClient, editor: dict[str, Any], wanted: str) -> None:
+    await client.request(SEND, {"text": "look", "editor": {"uri": "file:///w/a.py", **editor}})
+    assert wanted in (await client.event("notice"))["event"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "path"),
+    [
+        ({"cursor": {"line": -1, "character": 0}}, "editor.cursor.line"),
+        ({"selection": {"start": {"line": 0, "character": 0}}}, "editor.selection.end"),
+        ({"version": "7"}, "editor.version"),
+        ({"column": 1}, "editor.column"),
+    ],
+)
+async def test_a_wrong_editor_is_refused_by_field(client: RawClient, wrong: dict[str, Any], path: str) -> None:
+    error = await client.error(SEND, {"text": "look", "editor": {"uri": "file:///w/a.py", **wrong}})
+    assert (error.code, error.data["errors"][0]["path"]) == (-32602, path)

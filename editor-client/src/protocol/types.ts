@@ -91,6 +91,8 @@ ListMemories: ListMemories
 ListMentions: ListMentions
 ListModels: ListModels
 LocationsReply: LocationsReply
+LookAt: LookAt
+Looked: Looked
 Memory: Memory
 MemoryList: MemoryList
 Mention: Mention
@@ -892,7 +894,7 @@ targetRange: SpanIn
 targetSelectionRange?: (SpanIn | null)
 }
 /**
- * Where the user is in the editor.
+ * What the user looks at in the editor; `line` is the older form of `cursor`, which wins (L-3).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "EditorParams".
@@ -900,6 +902,10 @@ targetSelectionRange?: (SpanIn | null)
 export interface EditorParams {
 uri: string
 line?: (number | null)
+version?: (number | null)
+cursor?: (Position | null)
+selection?: (Range | null)
+visible?: (Range | null)
 }
 /**
  * A chat as one document.
@@ -1041,6 +1047,25 @@ limit?: (number | null)
  */
 export interface ListModels {
 
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LookAt".
+ */
+export interface LookAt {
+uri: string
+}
+/**
+ * Whether the model is told that the user looks at a document: its path there, or why it is not told (L-3).
+ * 
+ * `outside` the workspace; `hidden` from listings, by its name or by ignore files; `denied` by a permission rule.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Looked".
+ */
+export interface Looked {
+path?: string
+unsent?: ("outside" | "hidden" | "denied")
 }
 /**
  * One entry. `merged` is sent by a save that an older entry has taken in, `score` and `similarity` by a search.
@@ -1406,6 +1431,7 @@ export interface Methods {
   "codelaw/context/archive": { params: ChatRef; result: Archive };
   "codelaw/context/law": { params: ReadLaw; result: LawReport };
   "codelaw/context/mentions": { params: ListMentions; result: MentionList };
+  "codelaw/context/editor": { params: LookAt; result: Looked };
   "codelaw/memory/save": { params: SaveMemory; result: Memory };
   "codelaw/memory/list": { params: ListMemories; result: MemoryList };
   "codelaw/memory/search": { params: SearchMemories; result: MemoryList };
@@ -1465,6 +1491,7 @@ export const METHODS = [
   "codelaw/context/archive",
   "codelaw/context/law",
   "codelaw/context/mentions",
+  "codelaw/context/editor",
   "codelaw/memory/save",
   "codelaw/memory/list",
   "codelaw/memory/search",

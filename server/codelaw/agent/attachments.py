@@ -97,6 +97,51 @@ async def _text(workspace: Workspace, uri: str) -> tuple[str, int | None] | None
 
 def _selection(path: str, text: str, version: int | None, span: LineRange) -> Fragment | None:
     """The selected text as a fragment; None when nothing is selected."""
+    part = part_of(text, span)
+    if part is None:
+        return None
+    return Fragment(
+        "attachment",
+        render(
+            "attachment",
+            path=one_name(path).replace('"', "'"),
+            first=part.first,
+            last=part.last,
+            version=version,
+            text=quoted("\n".join(part.lines)),
+            cut=part.cut,
+            inside=part.inside,
+            shown_last=part.shown_last,
+            rest=part.rest,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The lines of a selection, cut to `ATTACHMENT_CHARACTERS`; line numbers from 1."""
+
+    lines: tuple[str, ...]
+    first: int
+    last: int
+    """Of what was selected, kept or not."""
+    cut: bool
+    inside: bool
+    """Cut inside its first line."""
+
+    @property
+    def shown_last(self) -> int:
+        """The last line that is kept, as a whole or in part."""
+        return self.first + len(self.lines) - 1
+
+    @property
+    def rest(self) -> int:
+        """Where to read on."""
+        return self.first if self.inside else self.shown_last + 1
+
+
+def part_of(text: str, span: LineRange) -> Part | None:
+    """The part of a document that is selected; None when that is nothing but white space."""
     lines = _BREAK.split(text)[span.start_line : span.end_line + 1]
     if len(lines) == span.end_line - span.start_line + 1:
         lines[-1] = lines[-1][: span.end_character]
@@ -110,21 +155,7 @@ def _selection(path: str, text: str, version: int | None, span: LineRange) -> Fr
     while kept < len(lines) and len(lines[kept]) < room:
         room -= len(lines[kept]) + 1
         kept += 1
-    inside = kept == 0
-    body = lines[0][:ATTACHMENT_CHARACTERS] if inside else "\n".join(lines[:kept])
-    first = span.start_line + 1
-    return Fragment(
-        "attachment",
-        render(
-            "attachment",
-            path=one_name(path).replace('"', "'"),
-            first=first,
-            last=first + len(lines) - 1,
-            version=version,
-            text=quoted(body),
-            cut=kept < len(lines),
-            inside=inside,
-            shown_last=first if inside else first + kept - 1,
-            rest=first if inside else first + kept,
-        ),
-    )
+    first, last = span.start_line + 1, span.start_line + len(lines)
+    if kept == 0:
+        return Part((lines[0][:ATTACHMENT_CHARACTERS],), first, last, cut=True, inside=True)
+    return Part(tuple(lines[:kept]), first, last, cut=kept < len(lines), inside=False)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codelaw.agent.attachments import attach, shown
+from codelaw.agent.attachments import attach
 from codelaw.context import law as laws
 from codelaw.context.law import LawText
 from codelaw.context.mentions import REMINDED, candidates, reminder
-from codelaw.context.observations import neutralise, one_name
+from codelaw.context.observations import neutralise
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention
@@ -20,7 +20,7 @@ from codelaw.tools.paths import located, whole
 
 if TYPE_CHECKING:
     from codelaw.domain.files import FileText, Folder, Located
-    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.domain.requests import Attachment
     from codelaw.ports.workspace import Workspace
 
 
@@ -75,9 +75,9 @@ class FolderLaw:
 
 
 async def question(
-    text: str, workspace: Workspace, facts: Facts, attachments: Sequence[Attachment], editor: EditorState | None
+    text: str, workspace: Workspace, facts: Facts, attachments: Sequence[Attachment], editor: Fragment | None
 ) -> Question:
-    """Preprocess the user's input (R-1)."""
+    """Preprocess the user's input (R-1); `editor` is what the user looks at."""
     attached = await attach(workspace, attachments)
     mentions = [await _resolve(workspace, path) for path in dict.fromkeys([*candidates(text), *attached.paths])]
     resolved = [mention for mention in mentions if mention.kind != "unresolved"]
@@ -87,16 +87,11 @@ async def question(
     ]
     block = reminder(mentions)
     clean = neutralise(text)
-    active = None
-    if editor is not None and editor.active_uri is not None:
-        place = await shown(workspace, editor.active_uri)
-        active = None if place is None else one_name(place)
-        if active is not None and editor.line is not None:
-            active = f"{active}:{editor.line + 1}"
-    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell, active=active)
+    looking = () if editor is None else (editor,)
+    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
     return Question(
         f"{clean}\n\n{block}" if block else clean,
-        (*attached.selections, Fragment("environment", environment)),
+        (*attached.selections, *looking, Fragment("environment", environment)),
         tuple(mentions),
         max(0, len(resolved) - REMINDED),
         attached.notices,

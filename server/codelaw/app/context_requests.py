@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from codelaw.agent.beside import Beside
+from codelaw.agent.looking import looked_at
 from codelaw.app import inspection, models
 from codelaw.app.completing import completions
 from codelaw.app.core import Core
-from codelaw.app.turns import readable
+from codelaw.app.readable import readable
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, MentionItem
+from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
 
 
 class ContextRequests(Core):
@@ -69,6 +70,10 @@ class ContextRequests(Core):
     async def law(self) -> LawReport:
         """The law as it is now (L-4)."""
         return await inspection.law_report(self._workspace)
+
+    async def looked_at(self, uri: str) -> Looked:
+        """Whether the model is told that the user looks at a document (L-3)."""
+        return await looked_at(self._workspace, uri, readable(self._settings.value))
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
         """Completions of an `@path` (M-4)."""

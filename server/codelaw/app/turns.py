@@ -12,8 +12,10 @@ from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.gather import Facts, Law, Question, find_law, question
 from codelaw.agent.ground import Ground, Limits, Shape
+from codelaw.agent.looking import editor_fragment
 from codelaw.agent.turn import Surroundings
 from codelaw.app import models
+from codelaw.app.readable import readable
 from codelaw.app.shown_laws import ShownLaws
 from codelaw.context.law import LARGE_SHARE
 from codelaw.context.modules import system_sections
@@ -21,7 +23,6 @@ from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message, Metadata
-from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -56,16 +57,6 @@ def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
     return rules, notices
-
-
-def readable(settings: Settings) -> Callable[[str], bool]:
-    """Whether a path, as it is shown, may be read by the deny rules in force (S-1)."""
-    rules = Rules(deny=tuple(parse_all(settings.permissions.deny)[0]))
-
-    def allowed(path: str) -> bool:
-        return judge(CallFacts("Read", "read", path), mode="agent", rules=rules).action != "deny"
-
-    return allowed
 
 
 def shape_of(settings: Settings, chat: Chat) -> Shape:
@@ -190,7 +181,9 @@ class TurnMaker:
             remembering=settings.memory.enabled,
         )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
-        asked = await question(text, self._workspace, Facts(today, self._operating_system, "bash"), attachments, editor)
+        looking = await editor_fragment(self._workspace, editor, readable(settings), attachments)
+        facts = Facts(today, self._operating_system, "bash")
+        asked = await question(text, self._workspace, facts, attachments, looking)
         law = await find_law(self._workspace)
         law_tokens = estimate(law.text)
         notices = [*asked.notices, *law.notices]

@@ -84,6 +84,16 @@ class LawReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """Whether the model is told that the user looks at a document (L-3)."""
+
+    path: str
+    """As the model would know it; empty outside the workspace."""
+    unsent: Literal["outside", "hidden", "denied"] | None = None
+    """Why it is not told; None when it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class MentionItem:
     """A completion of an `@path` (M-4)."""
 

@@ -25,8 +25,13 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class EditorState:
-    """Where the user is in the editor, frozen when the turn starts (L-3)."""
+    """What the user looks at in the editor, frozen when the turn starts (L-3). Lines are zero-based."""
 
     active_uri: str | None = None
     line: int | None = None
-    """Zero-based."""
+    """Of the cursor."""
+    selection: LineRange | None = None
+    visible: tuple[int, int] | None = None
+    """First and last line on the screen."""
+    version: int | None = None
+    """The document's, as the client knew it when it looked."""

@@ -118,7 +118,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             model=params.model,
             strategy=params.strategy,
             attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
-            editor=convert.editor_state(params.editor),
+            editor=convert.editor_state(params.editor, documents),
         )
     )
 

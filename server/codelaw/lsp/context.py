@@ -85,6 +85,11 @@ async def mentions(connection: Connection, params: wire.ListMentions) -> wire.Me
     return wire.MentionList(items=[convert.mention(item) for item in found])
 
 
+async def editor(connection: Connection, params: wire.LookAt) -> wire.Looked:
+    found = await connection.session.looked_at(params.uri)
+    return wire.Looked(path=found.path or None, unsent=found.unsent)
+
+
 async def _withdraw(
     session: Session, chat_id: str, asked: asyncio.Future[CompactionReport], *, settle: float = SETTLE_SECONDS
 ) -> None:

@@ -274,14 +274,33 @@ def approval_request(value: permissions.ApprovalQuestion) -> wire_approvals.Appr
 
 
 def attachment(value: wire.AttachmentParams, documents: EditorDocuments) -> requests.Attachment:
-    """An attachment with its range in code points.
+    """An attachment with its range in code points."""
+    if value.range is None:
+        return requests.Attachment(value.uri)
+    return requests.Attachment(value.uri, _line_range(value.uri, value.range, documents))
+
+
+def editor_state(value: wire.EditorParams | None, documents: EditorDocuments) -> requests.EditorState | None:
+    """What the user looks at; an empty selection is none."""
+    if value is None:
+        return None
+    chosen, visible = value.selection, value.visible
+    return requests.EditorState(
+        value.uri,
+        value.cursor.line if value.cursor is not None else value.line,
+        _line_range(value.uri, chosen, documents) if chosen is not None and chosen.start != chosen.end else None,
+        (visible.start.line, visible.end.line) if visible is not None else None,
+        value.version,
+    )
+
+
+def _line_range(uri: str, value: wire.Range, documents: EditorDocuments) -> requests.LineRange:
+    """A range in code points.
 
     A document that is not open keeps its range as sent: its text is not known here, and no editor has a selection in
     a document that it has not opened.
     """
-    if value.range is None:
-        return requests.Attachment(value.uri)
-    buffer = documents.get(value.uri)
+    buffer = documents.get(uri)
     text = buffer.text if buffer is not None else None
     starts = line_starts(text) if text is not None else []
 
@@ -290,9 +309,4 @@ def attachment(value: wire.AttachmentParams, documents: EditorDocuments) -> requ
             return place.character
         return code_points(line_at(text, starts, place.line), place.character, documents.encoding)
 
-    start, end = value.range.start, value.range.end
-    return requests.Attachment(value.uri, requests.LineRange(start.line, character(start), end.line, character(end)))
-
-
-def editor_state(value: wire.EditorParams | None) -> requests.EditorState | None:
-    return requests.EditorState(value.uri, value.line) if value is not None else None
+    return requests.LineRange(value.start.line, character(value.start), value.end.line, character(value.end))

@@ -32,6 +32,7 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/context/archive": context.archive,
     "codelaw/context/law": context.law,
     "codelaw/context/mentions": context.mentions,
+    "codelaw/context/editor": context.editor,
     "codelaw/memory/save": memory.save,
     "codelaw/memory/list": memory.list_memories,
     "codelaw/memory/search": memory.search,

@@ -14,7 +14,7 @@ from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
 from codelaw.domain.permissions import Grant
-from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, MentionItem, ModelInfo
+from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, Looked, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.ports.approver import Approver
 from codelaw.ports.editor import Editor
@@ -145,6 +145,8 @@ class Session(Protocol):
     async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> Sequence[NamedPath]:
         """What `@paths` lead to; with `counted` also their sizes."""
         ...
+
+    async def looked_at(self, uri: str) -> Looked: ...
 
     async def mentions(self, prefix: str, limit: int) -> Sequence[MentionItem]: ...
 

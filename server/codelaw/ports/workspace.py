@@ -153,6 +153,10 @@ class Workspace(Protocol):
         """`file`, `folder` or None; an open buffer counts as a file."""
         ...
 
+    async def is_hidden(self, located: Located) -> bool:
+        """Whether a listing of the folders on the way would leave the place out: hidden, or ignored (T-2)."""
+        ...
+
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         """The stamp of each file, None where there is none; reads no content."""
         ...

@@ -41,10 +41,14 @@ class AttachmentParams(Params):
 
 
 class EditorParams(Params):
-    """Where the user is in the editor."""
+    """What the user looks at in the editor; `line` is the older form of `cursor`, which wins (L-3)."""
 
     uri: Annotated[str, Field(min_length=1, max_length=8192)]
     line: Index | None = None
+    version: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
+    cursor: Position | None = None
+    selection: Range | None = None
+    visible: Range | None = None
 
 
 class CreateChat(Params):

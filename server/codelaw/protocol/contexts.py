@@ -33,6 +33,10 @@ class ListMentions(Params):
     limit: Annotated[int, Field(ge=1, le=500)] | None = None
 
 
+class LookAt(Params):
+    uri: Annotated[str, Field(min_length=1, max_length=8192)]
+
+
 class Section(Payload):
     """A part of the view, in the order it is sent; `cached` lies before a cache breakpoint."""
 
@@ -122,6 +126,16 @@ class LawReport(Payload):
     found: bool
     documents: list[LawDocument]
     text: str
+
+
+class Looked(Payload):
+    """Whether the model is told that the user looks at a document: its path there, or why it is not told (L-3).
+
+    `outside` the workspace; `hidden` from listings, by its name or by ignore files; `denied` by a permission rule.
+    """
+
+    path: str | None = None
+    unsent: Literal["outside", "hidden", "denied"] | None = None
 
 
 class MentionItem(Payload):

@@ -36,6 +36,7 @@ METHODS: dict[str, Method] = {
     "codelaw/context/archive": Method(chats.ChatRef, contexts.Archive),
     "codelaw/context/law": Method(contexts.ReadLaw, contexts.LawReport),
     "codelaw/context/mentions": Method(contexts.ListMentions, contexts.MentionList),
+    "codelaw/context/editor": Method(contexts.LookAt, contexts.Looked),
     "codelaw/memory/save": Method(memories.SaveMemory, memories.Memory),
     "codelaw/memory/list": Method(memories.ListMemories, memories.MemoryList),
     "codelaw/memory/search": Method(memories.SearchMemories, memories.MemoryList),

@@ -23,6 +23,7 @@ CLIENT_METHODS = (
     "codelaw/context/archive",
     "codelaw/context/law",
     "codelaw/context/mentions",
+    "codelaw/context/editor",
     "codelaw/memory/save",
     "codelaw/memory/list",
     "codelaw/memory/search",

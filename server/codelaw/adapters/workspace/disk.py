@@ -160,6 +160,10 @@ class DiskWorkspace:
             return "file"
         return await asyncio.to_thread(_kind, located.path)
 
+    async def is_hidden(self, located: Located) -> bool:
+        root = located.folder.root
+        return await asyncio.to_thread(lambda: IgnoreTree(root).hides(str(root), str(located.path)))
+
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         buffers = [self._buffer(place) for place in located]
         return await asyncio.to_thread(lambda: [_stamp(*pair) for pair in zip(located, buffers, strict=True)])
