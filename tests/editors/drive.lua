@@ -11,7 +11,7 @@ end
 local function drive()
   local codelaw = dofile(os.getenv("CODELAW_RECIPE"))
   local steered = false
-  local deltas, asked, wanted = 0, {}, "allow_once"
+  local deltas, asked, wanted = 0, {}, "^1  Allow"
 
   vim.ui.input = function(_, callback)
     -- A person takes a while, and the interface need not wait.
@@ -19,21 +19,34 @@ local function drive()
       callback("it takes too long")
     end, 20)
   end
-  vim.ui.select = function(items, options, callback)
-    if options.prompt == "Chat" then
-      for _, item in ipairs(items) do
-        if item.title:find("Write a note", 1, true) then
-          return callback(item)
-        end
-      end
-    end
-    asked[#asked + 1] = { prompt = options.prompt, first = options.format_item(items[1]), count = #items }
+  vim.ui.select = function(items, _, callback)
     for _, item in ipairs(items) do
-      if item.kind == wanted then
+      if item.title:find("Write a note", 1, true) then
         return callback(item)
       end
     end
     callback(nil)
+  end
+  -- A person who goes to every question, and chooses the answer that is wanted.
+  vim.api.nvim_create_autocmd("FileType", {
+    pattern = "codelaw-question",
+    callback = function(event)
+      asked[#asked + 1] = table.concat(vim.api.nvim_buf_get_lines(event.buf, 0, -1, true), "\n")
+    end,
+  })
+  local function answer()
+    codelaw.answer()
+    if vim.bo.filetype ~= "codelaw-question" then
+      return
+    end
+    for number, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
+      if line:find(wanted) then
+        vim.api.nvim_feedkeys(line:sub(1, 1), "x", false)
+        assert(vim.api.nvim_win_get_cursor(0)[1] == number, "a digit chooses")
+        local enter = vim.api.nvim_replace_termcodes("<CR>", true, false, true)
+        return vim.api.nvim_feedkeys(enter, "x", false)
+      end
+    end
   end
 
   codelaw.setup({
@@ -64,6 +77,7 @@ local function drive()
       meanwhile()
     end
     local came = vim.wait(20000, function()
+      answer()
       return ended
     end, 10)
     return came and result or "no answer"
@@ -75,7 +89,7 @@ local function drive()
   tell("open", vim.api.nvim_buf_get_lines(open, 0, -1, true))
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 
-  wanted = "reject"
+  wanted = "^%d  Reject"
   tell("refused", turn("Now wait"))
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 

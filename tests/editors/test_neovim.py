@@ -90,8 +90,9 @@ def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
     assert told["deltas"][0] > 1, "the thought came in pieces"
     assert "as notes do" not in "\n".join(told["shown at first delta"][0]), "shown before the step was whole"
     assert len(told["asked"][0]) == 2
-    assert "note.txt" in told["asked"][0][0]["prompt"]
-    assert told["asked"][0][0]["count"] >= 2
+    assert "note.txt" in told["asked"][0][0]
+    assert "+hello" in told["asked"][0][0]
+    assert "4  Reject" in told["asked"][0][0]
 
     assert told["open"][0] == ["a letter", "signed"], "what the agent changed is loaded again"
 

@@ -1,0 +1,156 @@
+"""What a person types into a real Neovim with the recipe: what answers a question, and what is changed where (S-2, F-1, F-4, F-6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.editors.test_neovim import ROOT, SERVER
+
+NOTE = "hidden \u202e\x1b[8m text\n"
+
+
+def act(tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"text": f"Thought: next\nAction: {tool}[{json.dumps(arguments)}]", "chunk": 1000}
+
+
+def finish(answer: str) -> dict[str, Any]:
+    return {"text": f"Thought: done\nAction: Finish[{answer}]", "chunk": 1000}
+
+
+def drive(
+    scene: str, tmp_path: Path, replies: list[dict[str, Any]], settings: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Play a scene in the folder `project`; gives what it told, by name."""
+    script, out = tmp_path / "script.json", tmp_path / "told.jsonl"
+    script.write_text(json.dumps({"replies": replies}))
+    model = {"model": {"provider": "scripted", "script": str(script)}}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT / "server"),
+        "CODELAW_RECIPE": str(ROOT / "editor-client" / "neovim" / "codelaw.lua"),
+        "DRIVE_OUT": str(out),
+        "DRIVE_OUTSIDE": str(tmp_path / "outside.txt"),
+        "DRIVE_SCENE": scene,
+        "DRIVE_SERVER": json.dumps(SERVER),
+        "DRIVE_SETTINGS": json.dumps(model | (settings or {})),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    lua = Path(__file__).with_name("keys.lua")
+    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {lua}"]
+    done = subprocess.run(
+        command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True, check=False, timeout=150,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    told = {entry["name"]: entry["value"] for entry in map(json.loads, out.read_text().splitlines())}
+    assert "error" not in told, (told, done.stderr[-2000:])
+    return told
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.needs("nvim")
+def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, project: Path) -> None:
+    (project / "letter.txt").write_text("a letter\n")
+    told = drive(
+        "typing",
+        tmp_path,
+        [
+            act("Write", path="note.txt", content=NOTE) | {"delay": 0.3},
+            act("Bash", command="sleep 60"),
+            act("Bash", command="echo hello"),
+        ],
+    )
+    assert "note.txt" in told["question"]
+    assert "\u202e" not in told["question"]
+    assert "+hidden <U+202E><U+001B>[8m text" in told["question"], "what hides something is seen"
+    assert "4  Reject" in told["question"]
+    assert told["typed"] == "a letter\ndear 1\ny\n3\na\nok\n"
+    still_open, running, mode = told["open"]
+    assert still_open
+    assert running
+    assert mode == {"mode": "n", "blocking": False}
+
+    assert told["ahead"] == [True, "codelaw-question"], "what was typed before the window was there is dropped"
+    assert told["enter"] is True
+    assert told["back"] == [True, "letter.txt"]
+    assert told["chosen"].startswith("1  Allow")
+    assert (project / "note.txt").read_text() == NOTE
+    assert told["focus"] == "letter.txt", "the next question does not take the cursor"
+    assert "sleep 60" in told["second"]
+    assert "withdrawn" in told["withdrawn"]
+    still_open, name, text = told["after"]
+    assert not still_open
+    assert name == "letter.txt"
+    assert text == told["typed"]
+    assert told["result"]["stopReason"] == "cancelled"
+    assert ": Allow once" in told["chat"]
+    assert "(not now)" in told["chat"], "the reason reached the model"
+    assert ": withdrawn" in told["chat"]
+
+
+@pytest.mark.needs("nvim")
+def test_a_message_that_asks_takes_no_keys_either(tmp_path: Path, project: Path) -> None:
+    (project / "letter.txt").write_text("a letter\n")
+    (project / ".codelaw").mkdir()
+    (project / ".codelaw" / "config.toml").write_text('[permissions]\nallow = ["Bash"]\n')
+    told = drive("message", tmp_path, [])
+    assert "permissions.allow" in told["question"]
+    still_open, text, mode = told["open"]
+    assert still_open
+    assert text == "a letter\n1\n2\ny\n"
+    assert mode == {"mode": "i", "blocking": False}
+    assert told["answered"] is False
+
+
+@pytest.mark.needs("nvim")
+def test_open_buffers_are_changed_and_not_the_disk_behind_them(tmp_path: Path, project: Path) -> None:
+    for name in ("plain", "typing", "first", "clean"):
+        (project / f"{name}.txt").write_text("alpha\nbeta 🦊 gamma\nomega\n")
+    (project / "big.txt").write_text("x" * (9 * 1024 * 1024))
+    (tmp_path / "outside.txt").write_text("secret\n")
+
+    def change(name: str) -> list[dict[str, Any]]:
+        edits = [{"old_string": "alpha", "new_string": "ALPHA"}, {"old_string": "gamma\nomega", "new_string": "end"}]
+        return [act("Read", path=name), act("MultiEdit", path=name, edits=edits)]
+
+    told = drive(
+        "buffers",
+        tmp_path,
+        [
+            *change("plain.txt"), finish("Changed."),
+            *change("typing.txt"), finish("Changed."),
+            act("Read", path="folder/new.txt"), act("Read", path="second.txt"), act("Read", path="first.txt"),
+            finish("Read."),
+            *change("clean.txt"), act("Bash", command="cat clean.txt"), finish("Looked."),
+        ],
+        {"permissions": {"default": "allow"}},
+    )  # fmt: skip
+    before = "alpha\nbeta 🦊 gamma\nomega"
+    after = "ALPHA\nbeta 🦊 end"
+    assert told["plain"] == [f"mine\n{after}", True], told["chat"]
+    assert (project / "plain.txt").read_text() == before + "\n", "the disk is left alone"
+    assert told["undone once"] == f"mine\n{before}"
+    assert told["redone"] == f"mine\n{after}"
+
+    assert told["typing"] == f"{after}\none two"
+    assert told["typing undone"] == f"{before}\none two", "the change is a step of its own"
+    assert told["typing undone twice"] == before
+    assert (project / "typing.txt").read_text() == before + "\n"
+
+    assert told["named"]["answer"] == "Read."
+    for shown in ("1-1 of 1 of folder/new.txt", "1-4 of 4 of second.txt", "1-3 of 3 of first.txt"):
+        assert f"Lines {shown}." in told["chat"]
+    assert told["clean"] == [after, False]
+    assert (project / "clean.txt").read_text() == after + "\n", "saved before the command"
+    assert told["attached"] == ["clean.txt", "new.txt", "plain.txt", "second.txt", "typing.txt"]
