@@ -395,6 +395,9 @@ class FakeSession:
             self._chat(chat_id)
         return 7
 
+    async def rule_notices(self):
+        return []
+
     async def grants(self):
         return []
 

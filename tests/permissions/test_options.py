@@ -56,7 +56,7 @@ def test_the_proposed_rule_is_sensible_and_covers_the_call(text, rule):
     ],
 )
 def test_paths_propose_their_folder(tool, path, rule):
-    facts = CallFacts(tool, "write", path)
+    facts = CallFacts(tool, "write", path, paths="writes")
     assert proposed_rule(facts) == rule
     kinds = [option.kind for option in options_for(facts)]
     assert kinds == (["allow_once", "allow_chat", "allow_always", "reject"] if rule else ["allow_once", "reject"])

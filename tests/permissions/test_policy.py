@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codelaw.domain.chats import Mode
+from codelaw.domain.permissions import PathUse
 from codelaw.permissions.policy import CallFacts, Default, Rules, judge
 from codelaw.permissions.rules import parse
 
@@ -316,6 +317,8 @@ def test_the_mode_comes_first(mode):
     assert judge(CallFacts("Read", "read", "a"), mode=mode, rules=rules()).action == "allow"
 
 
+USES: dict[str, PathUse] = {"read": "reads", "write": "writes"}
+
 FILES = [
     ("Edit", "write", "src/a.py", {"allow": ["Edit(src/**)"]}, "allow"),
     ("MultiEdit", "write", "src/b/a.py", {"allow": ["Edit(src/**)"]}, "allow"),
@@ -349,7 +352,10 @@ FILES = [
 
 @pytest.mark.parametrize(("tool", "effect", "subject", "kinds", "action"), FILES)
 def test_paths(tool, effect, subject, kinds, action):
-    assert judge(CallFacts(tool, effect, subject), mode="agent", rules=rules(**kinds)).action == action
+    assert (
+        judge(CallFacts(tool, effect, subject, paths=USES.get(effect)), mode="agent", rules=rules(**kinds)).action
+        == action
+    )
 
 
 def test_the_default_setting_is_for_changes():

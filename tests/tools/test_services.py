@@ -15,6 +15,7 @@ from codelaw.tools import diagnosing
 from codelaw.tools.diagnosing import after_edit
 from codelaw.tools.paths import located
 from codelaw.tools.toolbox import default_toolbox
+from codelaw.tools.withholding import Withheld
 from tests.fakes.desk import Desk
 from tests.fakes.services import EVERY, FakeServices, finding
 
@@ -93,7 +94,9 @@ async def test_a_symbol_that_is_not_there(desk: Desk, services: FakeServices, li
 async def test_references_are_bounded_withheld_and_numbered_as_read_does(desk: Desk, services: FakeServices):
     desk.put("a.py", "x\rx\nx\n")
     desk.put("secret/b.py", "x\n")
-    desk.environment = replace(desk.environment, kept_back=lambda shown: shown.startswith("secret/"))
+    desk.environment = replace(
+        desk.environment, workspace=Withheld(desk.workspace, lambda shown: shown.startswith("secret/")), withheld=True
+    )
     result = await desk("References", path="a.py", line=2, symbol="x")
     assert [place["line"] for place in result.data["places"]] == [1, 2]
     assert result.data["total"] == 3

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse
 from codelaw.permissions.options import options_for
-from codelaw.permissions.policy import CallFacts, Default, Rules, judge
-from codelaw.permissions.rules import Rule, parse
+from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
+from codelaw.permissions.rules import Rule, parse_all
 
 if TYPE_CHECKING:
     from codelaw.domain.messages import Call
@@ -41,6 +41,8 @@ class Policy:
     deny: tuple[Rule, ...] = ()
     default: Default = "ask"
     sandboxed: bool = False
+    restricted: bool = False
+    """The editor does not trust the folder: nothing is written or run (S-7)."""
 
 
 @dataclass(slots=True)
@@ -64,9 +66,21 @@ class Gate:
     def judge(self, facts: CallFacts) -> Decision:
         """What the rules and grants say; `ask` when the user has to be asked."""
         policy = self.policy
-        granted = tuple(parse(grant.rule) for grant in (*self.grants, *self.always))
-        rules = Rules(policy.allow, policy.deny, granted)
-        return judge(facts, mode=policy.mode, rules=rules, default=policy.default, sandboxed=policy.sandboxed)
+        # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
+        granted, _ = parse_all(grant.rule for grant in (*self.grants, *self.always))
+        rules = Rules(policy.allow, policy.deny, tuple(granted))
+        return judge(
+            facts,
+            mode=policy.mode,
+            rules=rules,
+            default=policy.default,
+            sandboxed=policy.sandboxed,
+            restricted=policy.restricted,
+        )
+
+    def hides(self, tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
+        """Says of a path, as shown, whether a rule denies it to that tool; None where no rule speaks of the tool."""
+        return hider(self.policy.deny, tool, paths)
 
     async def ask(
         self, facts: CallFacts, call: Call, title: str, preview: Preview, *, chat_id: str, turn_id: str

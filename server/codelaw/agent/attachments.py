@@ -44,6 +44,10 @@ async def attach(workspace: Workspace, attachments: Sequence[Attachment]) -> Att
     paths: list[str] = []
     notices: list[Notice] = []
     for attachment in attachments:
+        if await _denied(workspace, attachment.uri):
+            lost = f"{one_name(attachment.uri)} was not attached: a permission rule denies reading it."
+            notices.append(Notice("warning", "attachment_left_out", lost))
+            continue
         place = await shown(workspace, attachment.uri)
         found = await _text(workspace, attachment.uri)
         selection = None
@@ -60,8 +64,16 @@ async def attach(workspace: Workspace, attachments: Sequence[Attachment]) -> Att
     return Attached(tuple(selections), tuple(paths), tuple(notices))
 
 
+async def _denied(workspace: Workspace, uri: str) -> bool:
+    try:
+        await located(workspace, path_of(uri))
+    except ToolFailure as failure:
+        return failure.code == "PERMISSION_DENIED"
+    return False
+
+
 async def shown(workspace: Workspace, uri: str) -> str | None:
-    """The path of a document as the model knows it; None outside the workspace."""
+    """The path of a document as the model knows it; None outside the workspace, and where a rule denies it."""
     try:
         return (await located(workspace, path_of(uri))).shown
     except ToolFailure:

@@ -27,7 +27,6 @@ from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import SteerEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
-from codelaw.permissions.policy import CallFacts
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
 
@@ -134,11 +133,8 @@ class AgentChat:
         async def result(ref: str) -> dict[str, object] | None:
             return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
 
-        def kept_back(shown: str) -> bool:
-            return self.gate.judge(CallFacts("Read", "read", shown)).action == "deny"
-
         house = self.house
-        known = (house.workspace, house.processes, self.ledger, result, keep, kept_back)
+        known = (house.workspace, house.processes, self.ledger, result, keep)
         memory = house.memory if house.memory is not None and house.memory.limits.enabled else None
         return ToolEnvironment(*known, services=house.services, memory=memory)
 

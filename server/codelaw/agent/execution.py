@@ -21,6 +21,7 @@ from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
 from codelaw.tools.base import run_tool
 from codelaw.tools.paths import located
+from codelaw.tools.withholding import Withheld
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
@@ -145,7 +146,8 @@ class Executor:
             known = ", ".join(self.toolbox.names)
             return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
         arguments = self.toolbox.parse(tool, call.arguments)
-        facts = CallFacts(tool.name, tool.effect, await self._subject(tool, arguments), call.arguments)
+        subject = await self._subject(tool, arguments)
+        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
         facts, decision = await self._strictest(tool, arguments, facts)
         decisions.append(decision)
         comment, environment = "", self.environment
@@ -166,8 +168,16 @@ class Executor:
             return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)
         self.tell(call, "running", step, decision=decision)
         journal = self.journal(call.id) if self.journal is not None else None
-        result = await run_tool(tool, arguments, replace(environment, journal=journal))
+        seen = self._seen_by(tool, environment)
+        result = await run_tool(tool, arguments, replace(seen, journal=journal))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
+        """The world as a tool that reads may see it: without what rules deny it (S-1)."""
+        hides = self.gate.hides(tool.name, tool.paths) if tool.paths == "reads" else None
+        if hides is None:
+            return environment
+        return replace(environment, workspace=Withheld(environment.workspace, hides), withheld=True)
 
     async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
         """The judgement of a call; of one that changes several files the strictest, and the file it is about."""

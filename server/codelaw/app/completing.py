@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import ToolFailure
@@ -19,13 +18,11 @@ _SECONDS = 0.3
 _GLOB = "*?[]{}\\"
 
 
-async def completions(
-    workspace: Workspace, prefix: str, limit: int, readable: Callable[[str], bool] = lambda _path: True
-) -> list[MentionItem]:
+async def completions(workspace: Workspace, prefix: str, limit: int) -> list[MentionItem]:
     """Paths that begin with `prefix`; without a slash in it, files anywhere whose name begins with it follow (M-4).
 
     With several workspace folders their names come first, and a path is completed with a folder's name in front or
-    without: `src/a` gives `<folder>/src/a.py` for every folder that has it. Paths that are not `readable` are left out.
+    without: `src/a` gives `<folder>/src/a.py` for every folder that has it.
     """
     folder, _, begun = prefix.removeprefix("@").rpartition("/")
     begins = begun.casefold()
@@ -40,12 +37,11 @@ async def completions(
             continue
         for entry in sorted(entries, key=lambda entry: (entry.kind != "folder", entry.name.casefold())):
             path = posixpath.join(shown, entry.name)
-            if _fits(entry.name, begins) and readable(path):
+            if _fits(entry.name, begins):
                 items.setdefault(path, MentionItem(path, "folder" if entry.kind == "folder" else "file"))
     if not folder and begun and len(items) < limit and not any(character in begun for character in _GLOB):
         for path in await _below(workspace, roots, begun):
-            if readable(path):
-                items.setdefault(path, MentionItem(path, "file"))
+            items.setdefault(path, MentionItem(path, "file"))
     return list(items.values())[:limit]
 
 

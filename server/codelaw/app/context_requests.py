@@ -7,7 +7,7 @@ from codelaw.agent.looking import looked_at
 from codelaw.app import inspection, models
 from codelaw.app.completing import completions
 from codelaw.app.core import Core
-from codelaw.app.readable import readable
+from codelaw.app.ruling import readable, visible
 from codelaw.domain.chats import Chat, Mode
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
@@ -73,8 +73,8 @@ class ContextRequests(Core):
 
     async def looked_at(self, uri: str) -> Looked:
         """Whether the model is told that the user looks at a document (L-3)."""
-        return await looked_at(self._workspace, uri, readable(self._settings.value))
+        return await looked_at(self._workspace, uri, readable(self._settings.value, self._workspace.folders))
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
         """Completions of an `@path` (M-4)."""
-        return await completions(self._workspace, prefix, limit, readable(self._settings.value))
+        return await completions(visible(self._workspace, self._settings.value), prefix, limit)

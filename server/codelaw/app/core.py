@@ -25,7 +25,8 @@ from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.remembering import Memories
-from codelaw.app.turns import TurnMaker, policy
+from codelaw.app.ruling import policy
+from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.events import NoticeEvent
 from codelaw.settings import login_name, own_folders, process_environment
@@ -153,7 +154,7 @@ class Core:
         self._always[:] = await (await self._chats.store()).grants()
         memory = await self._memory_of(agent.chat.id, settings)
         agent.house = replace(agent.house, processes=self._processes, memory=memory)
-        agent.gate.policy, notices = policy(settings, mode, self._processes)
+        agent.gate.policy, notices = policy(settings, mode, self._processes, self._workspace.folders)
         return notices
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
@@ -168,7 +169,7 @@ class Core:
             stores.index,
             after_turn=self._embed_later,
         )
-        rules, _ = policy(self._settings.value, chat.mode, self._processes)
+        rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
 
     def _chat_model(self) -> ChatModel:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from codelaw.app.core import Core
+from codelaw.app.ruling import rule_notices
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
+    from codelaw.domain.chats import Notice
     from codelaw.domain.permissions import Grant
 
 
 class PermissionRequests(Core):
-    """Grants: listed, revoked."""
+    """Rules: looked through. Grants: listed, revoked."""
+
+    async def rule_notices(self) -> list[Notice]:
+        """What is wrong with the rules of the settings: those not in force, and those that can match nothing (S-1)."""
+        return await asyncio.to_thread(rule_notices, self._settings.value, self._workspace.folders)
 
     async def grants(self) -> list[Grant]:
         """Those for always, whichever server they were given to, then those of the chats of this session."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.approval import Policy
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.gather import Facts, Law, Question, find_law, question
@@ -15,7 +14,7 @@ from codelaw.agent.ground import Ground, Limits, Shape
 from codelaw.agent.looking import editor_fragment
 from codelaw.agent.turn import Surroundings
 from codelaw.app import models
-from codelaw.app.readable import readable
+from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
 from codelaw.context.law import LARGE_SHARE
 from codelaw.context.modules import system_sections
@@ -23,7 +22,6 @@ from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message, Metadata
-from codelaw.permissions.rules import parse, parse_all
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from codelaw.transcript.limits import turn_limit
@@ -35,28 +33,12 @@ if TYPE_CHECKING:
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
-    from codelaw.ports.workspace import Processes, Workspace
+    from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
 DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
 LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""
-
-
-def policy(settings: Settings, mode: Mode, processes: Processes) -> tuple[Policy, list[Notice]]:
-    """The permission rules of a turn, and a notice for every rule that cannot be read (S-1)."""
-    allow, wrong = parse_all(settings.permissions.allow)
-    deny, wrong_too = parse_all(settings.permissions.deny)
-    notices = [
-        Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
-        for problem in (*wrong, *wrong_too)
-    ]
-    if settings.tools.bash.sandbox == "require" and not processes.sandboxed:
-        deny.append(parse("Bash"))
-        message = f"tools.bash.sandbox requires a sandbox and there is none: commands are refused. {processes.describe}"
-        notices.append(Notice("warning", "sandbox_missing", message))
-    rules = Policy(mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed)
-    return rules, notices
 
 
 def shape_of(settings: Settings, chat: Chat) -> Shape:
@@ -181,9 +163,10 @@ class TurnMaker:
             remembering=settings.memory.enabled,
         )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
-        looking = await editor_fragment(self._workspace, editor, readable(settings), attachments)
+        allowed = readable(settings, self._workspace.folders)
+        looking = await editor_fragment(self._workspace, editor, allowed, attachments)
         facts = Facts(today, self._operating_system, "bash")
-        asked = await question(text, self._workspace, facts, attachments, looking)
+        asked = await question(text, visible(self._workspace, settings), facts, attachments, looking)
         law = await find_law(self._workspace)
         law_tokens = estimate(law.text)
         notices = [*asked.notices, *law.notices]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 OptionKind = Literal["allow_once", "allow_chat", "allow_always", "reject"]
+PathUse = Literal["reads", "writes"]
+"""What a tool does with the paths it is given; what writes them reads them too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class Connection:
             services=await self._services(),
             tell=self._tell,
         )
-        self._tell_problems()
+        await self._tell_problems()
         for buffer in self.documents.all():
             self.document(buffer.uri, "opened")
         self.later(self.session.warm())
@@ -207,7 +207,7 @@ class Connection:
             self.settings = await self.configuration.load(found)
             self.session.reconfigure(self.settings)
             self.law.soon()
-            self._tell_problems()
+            await self._tell_problems()
 
     async def folders_changed(self) -> None:
         """Tell the session the new folders; their settings files count as well."""
@@ -257,11 +257,11 @@ class Connection:
     def _tell(self, notice: Notice) -> None:
         show_message(self.rpc, notice.level, f"codelaw: {notice.message}")
 
-    def _tell_problems(self) -> None:
+    async def _tell_problems(self) -> None:
         offer_trust(self)
         fresh: list[Notice] = [
             notice
-            for notice in self.settings.problems
+            for notice in (*self.settings.problems, *await self.session.rule_notices())
             if notice.message not in self._told and notice.code != "setting_refused"  # which the offer names
         ]
         self._told |= {notice.message for notice in fresh}

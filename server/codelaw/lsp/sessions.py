@@ -154,6 +154,10 @@ class Session(Protocol):
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""
         ...
 
+    async def rule_notices(self) -> Sequence[Notice]:
+        """What is wrong with the permission rules of the settings (S-1)."""
+        ...
+
     async def grants(self) -> Sequence[Grant]:
         """The standing permissions the user gave, for always and in the chats of this session (S-2)."""
         ...

@@ -16,5 +16,5 @@ async def read(connection: Connection, _params: wire.ReadSettings) -> wire.Setti
     described = effective.describe()["settings"]
     return wire.SettingsReport(
         settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
-        problems=[convert.notice(item) for item in effective.problems],
+        problems=[convert.notice(item) for item in (*effective.problems, *await connection.session.rule_notices())],
     )

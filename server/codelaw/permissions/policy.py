@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
-from codelaw.domain.permissions import Decision
+from codelaw.domain.permissions import Decision, PathUse
 from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.programs import inner_commands, program
 from codelaw.permissions.rules import Rule
@@ -30,6 +30,8 @@ class CallFacts:
     subject: str | None
     """What rules match: the path as shown, or the command."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    paths: PathUse | None = None
+    """What the tool does with paths, by which rules of `Read` and `Edit` speak of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +43,41 @@ class Rules:
     grants: tuple[Rule, ...] = ()
 
 
-def judge(facts: CallFacts, *, mode: Mode, rules: Rules, default: Default = "ask", sandboxed: bool = False) -> Decision:
+def judge(
+    facts: CallFacts,
+    *,
+    mode: Mode,
+    rules: Rules,
+    default: Default = "ask",
+    sandboxed: bool = False,
+    restricted: bool = False,
+) -> Decision:
     """Whether the call may run, must be asked about, or must not run; and by which rule.
 
     `default` is for writes and commands. Without a sandbox a blanket permission for commands does not count (S-4).
+    In a folder that the editor does not trust, `restricted`, nothing but reading is allowed (S-7).
     """
+    if restricted and facts.effect != "read":
+        return Decision("deny", "mode", "The editor does not trust this folder: nothing is written or run.")
     if mode != "agent" and facts.effect != "read":
         return Decision("deny", "mode", f"The mode {mode} only reads.")
     if facts.tool == "Bash":
         return _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)
     for rule in rules.deny:
-        if rule.names(facts.tool) and (rule.blanket or rule.forbids_path(facts.subject or "")):
+        if rule.forbids(facts.tool, facts.paths) and (rule.blanket or rule.forbids_path(facts.subject or "")):
             return Decision("deny", "deny", rule.text)
     for rule, source in _permissions(rules):
-        if rule.names(facts.tool) and (rule.blanket or rule.covers_path(facts.subject or "")):
+        if rule.permits(facts.tool, facts.paths) and (rule.blanket or rule.covers_path(facts.subject or "")):
             return Decision("allow", source, rule.text)
     return _by_default(facts.effect, default, sandboxed=sandboxed)
+
+
+def hider(deny: Sequence[Rule], tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
+    """Says of a path, as shown, whether a rule denies it to a tool; None where no rule speaks of the tool."""
+    mine = [rule for rule in deny if rule.forbids(tool, paths)]
+    if not mine:
+        return None
+    return lambda shown: any(rule.blanket or rule.forbids_path(shown) for rule in mine)
 
 
 def _permissions(rules: Rules) -> list[Permission]:
@@ -79,7 +100,7 @@ def _by_default(effect: Effect, default: Default, *, sandboxed: bool) -> Decisio
 
 
 def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: bool) -> Decision:
-    deny = [rule for rule in rules.deny if rule.names("Bash")]
+    deny = [rule for rule in rules.deny if rule.tool == "Bash"]
     for rule in deny:
         if rule.blanket or rule.specifier == command.strip():
             return Decision("deny", "deny", rule.text)
@@ -94,7 +115,7 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         if verdict == "deny" and rule is not None:
             return Decision("deny", "deny", rule.text)
         near = near or rule
-    permissions = [permission for permission in _permissions(rules) if permission[0].names("Bash")]
+    permissions = [permission for permission in _permissions(rules) if permission[0].tool == "Bash"]
     for rule, source in permissions:
         if rule.prefix is None and rule.specifier == command.strip():
             return Decision("allow", source, rule.text)

@@ -1,29 +1,31 @@
 """Permission rules: `Tool`, `Tool(specifier)` (S-1).
 
 `Bash(git diff:*)` covers commands that begin with these words, `Bash(npm test)` that command alone. For other tools the
-specifier is a glob over the path as it is shown: `Edit(src/**)`, `Read(**/.env)`. As in ignore files, a pattern without
-a slash matches in every folder, and a leading slash ties it to the root. `Edit` speaks for MultiEdit, Write, Rename and
-QuickFix too, and `Read` for Grep, Diagnostics, Definition and References.
+specifier is a glob over the path as it is shown: `Edit(src/**)`, `Read(**/*.{key,pem})`. It is read as the tools read
+theirs: a pattern without a slash matches in every folder, and a leading slash ties it to the root.
+
+`Read` and `Edit` speak for more than the tools of that name: which tools follows from what each declares (`PathUse`).
+To allow `Read` covers the tools that only read paths, and to allow `Edit` those that write them. To deny `Edit` is the
+same, and to deny `Read` covers those that write as well, because what they answer shows what was there.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
+from codelaw.domain.permissions import PathUse
+from codelaw.permissions.patterns import PatternError, allowing, denying
 from codelaw.permissions.shell import read
 
 MAX_RULE = 4096
 """Characters."""
+MAX_RULES = 500
+"""Of one list; reading a rule costs time (S-6)."""
 
 _RULE = re.compile(r"([A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
-_FAMILIES = {
-    "Edit": frozenset({"Edit", "MultiEdit", "Write", "Rename", "QuickFix"}),
-    "Read": frozenset({"Read", "Grep", "Diagnostics", "Definition", "References"}),
-}
 _BLANKET = frozenset({"", "*", ":*", "**"})
 
 
@@ -38,30 +40,43 @@ class Rule:
     """None for a blanket rule; a command or a path pattern otherwise."""
     prefix: tuple[str, ...] | None = None
     """The words of a `Bash(…:*)` rule."""
+    folders: frozenset[str] = frozenset()
+    """Names of the workspace's folders where there are several, with which shown paths begin."""
 
     @property
     def blanket(self) -> bool:
         return self.specifier is None
 
-    def names(self, tool: str) -> bool:
-        """Whether the rule speaks of `tool`."""
-        return tool in _FAMILIES.get(self.tool, frozenset({self.tool}))
+    def permits(self, tool: str, paths: PathUse | None) -> bool:
+        """Whether the rule, as one that allows, speaks of a tool that does `paths` with the paths it is given."""
+        return tool == self.tool or (self.tool, paths) in {("Read", "reads"), ("Edit", "writes")}
+
+    def forbids(self, tool: str, paths: PathUse | None) -> bool:
+        """Whether the rule, as one that denies, speaks of such a tool."""
+        return self.permits(tool, paths) or (self.tool, paths) == ("Read", "writes")
 
     def covers_path(self, path: str) -> bool:
         """Whether an allow rule covers `path`, as shown."""
         normal = posixpath.normpath(path)
-        return self.specifier is not None and not _escapes(normal) and bool(_glob(self.specifier).fullmatch(normal))
+        return self.specifier is not None and not _escapes(normal) and allowing(self.specifier)(normal)
 
     def forbids_path(self, path: str) -> bool:
-        """Whether a deny rule covers `path`: folders above it and other spellings of the case count too."""
+        """Whether a deny rule covers `path`, as shown: in doubt it does.
+
+        Folders above it count too, and other spellings of the case; where the workspace has several folders, the path
+        inside its own folder as well.
+        """
         if self.specifier is None:
             return False
-        pattern = _glob(self.specifier.casefold())
-        normal = posixpath.normpath(path.casefold())
-        while normal not in ("", ".", "/"):
-            if pattern.fullmatch(normal):
-                return True
-            normal = posixpath.dirname(normal)
+        matches = denying(self.specifier)
+        normal = posixpath.normpath(path)
+        first, _, rest = normal.partition("/")
+        spellings = [normal, rest] if first in self.folders else [normal]
+        for spelling in spellings:
+            while spelling not in ("", ".", "/"):
+                if matches(spelling):
+                    return True
+                spelling = posixpath.dirname(spelling)  # noqa: PLW2901 - upwards
         return False
 
 
@@ -77,11 +92,15 @@ class RuleError(ValueError):
     """A text is no rule; the message says why."""
 
 
-def parse(text: str, tools: Collection[str] | None = None) -> Rule:
+def parse(
+    text: str, tools: Mapping[str, PathUse | None] | None = None, folders: Mapping[str, str] | None = None
+) -> Rule:
     """The rule in `text`. With `tools`, other tool names (but MCP's) are refused.
 
+    `folders` are the workspace's, absolute path to name: a pattern that begins with one is taken as relative to it.
+
     Raises:
-        RuleError: it is no rule.
+        RuleError: it is no rule, or one that can match nothing.
     """
     if len(text) > MAX_RULE:
         raise RuleError(f"longer than {MAX_RULE} characters")
@@ -90,21 +109,32 @@ def parse(text: str, tools: Collection[str] | None = None) -> Rule:
         raise RuleError("not of the form Tool or Tool(specifier)")
     tool, specifier = match[1], match[2]
     if tools is not None and tool not in tools and not tool.startswith("mcp__"):
-        raise RuleError(f"there is no tool {tool}")
+        raise RuleError(_unknown(tool, tools))
     if specifier is None or specifier.strip() in _BLANKET:
         if specifier == "":
             raise RuleError("the parentheses are empty")
         return Rule(text, tool, None)
-    return _command_rule(text, tool, specifier.strip()) if tool == "Bash" else _path_rule(text, tool, specifier.strip())
+    if tool == "Bash":
+        return _command_rule(text, tool, specifier.strip())
+    if tools is not None and tools.get(tool, "reads") is None:
+        raise RuleError(f"{tool} takes no path, so nothing matches what stands in parentheses: write {tool} alone")
+    return _path_rule(text, tool, specifier.strip(), folders or {})
 
 
-def parse_all(texts: Iterable[str], tools: Collection[str] | None = None) -> tuple[list[Rule], list[RuleProblem]]:
+def parse_all(
+    texts: Iterable[str],
+    tools: Mapping[str, PathUse | None] | None = None,
+    folders: Mapping[str, str] | None = None,
+) -> tuple[list[Rule], list[RuleProblem]]:
     """The rules, and what is wrong with the others."""
     rules: list[Rule] = []
     problems: list[RuleProblem] = []
-    for text in texts:
+    for number, text in enumerate(texts):
+        if number == MAX_RULES:
+            problems.append(RuleProblem(text, f"only the first {MAX_RULES} rules of a list are read"))
+            break
         try:
-            rules.append(parse(text, tools))
+            rules.append(parse(text, tools, folders))
         except RuleError as error:
             problems.append(RuleProblem(text, str(error)))
     return rules, problems
@@ -112,7 +142,12 @@ def parse_all(texts: Iterable[str], tools: Collection[str] | None = None) -> tup
 
 def escape_path(path: str) -> str:
     """A pattern that matches `path` alone."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
+    return re.sub(r"([*?\[{])", r"[\1]", path.replace("\\", "\\\\"))
+
+
+def _unknown(tool: str, tools: Iterable[str]) -> str:
+    meant = next((name for name in tools if name.casefold() == tool.casefold()), None)
+    return f"there is no tool {tool}" + (f": it is spelt {meant}" if meant else "")
 
 
 def _command_rule(text: str, tool: str, specifier: str) -> Rule:
@@ -129,59 +164,22 @@ def _command_rule(text: str, tool: str, specifier: str) -> Rule:
     return Rule(text, tool, specifier, tuple(word for word in words if word is not None))
 
 
-def _path_rule(text: str, tool: str, specifier: str) -> Rule:
-    pattern = specifier.removeprefix("./")
-    if _escapes(posixpath.normpath(pattern)):
-        raise RuleError("the pattern leads out of the workspace")
+def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str]) -> Rule:
+    several = len(folders) > 1
+    pattern = specifier
+    for root, name in folders.items():
+        if pattern.startswith(f"{root.rstrip('/')}/"):
+            inside = pattern[len(root.rstrip("/")) :]
+            pattern = f"/{escape_path(name)}{inside}" if several else inside
+            break
     try:
-        _glob(pattern)
-    except re.error as error:
-        raise RuleError(f"not a pattern: {error}") from error
-    return Rule(text, tool, pattern)
+        denying(pattern)
+        allowing(pattern)
+    except PatternError as error:
+        raise RuleError(str(error)) from error
+    rule = Rule(text, tool, pattern)
+    return replace(rule, folders=frozenset(folders.values())) if several else rule
 
 
 def _escapes(path: str) -> bool:
     return path == ".." or path.startswith("../")
-
-
-@cache
-def _glob(pattern: str) -> re.Pattern[str]:
-    if pattern.endswith("/"):
-        pattern += "**"
-    if "/" not in pattern:
-        pattern = f"**/{pattern}"
-    *folders, name = pattern.removeprefix("/").split("/")
-    blocks = [""]
-    for folder in folders:
-        if folder == "**":
-            blocks.append("")
-        else:
-            blocks[-1] += _segment(folder) + "/"
-    blocks[-1] += ".*" if name == "**" else _segment(name)
-    # A block that another follows is content with the first place where it fits: no other could fit better, and
-    # trying them all would take for ever (S-6).
-    first, *others = blocks
-    between = "".join(f"(?>(?:[^/]+/)*?{block})" for block in others[:-1])
-    last = f"(?:[^/]+/)*{others[-1]}" if others else ""
-    return re.compile(first + between + last, re.DOTALL)
-
-
-def _segment(segment: str) -> str:
-    pieces = [""]
-    at = 0
-    while at < len(segment):
-        here = segment[at]
-        close = segment.find("]", at + 2) if here == "[" else -1
-        if close > 0:
-            inside = segment[at + 1 : close].replace("\\", "\\\\").replace("[", "\\[")
-            inside = f"^{inside[1:]}" if inside.startswith("!") else inside.replace("^", "\\^", 1)
-            pieces[-1] += f"(?!/)[{inside}]"
-            at = close
-        elif here == "*":
-            pieces.append("")
-        else:
-            pieces[-1] += "[^/]" if here == "?" else re.escape(here)
-        at += 1
-    if len(pieces) == 1:
-        return pieces[0]
-    return pieces[0] + "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1]) + f"[^/]*{pieces[-1]}"

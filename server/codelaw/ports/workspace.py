@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -161,8 +161,19 @@ class Workspace(Protocol):
         """The stamp of each file, None where there is none; reads no content."""
         ...
 
-    async def walk(self, starts: Sequence[Located], pattern: str, *, max_visits: int, seconds: float) -> Found:
-        """Files below `starts` that match a glob; hidden and ignored ones left out, open buffers included (T-3)."""
+    async def walk(
+        self,
+        starts: Sequence[Located],
+        pattern: str,
+        *,
+        max_visits: int,
+        seconds: float,
+        hides: Callable[[str], bool] | None = None,
+    ) -> Found:
+        """Files below `starts` that match a glob; hidden and ignored ones left out, open buffers included (T-3).
+
+        `hides` says of a path, as shown, that it is left out and not counted (S-1).
+        """
         ...
 
     async def search(
@@ -174,8 +185,11 @@ class Workspace(Protocol):
         case_sensitive: bool,
         limit: int,
         seconds: float,
+        hides: Callable[[str], bool] | None = None,
     ) -> Hits:
         """The lines below `starts` that match a regular expression; open buffers stand for their files (T-3, F-1).
+
+        `hides` says of a path, as shown, that it is left out and not counted (S-1).
 
         Raises:
             ToolFailure: INVALID_PARAM naming syntax that is not common to every engine.

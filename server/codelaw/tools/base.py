@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.permissions import PathUse
 from codelaw.domain.results import ToolResult, failure
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
@@ -25,6 +27,10 @@ Effect = Literal["read", "write", "execute", "state"]
 
 KEPT_ARGUMENT = 100_000
 """Characters of an argument that are stored with the result: what the history demotes can be read again (C-6)."""
+
+
+PATH_ARGUMENT = re.compile(r"(?:^|_)(?:paths?|files?|folders?|dirs?|director(?:y|ies)|uris?)$")
+"""Names of arguments that lead to files."""
 
 
 class Arguments(BaseModel):
@@ -47,8 +53,8 @@ class ToolEnvironment:
     """A full result by its ref, None when there is none (C-4)."""
     todos: Callable[[tuple[Todo, ...]], None]
     """Takes the new todo list."""
-    kept_back: Callable[[str], bool] = lambda _: False
-    """Whether a rule denies the model this file, as shown, also inside the results of a search (S-1)."""
+    withheld: bool = False
+    """`workspace` leaves files out, or may, because a rule denies them to the tool (S-1)."""
     journal: Journal | None = None
     """Keeps what is changed, so that it can be undone (E-2); None outside a turn."""
     services: LanguageServices | None = None
@@ -73,14 +79,31 @@ class Tool(ABC, Generic[A]):
     description: ClassVar[str]
     arguments: type[A]
     effect: ClassVar[Effect]
+    paths: ClassVar[PathUse | None] = None
+    """What it does with the paths it is given, which says what rules of `Read` and `Edit` speak of it (S-1)."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Refuse a tool that takes paths and does not declare what it does with them: no rule would speak of it.
+
+        Raises:
+            TypeError: `paths` is missing.
+        """
+        super().__init_subclass__(**more)
+        arguments: type[Arguments] | None = getattr(cls, "arguments", None)
+        named = [name for name in arguments.model_fields if PATH_ARGUMENT.search(name)] if arguments else []
+        if named and cls.paths is None:
+            raise TypeError(f"{cls.__name__} takes {', '.join(named)} and does not declare `paths`")
 
     @abstractmethod
     def title(self, args: A) -> str:
         """A short line for people, such as `Read src/x.py`."""
 
-    def subject(self, args: A) -> str | None:  # noqa: ARG002 - what each tool overrides
+    def subject(self, args: A) -> str | None:
         """What permission rules match: the path as written, or the command (S-1)."""
-        return None
+        if self.paths is None:
+            return None
+        named = (getattr(args, name) for name in self.arguments.model_fields if PATH_ARGUMENT.search(name))
+        return next((path for path in named if isinstance(path, str)), None)
 
     async def subjects(self, args: A, env: ToolEnvironment) -> tuple[str, ...]:  # noqa: ARG002
         """Further paths, as shown, that the call would change and that are judged like `subject`.

@@ -45,6 +45,7 @@ class Diagnostics(Tool[DiagnosticsArguments]):
     )
     arguments = DiagnosticsArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: DiagnosticsArguments) -> str:
         return "Diagnostics" if args.path is None else f"Diagnostics of {args.path}"
@@ -140,12 +141,11 @@ async def _result(
     for document in every:
         try:
             at = await located(env.workspace, document.path)
-        except ToolFailure:
-            continue  # outside the workspace, as a library that is looked at
-        if place is not None and at.path != place.path and place.path not in at.path.parents:
+        except ToolFailure as failure:
+            # Else it is outside the workspace, as a library that is looked at.
+            withheld = withheld or failure.code == "PERMISSION_DENIED"
             continue
-        if env.kept_back(at.shown):
-            withheld = True
+        if place is not None and at.path != place.path and place.path not in at.path.parents:
             continue
         entries += [(_RANK[one.severity], at.shown, one.span.start.line, one) for one in document.findings]
     entries.sort(key=lambda entry: entry[:3])

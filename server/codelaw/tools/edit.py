@@ -28,6 +28,7 @@ class Edit(Tool[EditArguments]):
     )
     arguments = EditArguments
     effect = "write"
+    paths = "writes"
 
     def title(self, args: EditArguments) -> str:
         return f"Edit {args.path}"

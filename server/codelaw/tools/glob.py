@@ -30,6 +30,7 @@ class Glob(Tool[GlobArguments]):
     )
     arguments = GlobArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: GlobArguments) -> str:
         return f"Find {args.pattern}"

@@ -36,6 +36,7 @@ class Grep(Tool[GrepArguments]):
     )
     arguments = GrepArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: GrepArguments) -> str:
         return f"Search {args.pattern}" + ("" if args.path == "." else f" in {args.path}")
@@ -57,12 +58,11 @@ class Grep(Tool[GrepArguments]):
             raise ToolFailure(
                 "TIMEOUT", f"No match found before the search ended: {hits.stopped}. Narrow path or glob."
             )
-        seen = [hit for hit in hits.hits if not env.kept_back(hit.shown)]
-        withheld = len(hits.hits) - len(seen)
-        data: dict[str, Any] = {"pattern": args.pattern, "total": hits.total - withheld, "files": hits.files}
-        data["matches"] = [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in seen]
-        if withheld:
-            data["withheld"] = "Some files match that a permission rule keeps from you."
+        data: dict[str, Any] = {"pattern": args.pattern, "total": hits.total, "files": hits.files}
+        data["matches"] = [{"file": hit.shown, "line": hit.line, "text": hit.text} for hit in hits.hits]
+        if env.withheld:
+            # Whether or not they match: that would tell what stands in them.
+            data["withheld"] = "Files that a permission rule denies were not searched."
         cut = hits.total > len(hits.hits) or bool(hits.stopped)
         if cut:
             data["truncated"] = True

@@ -27,6 +27,7 @@ class LS(Tool[LSArguments]):
     description = "List a folder, folders (`name/`) first. Ignored files are left out; `hidden` shows dotfiles."
     arguments = LSArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: LSArguments) -> str:
         return f"List {args.path}"

@@ -29,6 +29,7 @@ class MultiEdit(Tool[MultiEditArguments]):
     description = "Several Edits of one file, all matched against its present text, not overlapping; all or nothing."
     arguments = MultiEditArguments
     effect = "write"
+    paths = "writes"
 
     def title(self, args: MultiEditArguments) -> str:
         return f"Edit {args.path} in {len(args.edits)} places"

@@ -25,6 +25,7 @@ class Definition(Tool[DefinitionArguments]):
     description = "Where a symbol is defined, by the editor's language server. `symbol` as it stands in that line."
     arguments = DefinitionArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: DefinitionArguments) -> str:
         return f"Definition of {args.symbol}"
@@ -52,6 +53,7 @@ class References(Tool[ReferencesArguments]):
     description = "Where a symbol is used, by the editor's language server: other things of the same name are left out."
     arguments = ReferencesArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: ReferencesArguments) -> str:
         return f"References to {args.symbol}"

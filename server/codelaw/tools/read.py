@@ -42,6 +42,7 @@ class Read(Tool[ReadArguments]):
     )
     arguments = ReadArguments
     effect = "read"
+    paths = "reads"
 
     def title(self, args: ReadArguments) -> str:
         return f"Read {args.path}" + (f":{args.start_line}" if args.start_line > 1 else "")

@@ -31,6 +31,7 @@ class Proposing(Tool[A]):
     """
 
     effect = "write"
+    paths = "writes"
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[int, tuple[A, Proposal]] = OrderedDict()

@@ -106,19 +106,16 @@ async def shown_places(
 ) -> Shown:
     """The first places with their lines, in the order of the editor's answer."""
     every = list(found)
-    texts: dict[str, tuple[str, str | None] | None] = {}
+    denied = {path for path in {item.path for item in every} if await _denied(path, env)}
+    allowed = [item for item in every if item.path not in denied]
+    texts: dict[str, tuple[str, str | None]] = {}
     shown: list[dict[str, Any]] = []
-    withheld = 0
-    for item in every:
+    for item in allowed:
         if len(shown) == limit:
             break
         if item.path not in texts:
             texts[item.path] = await _text(item.path, env)
-        known = texts[item.path]
-        if known is None:
-            withheld += 1
-            continue
-        name, text = known
+        name, text = texts[item.path]
         entry: dict[str, Any] = {"file": name, "line": item.span.start.line + 1}
         if text is None:
             entry["outside"] = True
@@ -132,17 +129,23 @@ async def shown_places(
                 entry["text"] = line.strip()[:LINE_CHARACTERS]
         if entry not in shown:
             shown.append(entry)
-    return Shown(shown, len(every) - withheld, withheld)
+    return Shown(shown, len(allowed), len(every) - len(allowed))
 
 
-async def _text(path: str, env: ToolEnvironment) -> tuple[str, str | None] | None:
-    """A file's name and text; no text outside the workspace or where it cannot be read, None for a withheld file."""
+async def _denied(path: str, env: ToolEnvironment) -> bool:
+    try:
+        await located(env.workspace, path)
+    except ToolFailure as failure:
+        return failure.code == "PERMISSION_DENIED"
+    return False
+
+
+async def _text(path: str, env: ToolEnvironment) -> tuple[str, str | None]:
+    """A file's name and text; no text outside the workspace or where it cannot be read."""
     try:
         place = await located(env.workspace, path)
     except ToolFailure:
         return path, None
-    if env.kept_back(place.shown):
-        return None
     try:
         return place.shown, (await env.workspace.read(place)).text
     except ToolFailure:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
+from codelaw.domain.permissions import PathUse
 from codelaw.tools.base import AnyTool, Arguments
 from codelaw.tools.bash import Bash
 from codelaw.tools.diagnosing import Diagnostics
@@ -35,6 +36,9 @@ SERVED: dict[str, Callable[[], AnyTool]] = {
     "quickFix": QuickFix,
 }
 """Tools by the service of the editor that they need, in the order of the manual."""
+
+
+REMEMBERING: tuple[Callable[[], AnyTool], ...] = (MemorySave, MemorySearch)
 
 
 class Toolbox:
@@ -99,7 +103,13 @@ def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = 
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
     served = (tool() for service, tool in SERVED.items() if service in services)
-    return Toolbox((*nine, *served, *((MemorySave(), MemorySearch()) if memory else ())))
+    return Toolbox((*nine, *served, *((tool() for tool in REMEMBERING) if memory else ())))
+
+
+def ruled_tools() -> dict[str, PathUse | None]:
+    """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
+    every = default_toolbox(services=SERVED, memory=True)
+    return {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
 
 
 def _problem(location: tuple[int | str, ...], value: object, kind: str, message: str) -> str:

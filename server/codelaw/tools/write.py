@@ -33,6 +33,7 @@ class Write(Tool[WriteArguments]):
     description = "Create a file, with its folders, or overwrite one that was read before. For changes prefer Edit."
     arguments = WriteArguments
     effect = "write"
+    paths = "writes"
 
     def title(self, args: WriteArguments) -> str:
         return f"Write {args.path}"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace.globs import MAX_ALTERNATIVES, translate
 from codelaw.adapters.workspace.ignore import MAX_POINTER, IgnoreTree
+from codelaw.domain.globs import MAX_ALTERNATIVES, translate
 from tests.fakes.desk import Desk
 
 STARS = "*a" * 25 + "b"

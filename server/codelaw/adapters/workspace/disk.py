@@ -10,7 +10,6 @@ from pathlib import Path
 
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
-from codelaw.adapters.workspace.globs import path_matcher
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
 from codelaw.adapters.workspace.replacing import replace_file
@@ -19,9 +18,13 @@ from codelaw.adapters.workspace.search import Question, find_rg, search
 from codelaw.adapters.workspace.walk import Budget, files_below
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Entry, FileImage, FileText, Folder, Found, FoundFile, Hits, Located, Stamp
+from codelaw.domain.globs import path_matcher
 from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import OpenDocuments
 from codelaw.tools.matching import same_lines
+
+Asked = Callable[[Located, str], bool]
+"""Whether the file with that absolute path, below a start, is asked for."""
 
 
 class DiskWorkspace:
@@ -168,11 +171,19 @@ class DiskWorkspace:
         buffers = [self._buffer(place) for place in located]
         return await asyncio.to_thread(lambda: [_stamp(*pair) for pair in zip(located, buffers, strict=True)])
 
-    async def walk(self, starts: Sequence[Located], pattern: str, *, max_visits: int, seconds: float) -> Found:
-        return await asyncio.to_thread(self._walk, starts, pattern, Budget(max_visits, seconds), self._open())
+    async def walk(
+        self,
+        starts: Sequence[Located],
+        pattern: str,
+        *,
+        max_visits: int,
+        seconds: float,
+        hides: Callable[[str], bool] | None = None,
+    ) -> Found:
+        matches = self._matches(pattern, hides)
+        return await asyncio.to_thread(self._walk, starts, matches, Budget(max_visits, seconds), self._open())
 
-    def _walk(self, starts: Sequence[Located], pattern: str, budget: Budget, buffers: Sequence[Buffer]) -> Found:
-        matches = self._matches(pattern)
+    def _walk(self, starts: Sequence[Located], matches: Asked, budget: Budget, buffers: Sequence[Buffer]) -> Found:
         found: dict[str, FoundFile] = {}
         for start in starts:
             tree = IgnoreTree(start.folder.root)
@@ -201,13 +212,26 @@ class DiskWorkspace:
         case_sensitive: bool,
         limit: int,
         seconds: float,
+        hides: Callable[[str], bool] | None = None,
     ) -> Hits:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
-        question = Question(starts, expression, self._matches(glob), self._shown, glob, limit, seconds)
+        matches = self._matches(glob, hides)
+        question = Question(starts, expression, matches, self._shown, glob, limit, seconds)
         program = await asyncio.to_thread(self._rg)
         return await search(question, self._open(), program)
 
-    def _matches(self, glob: str | None) -> Callable[[Located, str], bool]:
+    def _matches(self, glob: str | None, hides: Callable[[str], bool] | None) -> Asked:
+        """Whether a file is asked for and not hidden."""
+        asked = self._asked(glob)
+        if hides is None:
+            return asked
+
+        def seen(start: Located, path: str) -> bool:
+            return asked(start, path) and not hides(self._shown(path))
+
+        return seen
+
+    def _asked(self, glob: str | None) -> Asked:
         """A glob is relative to the start or to the workspace, as the model likes."""
         if not glob:
             return lambda _start, _path: True

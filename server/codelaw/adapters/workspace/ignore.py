@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.workspace.globs import translate
 from codelaw.adapters.workspace.texts import small_text
+from codelaw.domain.globs import translate
 
 MAX_BYTES = 1_000_000
 """An ignore file larger than this is not read (S-6)."""

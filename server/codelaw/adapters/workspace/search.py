@@ -128,7 +128,7 @@ def _kept(
         start = starts[0] if len(starts) == 1 else next(one for one in starts if _below(str(one.path), path))
         if path in covered or (start in trees and trees[start].hides(str(start.path), path)):
             continue
-        if question.glob is not None and not question.matches(start, path):
+        if not question.matches(start, path):
             continue
         try:
             kept.append((-os.lstat(path).st_mtime, path, count))

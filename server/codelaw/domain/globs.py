@@ -1,4 +1,4 @@
-"""Globs as regular expressions, for searches and for ignore files."""
+"""Globs as regular expressions: one engine for searches, ignore files and permission rules (T-3, S-1)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ Matcher = Callable[[str], bool]
 
 MAX_ALTERNATIVES = 500
 """Globs that one with braces may stand for."""
+MAX_EXPANDED = 5_000
+"""Characters of all of them together; what they are compiled to grows with it (S-6)."""
 
 
 def path_matcher(pattern: str) -> Matcher:
@@ -45,17 +47,21 @@ def translate(pattern: str, *, braces: bool) -> str | None:
     Raises:
         ToolFailure: INVALID_PARAM when the braces stand for too many alternatives.
     """
-    alternatives = _alternatives(pattern) if braces else [pattern]
-    if alternatives is None:
+    expanded = alternatives(pattern) if braces else [pattern]
+    if expanded is None:
         return None
-    texts = [_expression(alternative) for alternative in alternatives]
+    texts = [_expression(alternative) for alternative in expanded]
     if None in texts:
         return None
     return texts[0] if len(texts) == 1 else "|".join(f"(?:{text})" for text in texts)
 
 
-def _alternatives(pattern: str) -> list[str] | None:
-    """The globs without braces that one with braces stands for."""
+def alternatives(pattern: str) -> list[str] | None:
+    """The globs without braces that one with braces stands for; None when a bracket or brace is not closed.
+
+    Raises:
+        ToolFailure: INVALID_PARAM when they are too many, or too long together.
+    """
     outside: list[tuple[list[str], list[str]]] = []
     before: list[str] = []
     current = [""]
@@ -83,6 +89,8 @@ def _alternatives(pattern: str) -> list[str] | None:
         at += max(1, len(piece))
         if piece:
             current = [start + piece for start in current]
+        if len(current) > 1 and sum(map(len, current)) > MAX_EXPANDED:
+            raise ToolFailure("INVALID_PARAM", f"The braces give more than {MAX_EXPANDED} characters.")
     return None if outside else current
 
 

@@ -1,0 +1,95 @@
+"""The permission rules of the settings, put in force (S-1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.agent.approval import Policy
+from codelaw.domain.chats import Mode, Notice
+from codelaw.permissions.policy import hider
+from codelaw.permissions.rules import Rule, parse, parse_all
+from codelaw.tools.toolbox import ruled_tools
+from codelaw.tools.withholding import Withheld
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import Folder
+    from codelaw.ports.workspace import Processes, Workspace
+    from codelaw.settings import Settings
+
+_MAGIC = re.compile(r"[*?\[{\\]")
+
+
+def policy(
+    settings: Settings, mode: Mode, processes: Processes, folders: Sequence[Folder], *, restricted: bool = False
+) -> tuple[Policy, list[Notice]]:
+    """The rules of a turn, and a notice for every rule that is not in force, or can match nothing."""
+    allow, deny, notices = _read(settings, folders)
+    if settings.tools.bash.sandbox == "require" and not processes.sandboxed:
+        deny.append(parse("Bash"))
+        message = f"tools.bash.sandbox requires a sandbox and there is none: commands are refused. {processes.describe}"
+        notices.append(Notice("warning", "sandbox_missing", message))
+    rules = Policy(
+        mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed, restricted=restricted
+    )
+    return rules, notices
+
+
+def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:
+    """What is wrong with the rules, those included that only the disk shows to match nothing. Touches the disk."""
+    allow, deny, notices = _read(settings, folders)
+    for rule in dict.fromkeys([*allow, *deny]):
+        doubt = _doubt(rule, folders)
+        if doubt:
+            notices.append(Notice("warning", "rule_ineffective", f"The permission rule {rule.text!r}: {doubt}."))
+    return notices
+
+
+def visible(workspace: Workspace, settings: Settings) -> Workspace:
+    """The workspace without the files that the rules deny to every tool that reads."""
+    _, deny, _ = _read(settings, workspace.folders)
+    hides = hider(deny, "Read", "reads")
+    return workspace if hides is None else Withheld(workspace, hides)
+
+
+def readable(settings: Settings, folders: Sequence[Folder]) -> Callable[[str], bool]:
+    """Whether a path, as shown, may be read by the deny rules in force."""
+    _, deny, _ = _read(settings, folders)
+    hides = hider(deny, "Read", "reads")
+    return lambda shown: hides is None or not hides(shown)
+
+
+def _read(settings: Settings, folders: Sequence[Folder]) -> tuple[list[Rule], list[Rule], list[Notice]]:
+    tools = ruled_tools()
+    roots = {str(folder.root): folder.name for folder in folders}
+    allow, wrong = parse_all(settings.permissions.allow, tools, roots)
+    deny, wrong_too = parse_all(settings.permissions.deny, tools, roots)
+    notices = [
+        Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
+        for problem in (*wrong, *wrong_too)
+    ]
+    return allow, deny, notices
+
+
+def _doubt(rule: Rule, folders: Sequence[Folder]) -> str:
+    """Why a rule that could be read matches nothing all the same; empty when nothing speaks for that."""
+    if rule.specifier is None or rule.tool == "Bash":
+        return ""
+    parts = rule.specifier.removeprefix("./").split("/")
+    literal: list[str] = []
+    for part in parts:
+        if _MAGIC.search(part):
+            break
+        literal.append(part)
+    if len(literal) > 1 and literal[0] == "" and not any((folder.root / literal[1]).exists() for folder in folders):
+        outside = Path("/", literal[1])
+        if literal[1] and outside.exists():
+            return f"it is about /{literal[1]} in the workspace, where there is none; outside of it no file tool goes"
+    for folder in folders:
+        for length in range(1, len(literal) + 1):
+            place = folder.root.joinpath(*[part for part in literal[:length] if part])
+            if len(parts) > 1 and place != folder.root and place.is_symlink():
+                return f"{place.name} is a link, and rules match the path that it leads to: name that one"
+    return ""

@@ -1,0 +1,100 @@
+"""Which rules speak of which tool follows from what the tool declares (S-1)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from codelaw.domain.results import ToolResult
+from codelaw.permissions.policy import CallFacts, Rules, hider, judge
+from codelaw.permissions.rules import parse
+from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments, Tool, ToolEnvironment
+from codelaw.tools.toolbox import SERVED, default_toolbox, ruled_tools
+
+EVERY = default_toolbox(services=SERVED, memory=True)
+TOOLS = [tool for name in EVERY.names if (tool := EVERY.get(name)) is not None]
+WITH_PATHS = [tool for tool in TOOLS if any(PATH_ARGUMENT.search(name) for name in tool.arguments.model_fields)]
+
+
+def facts(tool: AnyTool, path: str) -> CallFacts:
+    return CallFacts(tool.name, tool.effect, path, paths=tool.paths)
+
+
+def action(tool: AnyTool, path: str, *, deny: str = "", allow: str = "") -> str:
+    rules = Rules(*((parse(rule),) if rule else () for rule in (allow, deny)))
+    return judge(facts(tool, path), mode="agent", rules=rules).action
+
+
+def test_the_editor_s_tools_are_among_those_with_paths():
+    names = {tool.name for tool in WITH_PATHS}
+    assert names >= {"Diagnostics", "Definition", "References", "Rename", "QuickFix", "LS", "Glob", "Grep", "Read"}
+    assert names == {name for name, paths in ruled_tools().items() if paths is not None}
+
+
+@pytest.mark.parametrize("tool", WITH_PATHS, ids=lambda tool: tool.name)
+def test_every_tool_with_a_path_is_in_a_family(tool: AnyTool):
+    assert action(tool, "secrets/a", deny="Read(secrets/**)") == "deny"
+    writes = tool.effect == "write"
+    assert tool.paths == ("writes" if writes else "reads")
+    assert (action(tool, "secrets/a", deny="Edit(secrets/**)") == "deny") is writes
+    assert (action(tool, "src/a", allow="Edit(src/**)") == "allow") is (writes or tool.effect == "read")
+    if writes:
+        assert action(tool, "src/a", allow="Read(src/**)") == "ask"
+
+
+@pytest.mark.parametrize("tool", WITH_PATHS, ids=lambda tool: tool.name)
+def test_every_tool_with_a_path_names_it_for_the_rules(tool: AnyTool):
+    every: dict[str, Any] = {
+        "pattern": "x",
+        "old_string": "a",
+        "new_string": "b",
+        "content": "c",
+        "line": 1,
+        "symbol": "s",
+        "new_name": "n",
+        "title": "t",
+        "edits": [{"old_string": "a", "new_string": "b"}],
+    }
+    given = {key: value for key, value in every.items() if key in tool.arguments.model_fields}
+    given |= {name: "secrets/a" for name in tool.arguments.model_fields if PATH_ARGUMENT.search(name)}
+    assert tool.subject(EVERY.parse(tool, json.loads(json.dumps(given)))) == "secrets/a"
+
+
+class OutlineArguments(Arguments):
+    path: str
+
+
+class Outline(Tool[OutlineArguments]):
+    name = "Outline"
+    description = "A tool that nobody has thought of in the rules."
+    arguments = OutlineArguments
+    effect = "read"
+    paths = "reads"
+
+    def title(self, args: OutlineArguments) -> str:
+        return args.path
+
+    async def run(self, args: OutlineArguments, env: ToolEnvironment) -> ToolResult:
+        raise NotImplementedError
+
+
+def test_a_new_tool_that_reads_is_denied_by_the_rules_for_reading():
+    tool = Outline()
+    assert tool.subject(OutlineArguments(path="secrets/a")) == "secrets/a"
+    assert action(tool, "secrets/a", deny="Read(secrets/**)") == "deny"
+    assert action(tool, "src/a", deny="Read(secrets/**)") == "allow"
+    hides = hider([parse("Read(secrets/**)")], tool.name, tool.paths)
+    assert hides is not None
+    assert (hides("secrets/a"), hides("src/a")) == (True, False)
+
+
+def test_a_tool_that_takes_paths_and_does_not_say_what_for_cannot_be_declared():
+    with pytest.raises(TypeError, match="path"):
+
+        class Silent(Tool[OutlineArguments]):  # pyright: ignore[reportUnusedClass]
+            name = "Silent"
+            description = ""
+            arguments = OutlineArguments
+            effect = "read"
