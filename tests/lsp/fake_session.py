@@ -395,6 +395,9 @@ class FakeSession:
             self._chat(chat_id)
         return 7
 
+    def set_trusted(self, *, trusted: bool) -> None:
+        del trusted
+
     async def rule_notices(self):
         return []
 

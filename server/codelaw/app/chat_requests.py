@@ -108,7 +108,7 @@ class ChatRequests(Core):
 
         Not to be cancelled: a turn might begin that nobody knows of.
         """
-        settings = self._settings.value
+        settings, restricted = self._settings.value, self._restricted
         self._turns.check_text(text)
         speaker = self._chat_model()
         known = await self._chats.get(chat_id) if chat_id is not None else None
@@ -126,6 +126,7 @@ class ChatRequests(Core):
                 attachments=attachments,
                 editor=editor,
                 agent=known,
+                restricted=restricted,
             )
             if agent is None:
                 chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
@@ -134,12 +135,12 @@ class ChatRequests(Core):
             elif mode or model or strategy or not agent.chat.title:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-            unread = await self._settle(agent, chosen, settings)
+            unread = await self._settle(agent, chosen, settings, restricted=restricted)
             around = await self._turns.surroundings(plan, agent, speaker, settings)
             beside = await (await self._gatherer(agent, settings, agent.house.memory)).gather(
                 text, plan.asked, around.ground, plan.law.text
             )
-            around = replace(around, beside=beside.fragments)
+            around = replace(around, beside=(*plan.beside, *beside.fragments))
             notices = [*plan.notices, *unread, *beside.notices]
             return await agent.start(plan.question, text, around, notices, models.cost_of(name))
         except BaseException:

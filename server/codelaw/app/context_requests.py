@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codelaw.agent.beside import Beside
 from codelaw.agent.looking import looked_at
 from codelaw.app import inspection, models
@@ -31,6 +33,7 @@ class ContextRequests(Core):
             editor=None,
             agent=agent,
             checked=False,
+            restricted=self._restricted,
         )
         chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
         ground = self._turns.ground(plan, chat, self._chat_model(), settings)
@@ -38,6 +41,7 @@ class ContextRequests(Core):
         if text and (agent is None or agent.opened is None):
             gatherer = await self._gatherer(agent, settings)
             beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
+            beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
         return await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
 
     async def compact(self, chat_id: str) -> CompactionReport:

@@ -64,8 +64,11 @@ class Core:
         editor: Editor | None = None,
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
+        trusted: bool = True,
     ) -> None:
         self._settings = settings
+        self._restricted = not trusted
+        """The editor does not trust the folder; a turn keeps what held when it began (S-7)."""
         self._approver = approver
         self._emit = emit
         self._home = home
@@ -137,7 +140,9 @@ class Core:
     def _roots(self) -> list[Path]:
         return [folder.root for folder in self._workspace.folders]
 
-    async def _settle(self, agent: AgentChat, mode: Mode, settings: Settings) -> list[Notice]:
+    async def _settle(
+        self, agent: AgentChat, mode: Mode, settings: Settings, *, restricted: bool = False
+    ) -> list[Notice]:
         """Put the settings and the grants that are in force now upon the chat's next turn, and what is wrong with them.
 
         A turn that runs keeps what it began with: its commands stay in the sandbox under which they were allowed (S-4).
@@ -154,7 +159,8 @@ class Core:
         self._always[:] = await (await self._chats.store()).grants()
         memory = await self._memory_of(agent.chat.id, settings)
         agent.house = replace(agent.house, processes=self._processes, memory=memory)
-        agent.gate.policy, notices = policy(settings, mode, self._processes, self._workspace.folders)
+        folders = self._workspace.folders
+        agent.gate.policy, notices = policy(settings, mode, self._processes, folders, restricted=restricted)
         return notices
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
@@ -189,6 +195,7 @@ class Core:
             editor=None,
             agent=agent,
             checked=False,
+            restricted=self._restricted,
         )
         return self._turns.ground(plan, agent.chat, self._chat_model(), settings)
 

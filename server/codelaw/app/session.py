@@ -52,10 +52,12 @@ class Session(
         editor: Editor | None = None,
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
+        trusted: bool = True,
     ) -> Self:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
-        `tell` is called with what the user should know and no chat is about.
+        `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
+        not trust the folder (S-7).
         """
         await asyncio.to_thread(_preload)
         return cls(
@@ -68,6 +70,7 @@ class Session(
             editor=editor,
             services=services,
             tell=tell,
+            trusted=trusted,
         )
 
     def models(self) -> list[ModelInfo]:
@@ -86,6 +89,10 @@ class Session(
     def set_folders(self, folders: Sequence[Folder]) -> None:
         """The workspace folders have changed."""
         self._workspace.folders = tuple(folders)
+
+    def set_trusted(self, *, trusted: bool) -> None:
+        """The editor trusts the folder, or no longer does; turns that run go on as they started (S-7)."""
+        self._restricted = not trusted
 
     def reconfigure(self, settings: EffectiveSettings) -> None:
         """New settings; turns that run go on as they started."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
@@ -16,12 +16,13 @@ from codelaw.agent.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
+from codelaw.context import untrusted
 from codelaw.context.law import LARGE_SHARE
 from codelaw.context.modules import system_sections
 from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Message, Metadata
+from codelaw.domain.messages import Fragment, Message, Metadata
 from codelaw.tools.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from codelaw.transcript.limits import turn_limit
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     from codelaw.settings import Settings
 
 DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
+RESTRICTED = Notice(
+    "warning",
+    "restricted_mode",
+    "The editor does not trust this folder: nothing is written, run or started, its settings are not read, and its "
+    "CODE_LAW.md is data and no law.",
+)
 LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""
 
@@ -88,6 +95,10 @@ class Plan:
     law: Law
     question: Question
     notices: tuple[Notice, ...]
+    beside: tuple[Fragment, ...] = ()
+    """What is always said right behind the question, and not kept."""
+    restricted: bool = False
+    """The editor does not trust the folder: the law is no layer of its own (S-7)."""
 
     @property
     def asked(self) -> Message:
@@ -133,15 +144,18 @@ class TurnMaker:
         editor: EditorState | None,
         agent: AgentChat | None,
         checked: bool = True,
+        restricted: bool = False,
     ) -> Plan:
-        """Gather and check.
+        """Gather and check; `restricted` where the editor does not trust the folder (S-7).
 
         Raises:
             Refusal: `window_too_small` or `context_overflow`, before any model call (W-3, L-4, B-2); not when `checked`
                 is off, for an inspection.
         """
         dialect = settings.model.dialect
-        offered = self._services.offered if self._services is not None else frozenset[str]()
+        services = None if restricted else self._services
+        offered = services.offered if services is not None else frozenset[str]()
+        mode = "ask" if restricted and mode == "agent" else mode
         toolbox = default_toolbox(
             bash_timeout=settings.tools.bash.timeout_seconds, services=offered, memory=settings.memory.enabled
         ).for_mode(mode)
@@ -167,9 +181,11 @@ class TurnMaker:
         looking = await editor_fragment(self._workspace, editor, allowed, attachments)
         facts = Facts(today, self._operating_system, "bash")
         asked = await question(text, visible(self._workspace, settings), facts, attachments, looking)
-        law = await find_law(self._workspace)
+        law, beside = await find_law(self._workspace), tuple[Fragment, ...]()
+        if restricted:
+            law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
         law_tokens = estimate(law.text)
-        notices = [*asked.notices, *law.notices]
+        notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         if law_tokens > LARGE_SHARE * limits.window:
             message = f"CODE_LAW.md takes about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
@@ -187,7 +203,7 @@ class TurnMaker:
             self._check_fit(asked, law_tokens, sum(section.tokens for section in system), limits)
         once = agent.noticed if agent is not None else set[str]()
         fresh = tuple(notice for notice in notices if notice.code not in once)
-        return Plan(name, mode, dialect, toolbox, limits, system, law, asked, fresh)
+        return Plan(name, mode, dialect, toolbox, limits, system, law, asked, fresh, beside, restricted=restricted)
 
     async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> Surroundings:
         """What the turn runs with."""
@@ -219,6 +235,8 @@ class TurnMaker:
 
         async def law() -> str:
             nonlocal shown
+            if plan.restricted:
+                return ""
             shown = await find_law(self._workspace)
             return shown.text
 

@@ -7,7 +7,7 @@ from typing import Any
 from lsprotocol import types
 
 from codelaw.lsp.client import Client
-from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, EDITOR_COMMANDS, VERSION
+from codelaw.protocol.names import CLIENT_METHODS, COMMANDS, EDITOR_COMMANDS, EDITOR_TRUST, VERSION
 
 TRIGGERS = ("@", "/")
 """Characters that begin a path, or a part of one, in the law and in chat files."""
@@ -47,5 +47,7 @@ def abilities(client: Client, encoding: Any) -> types.ServerCapabilities:
             workspace_folders=types.WorkspaceFoldersServerCapabilities(supported=True, change_notifications=True),
             text_document_content=contents,
         ),
-        experimental={"codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS)}},
+        experimental={
+            "codelaw": {"version": VERSION, "methods": list(CLIENT_METHODS), "notifications": [EDITOR_TRUST]}
+        },
     )

@@ -53,6 +53,8 @@ class Client:
     """It takes hover and completion for some documents alone."""
     lens_refresh: bool = False
     """It answers `workspace/codeLens/refresh`."""
+    trusted: bool = True
+    """The editor trusts the folder; what it says later comes by `codelaw/workspace/editorTrust` (S-7)."""
     process_id: int | None = None
 
 
@@ -92,6 +94,7 @@ def client_of(params: types.InitializeParams) -> Client:
         selective=bool(hover.dynamic_registration and completion.dynamic_registration),
         markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
         lens_refresh=bool(lens.refresh_support),
+        trusted=ours.get("workspaceTrusted") in (None, True),
         process_id=params.process_id,
     )
 

@@ -60,18 +60,19 @@ class Configuration:
         if isinstance(section, dict):
             self._pulled = cast("Mapping[str, Any]", section)
 
-    async def load(self, folders: Sequence[Folder]) -> EffectiveSettings:
-        """Read every layer."""
+    async def load(self, folders: Sequence[Folder], *, trusted: bool = True) -> EffectiveSettings:
+        """Read every layer; where the editor does not trust the folder, not the workspace's files (S-7)."""
+        own = folders if trusted else ()
         environ = process_environment()
         client = _over(self._options, self._pulled)
 
         def read() -> EffectiveSettings:
-            trusted = trusted_folders(home(environ))
+            known = trusted_folders(home(environ))
             return load_settings(
                 environ=environ,
                 user_file=user_file(environ),
-                workspace_files=[folder.root / WORKSPACE_FILE for folder in folders],
-                trusted_files=[folder.root / WORKSPACE_FILE for folder in folders if folder.root in trusted],
+                workspace_files=[folder.root / WORKSPACE_FILE for folder in own],
+                trusted_files=[folder.root / WORKSPACE_FILE for folder in own if folder.root in known],
                 client=client,
                 cli=self._overrides,
             )

@@ -69,6 +69,8 @@ class Connection:
         self.documents = documents
         self.folders = folders
         self.configuration = configuration
+        self.trusted = client.trusted
+        """The editor trusts the folder (S-7)."""
         self.settings: EffectiveSettings
         self.session: Session
         self.home: Path = home(process_environment())
@@ -80,6 +82,8 @@ class Connection:
         self._compaction_told: CompactionReport | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
+        self._trusting: asyncio.Task[None] | None = None
+        """A change of the editor's trust that is being put in force; what is asked meanwhile waits for it."""
         self.on_document: list[Callable[[str, DocumentMoment], None]] = []
         """Called with the uri of a document that was opened, changed, saved or closed; for the first also with those
         that were open before."""
@@ -92,7 +96,7 @@ class Connection:
         pull = asyncio.ensure_future(self.configuration.pull())
         done, _ = await asyncio.wait([pull], timeout=PULL_SECONDS)
         found = await asyncio.to_thread(self.folders.resolve)
-        self.settings = await self.configuration.load(found)
+        self.settings = await self.configuration.load(found, trusted=self.trusted)
         self.session = await open_session(
             settings=self.settings,
             folders=found,
@@ -103,6 +107,7 @@ class Connection:
             editor=ClientEditor(self.rpc, lambda: self.client, self.documents),
             services=await self._services(),
             tell=self._tell,
+            trusted=self.trusted,
         )
         await self._tell_problems()
         for buffer in self.documents.all():
@@ -127,6 +132,8 @@ class Connection:
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
         await self.documents.settled()
+        if self._trusting is not None:
+            await asyncio.shield(self._trusting)
         handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
             return (await handler(self, params)).wire()
@@ -204,10 +211,24 @@ class Connection:
             if pull:
                 await self.configuration.pull()
             found = await asyncio.to_thread(self.folders.resolve)
-            self.settings = await self.configuration.load(found)
+            self.settings = await self.configuration.load(found, trusted=self.trusted)
             self.session.reconfigure(self.settings)
             self.law.soon()
             await self._tell_problems()
+
+    def editor_trust(self, *, trusted: bool) -> None:
+        """The editor trusts the folder, or no longer does: for turns that begin from now on (S-7)."""
+        if trusted == self.trusted:
+            return
+        self.trusted = trusted
+        if not trusted:
+            self.session.set_trusted(trusted=False)
+        self._trusting = asyncio.get_running_loop().create_task(_logged(self._retrust()))
+
+    async def _retrust(self) -> None:
+        # The workspace's own settings first: they may deny what would else be allowed for a moment.
+        await self.reload()
+        self.session.set_trusted(trusted=self.trusted)
 
     async def folders_changed(self) -> None:
         """Tell the session the new folders; their settings files count as well."""
@@ -228,7 +249,7 @@ class Connection:
         try:
             await self.session.close()
         finally:
-            for task in list(self._tasks):
+            for task in [*self._tasks, *([self._trusting] if self._trusting is not None else [])]:
                 task.cancel()
 
     async def _late(self, pull: asyncio.Future[None]) -> None:

@@ -10,6 +10,7 @@ import hmac
 import importlib
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -25,7 +26,7 @@ from codelaw.lsp.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.positions import Encoding
 from codelaw.lsp.rpc import Rpc
-from codelaw.protocol.names import CLIENT_METHODS
+from codelaw.protocol.names import CLIENT_METHODS, EDITOR_TRUST
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
@@ -89,6 +90,7 @@ class CodelawServer(LanguageServer):
             types.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configuration_changed,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
             types.WINDOW_WORK_DONE_PROGRESS_CANCEL: self._progress_cancelled,
+            EDITOR_TRUST: self._editor_trust,
         }
 
     # ---------------------------------------------------------------------------------------------------- beginning
@@ -207,6 +209,22 @@ class CodelawServer(LanguageServer):
             return connection.reload(pull=True)
 
         self._after_opening(reload)
+
+    def _editor_trust(self, params: Any) -> None:
+        given: Any = cast("Mapping[str, Any]", params).get("trusted") if isinstance(params, Mapping) else None
+        if not isinstance(given, bool):
+            log.warning("%s needs {trusted: boolean}; it is ignored", EDITOR_TRUST)
+            return
+        self.client = replace(self.client, trusted=given)
+        if self._connection is not None:
+            self._connection.editor_trust(trusted=given)
+        else:
+            self._begin().add_done_callback(self._trust_anew)
+
+    def _trust_anew(self, opening: asyncio.Task[Connection]) -> None:
+        """What was said while the engine opened holds before anything else is answered."""
+        if not opening.cancelled() and opening.exception() is None and not self._closed:
+            opening.result().editor_trust(trusted=self.client.trusted)
 
     def _after_opening(self, work: Callable[[Connection], Coroutine[Any, Any, None]]) -> None:
         def run(opening: asyncio.Task[Connection]) -> None:

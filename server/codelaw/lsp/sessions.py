@@ -211,6 +211,10 @@ class Session(Protocol):
 
     def set_folders(self, folders: Sequence[Folder]) -> None: ...
 
+    def set_trusted(self, *, trusted: bool) -> None:
+        """Whether the editor trusts the folder, for turns that begin from now on (S-7)."""
+        ...
+
     def reconfigure(self, settings: EffectiveSettings) -> None: ...
 
     async def close(self) -> None: ...
@@ -231,4 +235,5 @@ class OpenSession(Protocol):
         editor: Editor | None = None,
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
+        trusted: bool = True,
     ) -> Session: ...

@@ -38,6 +38,9 @@ CLIENT_METHODS = (
 )
 """Requests from client to server; each has a command of the same name with dots."""
 
+EDITOR_TRUST = "codelaw/workspace/editorTrust"
+"""A notification from client to server (S-7)."""
+
 CHAT_EVENT = "codelaw/chat/event"
 APPROVAL_REQUEST = "codelaw/approval/request"
 EDITOR_DIAGNOSTICS = "codelaw/editor/diagnostics"

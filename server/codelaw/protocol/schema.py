@@ -23,9 +23,11 @@ from codelaw.protocol.names import (
     EDITOR_REFERENCES,
     EDITOR_RENAME,
     EDITOR_SAVE,
+    EDITOR_TRUST,
     VERSION,
     command_name,
 )
+from codelaw.protocol.workspaces import EditorTrust
 
 REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     APPROVAL_REQUEST: (ApprovalRequest, ApprovalReply),
@@ -46,7 +48,7 @@ def schema() -> dict[str, Any]:
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
-    for model in (ChatEvent, *(model for pair in REQUESTS.values() for model in pair)):
+    for model in (ChatEvent, EditorTrust, *(model for pair in REQUESTS.values() for model in pair)):
         roots[model.__name__] = model
     _, document = models_json_schema(
         [(model, "validation") for model in roots.values()], ref_template="#/$defs/{model}"
@@ -76,6 +78,7 @@ def schema() -> dict[str, Any]:
             for name, command in COMMAND_TYPES.items()
         },
         "notifications": {CHAT_EVENT: {"params": _ref(ChatEvent)}},
+        "clientNotifications": {EDITOR_TRUST: {"params": _ref(EditorTrust)}},
         "requests": {
             name: {"params": _ref(params), "result": _ref(result)} for name, (params, result) in REQUESTS.items()
         },

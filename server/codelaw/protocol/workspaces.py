@@ -18,3 +18,9 @@ class TrustFolder(Params):
 
 class Trust(Payload):
     trusted: bool
+
+
+class EditorTrust(Params):
+    """Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7)."""
+
+    trusted: bool

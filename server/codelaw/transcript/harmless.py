@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-TAGS = "system-reminder|attachment|active-editor|environment|todo-recap|pin|earlier-(?:messages|summary)|remembered"
+TAGS = (
+    "system-reminder|attachment|active-editor|environment|todo-recap|pin|earlier-(?:messages|summary)|remembered"
+    "|restricted-mode"
+)
 """The tags that are ours alone, as a part of a pattern."""
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{TAGS}))", re.IGNORECASE)
 _ROLE = re.compile(r"^([ \t>*_-]*)\[(user|assistant|tool|system)\]", re.IGNORECASE | re.MULTILINE)
