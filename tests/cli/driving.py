@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,6 +39,19 @@ def run(scene, log, *arguments, text=None):
     )
 
 
+def run_closed(scene, log, *arguments):
+    """With standard input closed, as `<&-` does in a shell."""
+    line = shlex.join(command(scene, log, *arguments))
+    return subprocess.run(
+        ["sh", "-c", f"{line} <&-"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**os.environ, "PYTHONPATH": PATH},
+    )
+
+
 def received(log, method):
     messages = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     return [message.get("params") for message in messages if message.get("method") == method]
@@ -58,6 +73,7 @@ class Terminal:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs are born without it
             os.execv(sys.executable, command(scene, log, *arguments))
         self.text = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.seen = 0
         """How much of the text was waited for."""
 
@@ -73,6 +89,17 @@ class Terminal:
 
     def type(self, text):
         os.write(self.fd, text.encode())
+
+    def hang_up(self, seconds=20.0):
+        """Close the window; gives the exit status."""
+        os.close(self.fd)
+        end = time.monotonic() + seconds
+        while not (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(self.pid, signal.SIGKILL)
+                pytest.fail(f"it did not end: {self.text!r}")
+            time.sleep(0.05)
+        return os.waitstatus_to_exitcode(ended[1])
 
     def status(self, seconds=20.0, typing=""):
         """The exit status; `typing` is repeated until it is there."""
@@ -96,5 +123,5 @@ class Terminal:
             data = os.read(self.fd, 4096)
         except OSError:  # the other end is closed
             return False
-        self.text += data.decode()
+        self.text += self._decoder.decode(data)
         return bool(data)

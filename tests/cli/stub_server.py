@@ -93,6 +93,26 @@ def compaction(turn):
     return made
 
 
+def ask_late():
+    """A question that comes when the test has typed something, or before the thought that led to it."""
+    params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "make all", "risk": "execute"}
+    params |= {"preview": {"command": "make all"}, "options": OPTIONS}
+    if SCENE == "late_question":
+        event("thought", delta="Thinking", step=1)
+        while not LOG.with_name("typed").exists():
+            time.sleep(0.01)
+        call("awaiting_approval", title="make all")
+    send({"id": 99, "method": "codelaw/approval/request", "params": params})
+    if SCENE == "overtaken":
+        time.sleep(0.1)
+        event("thought", delta="The thought before.", step=1)
+        call("awaiting_approval", title="make all")
+        time.sleep(0.3)
+        event("thought", delta="Something else goes on.", step=2)
+    wait_for(id_=99)
+    return ended()
+
+
 def wait_for(method=None, id_=None):
     while True:
         message = read()
@@ -137,11 +157,15 @@ def play(request):
     if SCENE == "approval":
         params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run make", "risk": "execute"}
         params |= {"preview": {"command": f"make {NASTY}\n" + "\n".join(map(str, range(80)))}, "options": OPTIONS}
+        call("awaiting_approval")
         send({"id": 99, "method": "codelaw/approval/request", "params": params})
         answer = wait_for(id_=99)
         return ended(answer=json.dumps(answer.get("result")))
+    if SCENE in {"late_question", "overtaken"}:
+        return ask_late()
     if SCENE == "withdrawn":
         params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run", "risk": "execute"}
+        call("awaiting_approval")
         send({"id": 99, "method": "codelaw/approval/request", "params": params | {"preview": {}, "options": OPTIONS}})
         wait_for("$/cancelRequest")
         send({"method": "$/cancelRequest", "params": {"id": 99}})

@@ -29,11 +29,6 @@ def test_a_command_is_shown_and_not_what_the_model_calls_it(log):
     assert "2 steps · chat c1" in done.stderr, "no bill was sent"
 
 
-def test_what_is_piped_in_is_one_message(log):
-    assert run("plain", log, "chat", text="a\nb\n").stdout == "Hello.\n"
-    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "a\nb\n"}]
-
-
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb"), ("NO_COLOR", "")])
 def test_colour_can_be_switched_off(log, monkeypatch, name, value):
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -73,11 +68,10 @@ def test_what_the_client_says_and_answers(log, tmp_path):
     assert len(received(log, "shutdown")) == len(received(log, "exit")) == 1
 
 
-def test_an_old_chat_goes_on_and_text_may_come_from_standard_input(log):
-    done = run("plain", log, "chat", "--chat", "c1", "-", text="from a pipe\n")
-    assert done.returncode == 0
+def test_an_old_chat_goes_on(log):
+    assert run("plain", log, "chat", "--chat", "c1", "hi").returncode == 0
     assert received(log, "codelaw/chat/create") == []
-    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "from a pipe\n"}]
+    assert received(log, "codelaw/chat/send") == [{"chatId": "c1", "text": "hi"}]
 
 
 def test_json_is_all_there_is_on_standard_output(log):
@@ -152,7 +146,8 @@ def test_a_server_that_talks_rubbish_is_given_up(log):
         ["chat", "--bogus"],
         ["nonsense"],
         [],
-        ["chat", "a", "b"],
+        ["chats", "a", "b"],
+        ["chat", "a", "--mode", "ask", "b", "--bogus"],
         ["chat", "x", "--mode", "nope"],
         ["chat", "x", "--workspace", "/does/not/exist"],
         ["chat", "--json"],
@@ -204,8 +199,10 @@ def test_a_reader_that_leaves_is_no_crash(log):
         ("A\n", {"optionId": "chat"}),
         ("p\n", {"optionId": "always"}),
         ("n\n", {"optionId": "reject"}),
-        ("use ninja instead\n", {"optionId": "reject", "comment": "use ninja instead"}),
-        ("\nx\ny\n", {"optionId": "once"}),
+        ("yes\n", {"optionId": "once"}),
+        ("Always\n", {"optionId": "always"}),
+        ("n: use ninja instead\n", {"optionId": "reject", "comment": "use ninja instead"}),
+        ("\x1b[A\x1b[Bok\n", {"optionId": "once"}),
         ("\x04", {"optionId": "reject"}),
     ],
 )
@@ -220,11 +217,47 @@ def test_a_person_at_the_terminal_is_asked(log, typed, answer):
     assert "79" not in terminal.text
 
 
+@pytest.mark.parametrize("typed", ["use ninja instead", "x", "", "\x1b[A\x1b[A", "yes please\ny", "allow everything"])
+def test_what_is_no_choice_is_asked_again(log, typed):
+    terminal = Terminal("approval", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type(f"{typed}\n")
+    terminal.until("answer")
+    terminal.until("? ")
+    assert 99 not in answers(log)
+    terminal.type("n\n")
+    assert terminal.status() == 0
+    assert answers(log)[99]["result"] == {"optionId": "reject"}
+
+
+def test_what_was_typed_before_the_question_is_no_answer(log):
+    terminal = Terminal("late_question", log, "chat", "hi")
+    terminal.until("Thinking")
+    terminal.type("y\ny\nye")
+    (log.parent / "typed").touch()
+    terminal.until("? ")
+    terminal.type("n\n")
+    assert terminal.status() == 0
+    assert answers(log)[99]["result"] == {"optionId": "reject"}
+
+
+def test_nothing_is_printed_behind_a_question(log):
+    terminal = Terminal("overtaken", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type("y\n")
+    assert terminal.status() == 0
+    shown = terminal.text.replace("\r", "")
+    assert shown.index("The thought before.") < shown.index("Bash:") < shown.index("Something else goes on.")
+    assert "? \x1b[0my\n" in shown
+    assert shown.count("make all") == 1
+
+
 def test_the_rest_of_a_long_preview_is_shown_on_demand(log):
     terminal = Terminal("approval", log, "chat", "hi")
     terminal.until("? ")
     terminal.type("d\n")
     terminal.until("  79")
+    terminal.until("? ")
     terminal.type("y\n")
     assert terminal.status() == 0
 
@@ -283,7 +316,10 @@ def test_a_conversation(log, home):
     terminal.until("agent> ")
     terminal.type("/mode plan\n")
     terminal.until("plan> ")
-    terminal.type("/help\n/nonsense\n/new\n")
+    terminal.type("/help\n/nonsense\n")
+    terminal.until("no command /nonsense")
+    terminal.until("plan> ")
+    terminal.type("/new\n")
     terminal.until("A new chat.")
     terminal.until("plan> ")
     terminal.type('"""\none\n\ntwo\n"""\n')
@@ -291,7 +327,6 @@ def test_a_conversation(log, home):
     terminal.until("plan> ")
     terminal.type("\x04")
     assert terminal.status() == 0
-    assert "There is no /nonsense." in terminal.text
     sent = received(log, "codelaw/chat/send")
     assert sent == [
         {"chatId": "c1", "text": "first\nsecond"},

@@ -5,37 +5,85 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
+from collections.abc import Callable
 from typing import Any
 
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen, one_line
+from codelaw.cli.verdicts import KEYS, verdict, without_keys
 
 Json = dict[str, Any]
 
 SHOWN_LINES = 60
 """Of a diff or command; `d` shows the rest."""
-_KEYS = {"y": "allow_once", "a": "allow_chat", "p": "allow_always", "n": "reject"}
+TOGETHER_SECONDS = 0.05
+"""Lines that come within this time of each other were pasted."""
+ANNOUNCED_SECONDS = 1.0
+"""How long a question may wait for the event that announces it."""
 _DIFF = {"+": GREEN, "-": RED, "@": DIM}
 _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --yes."
 
 
 class Asking:
-    """Answers approval requests: by `--yes`, by the person at the terminal, or with a refusal."""
+    """Answers approval requests: by `--yes`, by the person at the terminal, or with a refusal.
+
+    While a question stands, events are kept back, so that nothing is printed behind its prompt.
+    """
 
     def __init__(self, screen: Screen, *, yes: bool) -> None:
         self._screen = screen
         self._yes = yes
         self._turn = asyncio.Lock()
+        self._show: Callable[[Json], None] = lambda _params: None
+        self._open = False
+        self._kept: list[Json] = []
+        self._announced: dict[str, asyncio.Event] = {}
+
+    def shown_by(self, show: Callable[[Json], None]) -> Callable[[Json], None]:
+        """A way for the params of events that leads to `show`, at once or when the question is answered."""
+        self._show = show
+        return self._event
+
+    def release(self) -> None:
+        """Show what was kept back."""
+        kept, self._kept = self._kept, []
+        for params in kept:
+            self._show(params)
 
     async def answer(self, request: Json) -> Json:
         """The result of `codelaw/approval/request`."""
         if self._yes:
             chosen = _option(request, "allow_once")
             return {"optionId": chosen["id"]} if chosen else {"cancelled": True}
+        await self._announcement(str(request["callId"]))
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)
             return _rejection(request, _NOBODY)
         async with self._turn:  # one question at a time
-            return await self._ask(request)
+            self._open = True
+            try:
+                return await self._ask(request)
+            finally:
+                self._open = False
+                self.release()
+
+    def _event(self, params: Json) -> None:
+        if self._open:
+            self._kept.append(params)
+        else:
+            self._show(params)
+        event: Json = params["event"]
+        if event.get("status") == "awaiting_approval":
+            self._announced.setdefault(str(event.get("callId")), asyncio.Event()).set()
+
+    async def _announcement(self, call: str) -> None:
+        """Let what led to the call be shown first: requests overtake events on their way."""
+        announced = self._announced.setdefault(call, asyncio.Event())
+        try:
+            async with asyncio.timeout(ANNOUNCED_SECONDS):
+                await announced.wait()
+        except TimeoutError:
+            return  # a server that does not announce its questions
 
     async def _ask(self, request: Json) -> Json:
         screen = self._screen
@@ -49,51 +97,64 @@ class Asking:
         hidden = lines[SHOWN_LINES:]
         if hidden:
             screen.line(f"  … {len(hidden)} more lines (d shows them)", style=DIM)
-        offered = {key: option for key, kind in _KEYS.items() if (option := _option(request, kind))}
-        for key, option in offered.items():
-            screen.line(f"  {key}  {one_line(option['title'])}")
-        screen.line("  or say what to do instead, which rejects this", style=DIM)
-        _drop_typed_ahead()
+        offered = {kind: option for kind in KEYS if (option := _option(request, kind))}
+        for kind, option in offered.items():
+            screen.line(f"  {KEYS[kind]}  {one_line(option['title'])}")
+        screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
         while True:
+            _drop_typed_ahead()
             screen.stream("? ", aside=True, style=BOLD)
             typed = await read_line()
             screen.answered()
             if typed is None:
                 return _rejection(request, "")
-            word = typed.strip()
-            if word.lower() == "d" and hidden:
+            if without_keys(typed).lower() == "d" and hidden:
                 for line in hidden:
                     screen.line(f"  {line}", style=styles.get(line[:1], ""))
-            elif word.lower() in offered:
-                return {"optionId": offered[word.lower()]["id"]}
-            elif len(word) > 1:
-                return _rejection(request, word)
+            elif await _more_is_typed():
+                screen.line("  Several lines at once are no answer.", style=DIM)
+            elif (chosen := verdict(typed, offered)) is None:
+                screen.line(f"  Please answer {_choices(offered)}.", style=DIM)
+            elif chosen[0] == "reject":
+                return _rejection(request, chosen[1])
             else:
-                screen.line(f"  {', '.join(offered)} or a few words", style=DIM)
+                return {"optionId": offered[chosen[0]]["id"]}
 
 
 async def read_line() -> str | None:
     """A line from the terminal, None at its end. Cancelling it gives the terminal back."""
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[bytes] = loop.create_future()
-    descriptor = sys.stdin.fileno()
-
-    def readable() -> None:
-        loop.remove_reader(descriptor)
-        if not ready.done():
-            ready.set_result(os.read(descriptor, 1 << 16))
-
-    loop.add_reader(descriptor, readable)
+    await _readable()
     try:
-        data = await ready
-    finally:
-        loop.remove_reader(descriptor)
+        data = os.read(sys.stdin.fileno(), 1 << 16)
+    except OSError:  # the terminal is gone
+        return None
     return data.decode(errors="replace").rstrip("\n") if data else None
 
 
+async def _readable() -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    descriptor = sys.stdin.fileno()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)
+
+
+def _choices(offered: dict[str, Json]) -> str:
+    words = [{"allow_once": "y (yes)", "reject": "n (no)"}.get(kind, KEYS[kind]) for kind in offered]
+    return f"{', '.join(words)}, or n: and what to do instead"
+
+
 def _question(request: Json) -> str:
-    """The tool and what it is about; titles like `Edit a.py` name the tool themselves."""
+    """The tool and what it is about; a command stands in the preview, and titles like `Edit a.py` name the tool."""
     tool, title = str(request["tool"]), str(request["title"])
+    preview: Json = request.get("preview") or {}
+    command = str(preview.get("command") or "")
+    about = " ".join(title.removeprefix("$").removesuffix("…").split())
+    if about and " ".join(command.split()).startswith(about):
+        return f"{tool}:"
     return title if title.startswith(f"{tool} ") else f"{tool}: {title}"
 
 
@@ -111,7 +172,17 @@ def _rejection(request: Json, comment: str) -> Json:
 
 def _drop_typed_ahead() -> None:
     """What was typed before the question was seen is no answer to it."""
-    if sys.platform != "win32":
-        import termios  # noqa: PLC0415 - not there on Windows
-
+    try:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except termios.error:
+        return  # the terminal is gone, and reading says so
+
+
+async def _more_is_typed() -> bool:
+    """Whether another line follows at once, as in a paste."""
+    try:
+        async with asyncio.timeout(TOGETHER_SECONDS):
+            await _readable()
+    except TimeoutError:
+        return False
+    return True

@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from codelaw.cli import piped
 from codelaw.cli.asking import Asking
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
 from codelaw.cli.compaction import show_report
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
+from codelaw.cli.hangup import LEAVE_SECONDS, Hangup, TerminalGone
 from codelaw.cli.printing import TurnPrinter
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import RED, YELLOW, Screen
@@ -24,16 +26,19 @@ Json = dict[str, Any]
 
 def chat(server: Server, arguments: argparse.Namespace) -> int:
     """Run the command with a server that is starting."""
-    text: str | None = arguments.text
-    if arguments.json and text is None:
-        sys.stderr.write("codelaw chat: --json needs a TEXT (or - for standard input)\n")
+    try:
+        text = piped.message(arguments.text)
+    except piped.Unusable as error:
+        sys.stderr.write(f"codelaw chat: {error}\n")
         return USAGE
-    if text == "-" or (text is None and not sys.stdin.isatty()):  # what is piped in is one message
-        text = sys.stdin.buffer.read().decode(errors="replace")
+    if arguments.json and text is None:
+        sys.stderr.write("codelaw chat: --json needs a TEXT (or a pipe)\n")
+        return USAGE
     screen = Screen(quiet_stdout=arguments.json)
     with asyncio.Runner() as runner:
         talk = Talk(server, arguments, screen)
         try:
+            talk.hangup.watch()
             runner.run(talk.begin(kind="headless" if text is not None else "panel"))
             if text is not None:
                 return runner.run(talk.turn(text))
@@ -46,6 +51,8 @@ def chat(server: Server, arguments: argparse.Namespace) -> int:
         except ServerDiedError as error:
             screen.line(str(error), style=RED)
             return FAILED
+        except TerminalGone:
+            return CANCELLED
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # leaving takes a few seconds at most
             runner.run(talk.client.close())
@@ -59,15 +66,17 @@ class Talk:
         self.chat_id: str | None = arguments.chat
         self.mode: str | None = arguments.mode
         self.workspace = Path(arguments.workspace).resolve()
+        self.hangup = Hangup()
         self._arguments = arguments
         self._screen = screen
+        self._asking = Asking(screen, yes=arguments.yes)
         self._kind = "panel"
         self._interrupts = 0
 
     async def begin(self, kind: str) -> None:
         """Connect; new chats will be of `kind` (H-5)."""
         self._kind = kind
-        self.client.on_approval = Asking(self._screen, yes=self._arguments.yes).answer
+        self.client.on_approval = self._asking.answer
         self.client.on_message = self._message
         await self.client.connect(Path(self._arguments.workspace))
 
@@ -85,7 +94,7 @@ class Talk:
             made = await self.client.request("codelaw/chat/create", {"kind": self._kind} | chosen)
             self.chat_id = made["id"]
         printer = None if self._arguments.json else TurnPrinter(self._screen, talking=self._kind == "panel")
-        self.client.on_event = lambda params: self._show(printer, params)
+        self.client.on_event = self._asking.shown_by(lambda params: self._show(printer, params))
         try:
             result = await self._interruptible("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
         except RemoteError:
@@ -93,6 +102,7 @@ class Talk:
                 await self.client.request("codelaw/chat/delete", {"chatId": self.chat_id})
                 self.chat_id = None
             raise
+        self._asking.release()
         if printer is None:
             _print_json(result)
         else:
@@ -118,9 +128,11 @@ class Talk:
         self._interrupts = 0
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt, request)
+        self.hangup.stop = lambda: loop.call_soon_threadsafe(self._leave, request)
         try:
             return await answer
         finally:
+            self.hangup.stop = None
             loop.remove_signal_handler(signal.SIGINT)
 
     def _show(self, printer: TurnPrinter | None, params: Json) -> None:
@@ -143,6 +155,11 @@ class Talk:
             os._exit(CANCELLED)  # the end of its input ends the server too
         self._screen.line("Cancelling… (Ctrl-C again leaves)", style=YELLOW)
         self.client.cancel(request)
+
+    def _leave(self, request: int) -> None:
+        """The terminal is gone: the turn ends as with Ctrl-C, and then the process."""
+        self.client.cancel(request)
+        asyncio.get_running_loop().call_later(LEAVE_SECONDS, os._exit, CANCELLED)
 
 
 def _print_json(value: Json) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 
+NOT_ON_WINDOWS = "Windows is not supported. Install and run codelaw inside WSL 2, which is Linux."
 CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
 
 
@@ -20,11 +21,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not words:
             parser.print_help(sys.stderr)
             return USAGE
-        arguments = parser.parse_args(words)
+        arguments, rest = parser.parse_known_args(words)
+        _take_words(parser, arguments, rest)
     except SystemExit as stop:  # argparse has printed help (0) or what is wrong (2)
         return stop.code if isinstance(stop.code, int) else USAGE
+    if sys.platform == "win32":
+        sys.stderr.write(f"codelaw: {NOT_ON_WINDOWS}\n")
+        return FAILED
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
+        from codelaw.cli.hangup import reopen_closed_streams  # noqa: PLC0415
+
+        reopen_closed_streams()
         return run(arguments)
     except KeyboardInterrupt:
         return CANCELLED
@@ -46,9 +54,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
 
     chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
-    chat.add_argument("text", nargs="?", metavar="TEXT", help="the message; - (or a pipe) gives it on standard input")
+    chat.add_argument(
+        "text", nargs="*", metavar="TEXT", help="the message; what is piped in is added to it, or is the message"
+    )
+    chat.set_defaults(words="text")
     _of_a_client(chat)
-    chat.add_argument("--chat", metavar="ID", help="go on with this chat")
+    which = chat.add_mutually_exclusive_group()
+    which.add_argument("--chat", metavar="ID", help="go on with this chat")
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
     chat.add_argument("--model", metavar="NAME", help="the model to ask")
     chat.add_argument("--strategy", metavar="S", help="how the context is built")
@@ -129,6 +141,14 @@ def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) ->
 def _of_a_client(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workspace", metavar="DIR", default=".", help="the folder to work in (default: here)")
     parser.add_argument("--verbose", action="store_true", help="show what the server logs")
+
+
+def _take_words(parser: argparse.ArgumentParser, arguments: argparse.Namespace, rest: list[str]) -> None:
+    """Words of a message may stand between options; anything else that is left over is a usage error."""
+    if rest and (getattr(arguments, "words", None) is None or any(word.startswith("-") for word in rest)):
+        getattr(arguments, "usage_error", parser.error)(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        arguments.text = [*arguments.text, *rest]
 
 
 def _count(text: str) -> int:

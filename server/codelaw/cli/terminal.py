@@ -21,10 +21,13 @@ def harmless(text: str) -> str:
 
 
 def two_parts(head: str, tail: str) -> str:
-    """Both on one line of the terminal; a long head leaves half of it to the tail."""
+    """Both on one line of the terminal. Where they do not fit, each has at least half of it, or what it needs."""
     width = _width()
-    kept = one_line(tail, max(1, width // 2))
-    return one_line(f"{one_line(head, max(1, width - sum(map(_columns, kept)) - 1))} {kept}" if kept else head)
+    if not tail:
+        return one_line(head)
+    wanted = sum(map(_columns, harmless(" ".join(tail.split()))))
+    begin = one_line(head, max(width // 2, width - 1 - wanted))
+    return f"{begin} {one_line(tail, max(1, width - 1 - sum(map(_columns, begin))))}"
 
 
 def one_line(text: str, room: int = 0) -> str:

@@ -1,0 +1,68 @@
+"""Which lines at the prompt are commands, and which are messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MODES = ("agent", "ask", "plan")
+HELP = """\
+/new            start a new chat
+/mode MODE      agent, ask (reads only) or plan (ends with a plan)
+/context        what the model would be sent now
+/compact        archive older rounds behind a summary; Ctrl-C stops it
+/restore [ID]   undo the newest compaction, or all back to that one
+/summary        the summaries of what was archived, with their ids
+/undo           undo what the last turn did to files; what you typed since stays
+/quit           leave, as Ctrl-D does
+A line that begins with / is never sent. To send one, begin it with // or a space.
+Ctrl-C cancels the running turn. @path makes the model read that file first.
+A paste of several lines is one message; Enter sends it. A \\ at the end of a line
+goes on in the next one. \"\"\" alone on a line, not indented, begins a longer text,
+and the same typed again ends it; a \"\"\" inside a paste does not."""
+
+_USAGE = {
+    "new": "",
+    "mode": f"[{'|'.join(MODES)}]",
+    "context": "",
+    "compact": "",
+    "restore": "[ID]",
+    "summary": "",
+    "undo": "",
+    "quit": "",
+    "exit": "",
+    "help": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that can be done."""
+
+    name: str
+    argument: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A line that begins like a command and is none; `hint` says what to type instead."""
+
+    hint: str
+
+
+def read(text: str) -> Command | Mistake | str:
+    """A command, a mistake, or the message to send: `//x` sends `/x`."""
+    if text.startswith("//"):
+        return text[1:]
+    if not text.startswith("/"):
+        return text
+    first, *words = text.split()
+    name = first[1:].casefold()
+    literal = "To send this as a message, begin it with // or a space."
+    if name not in _USAGE:
+        shown = f"{first[:60]}…" if len(first) > 60 else first
+        return Mistake(f"There is no command {shown}; /help lists them. {literal}")
+    usage = _USAGE[name]
+    right = len(words) <= (1 if usage else 0) and (name != "mode" or set(words) <= set(MODES))
+    if not right:
+        return Mistake(f"Usage: {f'/{name} {usage}'.rstrip()}. {literal}")
+    return Command("quit" if name == "exit" else name, words[0] if words else None)

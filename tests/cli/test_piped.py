@@ -1,0 +1,56 @@
+"""Words and a pipe: one message."""
+
+from __future__ import annotations
+
+import pytest
+
+from codelaw.cli import piped
+from tests.cli.driving import received, run, run_closed
+
+
+def texts(log):
+    return [params["text"] for params in received(log, "codelaw/chat/send")]
+
+
+def test_what_is_piped_in_is_one_message(log):
+    assert run("plain", log, "chat", text="a\nb\n").stdout == "Hello.\n"
+    assert texts(log) == ["a\nb\n"]
+
+
+@pytest.mark.parametrize("words", [("review", "this"), ("review this",), ("review", "this", "-")])
+def test_a_pipe_and_words_are_one_message(log, words):
+    assert run("plain", log, "chat", *words, text="+a\n-b\n").returncode == 0
+    assert texts(log) == ["review this\n\n<stdin>\n+a\n-b\n</stdin>"]
+
+
+def test_words_are_joined_also_between_options(log):
+    assert run("plain", log, "chat", "hello", "--mode", "ask", "world", "--json").returncode == 0
+    assert texts(log) == ["hello world"]
+
+
+@pytest.mark.parametrize("nothing", ["", " \n"])
+def test_an_empty_pipe_adds_nothing(log, nothing):
+    assert run("plain", log, "chat", "hello", text=nothing).returncode == 0
+    assert texts(log) == ["hello"]
+    done = run("plain", log, "chat", text=nothing)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input is empty" in done.stderr
+
+
+def test_standard_input_may_be_closed(log):
+    assert run_closed("plain", log, "chat", "hello").stdout == "Hello.\n"
+    assert texts(log) == ["hello"]
+    done = run_closed("plain", log, "chat")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "standard input is empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "told"), [("x" * (piped.MOST_BYTES + 1), "more than 4000000 bytes"), ("a\0b", "not text")]
+)
+def test_what_cannot_be_sent_is_a_usage_error(log, data, told):
+    done = run("plain", log, "chat", "hello", text=data)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not log.exists() or texts(log) == []

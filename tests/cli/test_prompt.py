@@ -1,0 +1,165 @@
+"""What is typed and pasted at the prompt: messages, blocks, commands, and the history of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.driving import Terminal, received
+
+PASTE = "\x1b[200~{}\x1b[201~"
+CODE = 'def f():\n    """\n    A docstring.\n    """\n    return 1\n"""\nnot the end'
+
+
+def texts(log):
+    return [params["text"] for params in received(log, "codelaw/chat/send")]
+
+
+def prompt(log, scene="plain"):
+    terminal = Terminal(scene, log, "chat")
+    terminal.until("agent> ")
+    return terminal
+
+
+def leave(terminal):
+    terminal.until("agent> ")
+    terminal.type("\x04")
+    return terminal.status()
+
+
+def test_a_paste_is_one_message(log):
+    terminal = prompt(log)
+    assert "\x1b[?2004h" in terminal.text, "the terminal was asked to mark pastes"
+    lines = "\n".join(f"line {number} 漢字" for number in range(200))
+    terminal.type(PASTE.format(lines.replace("\n", "\r")))
+    terminal.until("199")
+    assert texts(log) == []
+    terminal.type("\r")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == [lines]
+
+
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_lines_that_come_together_are_one_message_without_marks_too(log, monkeypatch, kind):
+    monkeypatch.setenv("TERM", kind)
+    terminal = prompt(log)
+    lines = "\n".join(f"line {number}" for number in range(200))
+    terminal.type(f"{lines}\n")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == [lines]
+
+
+@pytest.mark.parametrize("template", [PASTE + "\r", "{}\n"])
+def test_a_block_ends_at_a_mark_that_is_typed(log, template):
+    terminal = prompt(log)
+    terminal.type('"""\r')
+    terminal.until("... ")
+    terminal.type(template.format(CODE))
+    terminal.until("not the end")
+    terminal.until("... ")
+    terminal.type('    """\r')
+    terminal.until("... ")
+    terminal.type('"""\r')
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == [f'{CODE}\n    """']
+
+
+def test_a_pasted_block_mark_is_text(log):
+    terminal = prompt(log)
+    terminal.type(PASTE.format('"""\rWhat this module does.\r"""\rimport os') + "\r")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == ['"""\nWhat this module does.\n"""\nimport os']
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("/mode ask please", "Usage: /mode [agent|ask|plan]."),
+        ("/mode wild", "Usage: /mode [agent|ask|plan]."),
+        ("/new chat", "Usage: /new."),
+        ("/undo everything", "Usage: /undo."),
+        ("/restore a b", "Usage: /restore [ID]."),
+        ("/etc/hosts says what?", "There is no command /etc/hosts"),
+        ("/", "There is no command /"),
+    ],
+)
+def test_what_begins_like_a_command_is_never_sent(log, typed, shown):
+    terminal = prompt(log)
+    terminal.type(f"{typed}\n")
+    terminal.until(shown)
+    terminal.until("begin it with //")
+    assert leave(terminal) == 0
+    assert texts(log) == []
+
+
+@pytest.mark.parametrize(("typed", "sent"), [("//etc/hosts says what?", "/etc/hosts says what?"), (" /new", " /new")])
+def test_a_message_may_begin_with_a_slash(log, typed, sent):
+    terminal = prompt(log)
+    terminal.type(f"{typed}\n")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == [sent]
+
+
+def test_the_history_outlives_a_window_that_is_closed(log, home):
+    terminal = prompt(log)
+    terminal.type(PASTE.format("one\rtwo") + "\r")
+    terminal.until("chat c1")
+    terminal.until("agent> ")
+    assert terminal.hang_up() == 130
+    assert len(received(log, "shutdown")) == 1
+    (home / "history").write_text("of an older version\n" + (home / "history").read_text())
+    again = prompt(log)
+    again.type("\x1b[A")
+    again.until("two")
+    again.type("\n")
+    again.until("chat c1")
+    assert leave(again) == 0
+    assert texts(log) == ["one\ntwo", "one\ntwo"]
+    assert (home / "history").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_window_that_is_closed_cancels_the_turn_and_keeps_it(log):
+    terminal = prompt(log, "hang")
+    terminal.type("hi\n")
+    terminal.until("Wait")
+    assert terminal.hang_up() == 130
+    assert len(received(log, "$/cancelRequest")) == 1
+    assert len(received(log, "shutdown")) == 1
+
+
+def test_a_window_that_is_closed_at_a_question_ends_it(log):
+    terminal = Terminal("withdrawn", log, "chat", "hi")
+    terminal.until("? ")
+    assert terminal.hang_up() == 130
+    assert len(received(log, "shutdown")) == 1
+
+
+def test_answers_to_questions_are_no_history(log, home):
+    terminal = prompt(log, "approval")
+    terminal.type("run it\n")
+    terminal.until("? ")
+    terminal.type("n: a secret reason\n")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert (home / "history").read_text() == '"run it"\n'
+
+
+def test_the_history_has_a_bound(log, home):
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "history").write_text("".join(f'"old {number}"\n' for number in range(2500)))
+    terminal = prompt(log)
+    terminal.type("x" * 20_000 + "\n")
+    terminal.until("chat c1")
+    terminal.until("agent> ")
+    terminal.type("new\n")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    kept = [json.loads(line) for line in (home / "history").read_text().splitlines()]
+    assert kept == [*(f"old {number}" for number in range(1500, 2500)), "new"]
+    assert (home / "history").stat().st_mode & 0o777 == 0o600
