@@ -74,6 +74,7 @@ EditorLocation: EditorLocation
 EditorLocationLink: EditorLocationLink
 EditorParams: EditorParams
 EditorTextEdit: EditorTextEdit
+EditorTrust: EditorTrust
 Export: Export
 ExportChat: ExportChat
 FileOperation: FileOperation
@@ -906,6 +907,15 @@ version?: (number | null)
 cursor?: (Position | null)
 selection?: (Range | null)
 visible?: (Range | null)
+}
+/**
+ * Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorTrust".
+ */
+export interface EditorTrust {
+trusted: boolean
 }
 /**
  * A chat as one document.

@@ -80,6 +80,9 @@ class Withheld:
     async def exists(self, located: Located) -> str | None:
         return None if self._hides(located.shown) else await self._workspace.exists(located)
 
+    async def is_hidden(self, located: Located) -> bool:
+        return self._hides(located.shown) or await self._workspace.is_hidden(located)
+
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         stamps = await self._workspace.stamps(located)
         return [None if self._hides(place.shown) else stamp for place, stamp in zip(located, stamps, strict=True)]
