@@ -65,9 +65,22 @@ const OWN = {
   },
 };
 
+const OF_THE_PANEL = {
+  "codelaw.panel.sendEditor": {
+    type: "boolean",
+    default: true,
+    markdownDescription:
+      "Send what you look at with every message: the active file, the cursor's line, the selected text and the lines on the screen. The panel shows it above the message, where it can be removed. A folder may switch this off, never on.",
+    scope: "window",
+  },
+};
+
 /** The settings of the extension, in groups with titles. */
 export function configurationOf(schema) {
-  const groups = new Map([["Server", { ...OWN }]]);
+  const groups = new Map([
+    ["Server", { ...OWN }],
+    ["Panel", { ...OF_THE_PANEL }],
+  ]);
   const groupOf = (title) => {
     if (!groups.has(title)) groups.set(title, {});
     return groups.get(title);

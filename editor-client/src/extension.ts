@@ -9,6 +9,7 @@ import { registerCommands } from "./commands";
 import { Approvals, notify } from "./editor/approvals";
 import { inPanel } from "./editor/asking";
 import { Diffs } from "./editor/diffs";
+import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
 import { answerServices, Reported } from "./editor/services";
 import type { ToPanel } from "./messages";
@@ -31,6 +32,7 @@ export function activate(context: ExtensionContext): void {
   const diffs = new Diffs(started);
   const accepted = new Accepted(context.workspaceState);
   const reported = new Reported();
+  const looking = new LookingAt();
   const attach = (message: ToPanel | null): void => {
     if (message !== null) view.post(message);
   };
@@ -42,7 +44,8 @@ export function activate(context: ExtensionContext): void {
     {
       ready: () => {
         const open = approvals.open.map((approval): ToPanel => ({ kind: "approval", approval }));
-        view.welcome([{ kind: "server", server: started.state }, keep(), ...open]);
+        const seen: ToPanel = { kind: "looking", looking: looking.current };
+        view.welcome([{ kind: "server", server: started.state }, keep(), seen, ...open]);
       },
       decide: ({ id, reply }) => {
         // An answer that came too late: the card it came from goes away.
@@ -83,7 +86,9 @@ export function activate(context: ExtensionContext): void {
     approvals,
     diffs,
     reported,
+    looking,
     relay,
+    looking.onChange((seen) => view.post({ kind: "looking", looking: seen })),
     view.onMessage((message) => void relay.take(message)),
     started.onEvent((event) => {
       shown.event(event);

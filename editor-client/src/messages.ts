@@ -1,5 +1,12 @@
 // What the extension and its panel say to each other: two closed unions. No import of `vscode`, no state.
-import type { ApprovalReply, ApprovalRequest, AttachmentParams, ChatEvent, Methods } from "./protocol/types";
+import type {
+  ApprovalReply,
+  ApprovalRequest,
+  AttachmentParams,
+  ChatEvent,
+  EditorParams,
+  Methods,
+} from "./protocol/types";
 
 export type Method = keyof Methods;
 export type Params<M extends Method> = Methods[M]["params"];
@@ -41,6 +48,12 @@ export interface Attachment extends AttachmentParams {
   label: string;
 }
 
+/** What the user looks at in the editor, as the server takes it. */
+export interface Looking extends EditorParams {
+  /** As it is shown: `src/a.py:12-16`. */
+  label: string;
+}
+
 /** An error as the panel shows it. */
 export interface Problem {
   /** A code of the protocol's refusals, `cancelled`, `disconnected` or `internal_error`. */
@@ -71,6 +84,8 @@ export type ToPanel =
   | { kind: "show"; page: Page; chatId?: string | null }
   /** Send this at once, in a new chat or the one at hand. */
   | { kind: "ask"; text: string; attachments: Attachment[]; newChat: boolean }
+  /** What the user looks at now; null without a document. */
+  | { kind: "looking"; looking: Looking | null }
   | { kind: "choose"; what: "model" | "mode" | "strategy" | "compact" }
   /** Turns whose changes the user has accepted, as `chatId/turnId`. */
   | { kind: "accepted"; turns: string[] };
@@ -105,7 +120,7 @@ export interface Editing {
 
 /** From the panel to the extension. */
 export type FromPanel =
-  /** The panel is there (again); the answer is `server`, `accepted`, and every open `approval`. */
+  /** The panel is there (again); the answer is `server`, `accepted`, `looking`, and every open `approval`. */
   | { kind: "ready" }
   | { kind: "request"; id: number; method: Method; params: unknown }
   /** Withdraw a request that has not been answered. */

@@ -1,6 +1,7 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, RevertConflict } from "../src/protocol/types";
+import type { Chat, EditorParams, RevertConflict } from "../src/protocol/types";
+import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
@@ -60,14 +61,20 @@ export function makeActions(panel: Panel): Actions {
     }
   };
 
-  /** Begin a turn; the text is shown until the turn itself is there. */
-  const begin = async (chatId: string | null, text: string, attachments: Attachment[]): Promise<void> => {
+  /** Begin a turn; the text is shown until the turn itself is there. `editor` is what was shown when it was sent. */
+  const begin = async (
+    chatId: string | null,
+    text: string,
+    attachments: Attachment[],
+    editor: EditorParams | null,
+  ): Promise<void> => {
     const { next } = panel.state();
     const asked = panel.request("codelaw/chat/send", {
       text,
       attachments: attachments.map(({ uri, range }) =>
         range === undefined || range === null ? { uri } : { uri, range },
       ),
+      ...(editor === null ? {} : { editor }),
       ...(chatId === null ? { mode: next.mode, model: next.model, strategy: next.strategy } : { chatId }),
     });
     compose({ sending: asked.id, pending: { chatId, text, attachments, at: Date.now() / 1000 }, sent: null });
@@ -108,17 +115,22 @@ export function makeActions(panel: Panel): Actions {
         return;
       }
       // The turn has ended meanwhile: what was meant for it begins the next one.
-      await begin(chatId, text, attachments);
+      await begin(chatId, text, attachments, sentLooking(panel.state()));
     }
   };
 
   /** Send a turn's text in a fork; what stood in the composer before comes back at once. */
-  const sendEdited = async (editing: Editing, text: string, attachments: Attachment[]): Promise<void> => {
+  const sendEdited = async (
+    editing: Editing,
+    text: string,
+    attachments: Attachment[],
+    editor: EditorParams | null,
+  ): Promise<void> => {
     compose({ text: editing.aside?.text ?? "", attachments: editing.aside?.attachments ?? [], editing: null });
     const pending = { chatId: editing.chatId, text, attachments };
     const made = await prepared(pending, () => fork(editing.chatId, editing.before));
     if (made !== null) {
-      await begin(made, text, attachments);
+      await begin(made, text, attachments, editor);
       return;
     }
     const { composer } = panel.state();
@@ -136,15 +148,16 @@ export function makeActions(panel: Panel): Actions {
     const { text, attachments, editing } = composer;
     if (text.trim() === "" || composer.sending !== null || opening !== null || !ready()) return;
     panel.dispatch({ kind: "problem", problem: null });
+    const editor = sentLooking(panel.state());
     if (editing !== null) {
-      await sendEdited(editing, text, attachments);
+      await sendEdited(editing, text, attachments, editor);
       return;
     }
     const steers = chat !== null && chat.running !== null;
     // A word to a running turn takes no attachments along: they wait for the next message.
     compose(steers ? { text: "" } : { text: "", attachments: [] });
     if (steers) await steer(chat.chat.id, text, []);
-    else await begin(chat?.chat.id ?? null, text, attachments);
+    else await begin(chat?.chat.id ?? null, text, attachments, editor);
   };
 
   const stop = async (): Promise<void> => {
@@ -182,6 +195,7 @@ export function makeActions(panel: Panel): Actions {
     const { chat } = panel.state();
     if (chat === null || panel.state().composer.sending !== null || !ready()) return;
     const chatId = chat.chat.id;
+    const editor = sentLooking(panel.state());
     const turns = chat.entries.filter(({ kind }) => kind === "turn");
     const last = turns[turns.length - 1]?.id === turn.id;
     panel.dispatch({ kind: "problem", problem: null });
@@ -190,7 +204,7 @@ export function makeActions(panel: Panel): Actions {
       if (!turn.withdrawn) await forget(chatId, turn.id);
       return chatId;
     });
-    if (where !== null) await begin(where, turn.text, attachmentsOf(turn));
+    if (where !== null) await begin(where, turn.text, attachmentsOf(turn), editor);
   };
 
   const forget = async (chatId: string, turnId: string): Promise<void> => {

@@ -103,7 +103,10 @@ function begin(editor: Editor, root: Element): void {
     link.receive(data);
   });
   // What was said in another window meanwhile.
-  addEventListener("focus", () => void actions.catchUp());
+  addEventListener("focus", () => {
+    void actions.catchUp();
+    habits.focused();
+  });
   // A page that is hidden is thrown away at once, and before that it has lost the focus.
   addEventListener("blur", keep);
   addEventListener("pagehide", keep);

@@ -1,6 +1,7 @@
 // What the panel does by itself: with messages of the extension's, after a restart of the server, and for chats that
 // run elsewhere.
 import type { ToPanel } from "../src/messages";
+import { makeJudge } from "./looking";
 import type { Actions, Panel } from "./panel";
 import { readModels, tellProblem } from "./reading";
 import { CLOCKS } from "./store";
@@ -14,6 +15,8 @@ export interface Habits {
   look(now: number): void;
   /** Something of the chat at hand was heard. */
   heard(now: number): void;
+  /** The user has come to the panel. */
+  focused(): void;
 }
 
 /** The panel's habits; `focusInput` is called when the user is to write. */
@@ -22,6 +25,7 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
   let lastHeard = 0;
   /** The chat that is being read. */
   let opened = Promise.resolve();
+  const judge = makeJudge(panel);
 
   const server = (message: Extract<ToPanel, { kind: "server" }>): void => {
     panel.dispatch({ kind: "server", server: message.server });
@@ -34,6 +38,7 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
     else if (chat !== null) void actions.catchUp();
     else opened = findSent();
     void readModels(panel);
+    void judge(true);
   };
 
   /** Show the chat that was being made by a message when the panel was made anew. */
@@ -105,6 +110,10 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
         panel.dispatch({ kind: "page", page: "chat" });
         focusInput();
         return;
+      case "looking":
+        panel.dispatch(message);
+        void judge(false);
+        return;
       case "approval":
       case "approvalGone":
       case "accepted":
@@ -131,5 +140,7 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
     heard: (now) => {
       lastHeard = now;
     },
+    // Rules and ignore files may have changed while the user was elsewhere.
+    focused: () => void judge(true),
   };
 }

@@ -1,5 +1,5 @@
 // What the panel shows, as one immutable value. Everything of the server's in it can be read from the server again.
-import type { Attachment, Editing, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
+import type { Attachment, Editing, Looking, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
 import type {
   Archive,
   Chat,
@@ -7,6 +7,7 @@ import type {
   ChatRecord,
   CompactionReport,
   ContextReport,
+  Looked,
   Model,
   Mention,
   TodoItem,
@@ -28,6 +29,7 @@ export interface State {
   /** Questions that wait for the user, oldest first, of all chats. */
   approvals: OpenApproval[];
   composer: ComposerState;
+  looking: LookingState;
   /** What the next chat begins with; null where the server's default holds. */
   next: { mode: Chat["mode"] | null; model: string | null; strategy: Chat["strategy"] | null };
   /** `chatId/turnId` of turns whose changes were accepted. */
@@ -149,6 +151,15 @@ export interface ComposerState {
   sent?: Sent | null;
 }
 
+/** What the user looks at in the editor, which goes along with a message. */
+export interface LookingState {
+  at: Looking | null;
+  /** The server's word about the document of that uri. */
+  verdict: (Looked & { uri: string }) | null;
+  /** What was looked at when the user took it out: it stays out until another document or selection comes. */
+  removed: Looking | null;
+}
+
 /** A message on its way to the server; without `chatId` it makes a chat. */
 export interface Pending {
   chatId: string | null;
@@ -181,6 +192,10 @@ export type Action =
   | { kind: "approvalGone"; id: number }
   | { kind: "composer"; composer: Partial<ComposerState> }
   | { kind: "attach"; attachments: Attachment[]; text?: string }
+  | { kind: "looking"; looking: Looking | null }
+  | { kind: "verdict"; verdict: LookingState["verdict"] }
+  /** The user does not want to send what they look at. */
+  | { kind: "lookingRemoved" }
   | { kind: "reverted"; chatId: string; turnId: string }
   /** Open a picker, or close it; a `choose` of the extension's becomes this. */
   | { kind: "choosing"; what: State["choosing"] }

@@ -2,6 +2,7 @@
 import type { Kept, Sent, ServerState } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
 import { fold } from "./fold";
+import { looked, NOTHING } from "./looking";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, State } from "./state";
 
 const SEARCHING: ServerState = {
@@ -35,6 +36,7 @@ export function initial(kept: Kept | null): State {
       pending: null,
       sent: kept?.sent ?? null,
     },
+    looking: NOTHING,
     next: { mode: null, model: null, strategy: null },
     accepted: new Set(),
     choosing: null,
@@ -109,6 +111,12 @@ export function reduce(state: State, action: Action): State {
       return { ...state, composer: { ...state.composer, ...action.composer } };
     case "attach":
       return { ...state, composer: attached(state.composer, action) };
+    case "looking":
+      return { ...state, looking: looked(state.looking, action.looking) };
+    case "verdict":
+      return { ...state, looking: { ...state.looking, verdict: action.verdict } };
+    case "lookingRemoved":
+      return { ...state, looking: { ...state.looking, removed: state.looking.at } };
     case "reverted":
       return inChat(state, (chat) => (chat.chat.id === action.chatId ? reverted(chat, action.turnId) : chat));
     case "choosing":

@@ -143,6 +143,8 @@ export const editor = {
   diagnostics: new Map<string, unknown[]>(),
   /** What the next messages of the editor are answered with, in turn. */
   answers: [] as unknown[],
+  /** What was set of the extension's settings, by their name without `codelaw.`. */
+  settings: new Map<string, { globalValue?: unknown; workspaceValue?: unknown; workspaceFolderValue?: unknown }>(),
   /** Answers of commands, by id. */
   commands: new Map<string, (...args: unknown[]) => unknown>(),
   /** Everything that was done, in order. */
@@ -150,6 +152,13 @@ export const editor = {
 };
 export const diagnosticsChanged = new EventEmitter<{ uris: Uri[] }>();
 export const documentClosed = new EventEmitter<{ uri: Uri }>();
+export const documentChanged = new EventEmitter<{ document: unknown }>();
+export const foldersChanged = new EventEmitter<undefined>();
+export const configurationChanged = new EventEmitter<{ affectsConfiguration: (section: string) => boolean }>();
+export const activeEditorChanged = new EventEmitter<unknown>();
+export const visibleEditorsChanged = new EventEmitter<unknown>();
+export const selectionChanged = new EventEmitter<{ textEditor: unknown }>();
+export const visibleRangesChanged = new EventEmitter<{ textEditor: unknown }>();
 
 export function reset(): void {
   editor.folders = [];
@@ -158,6 +167,7 @@ export function reset(): void {
   editor.diagnostics.clear();
   editor.answers = [];
   editor.commands.clear();
+  editor.settings.clear();
   editor.done = [];
 }
 
@@ -212,6 +222,10 @@ export const workspace = {
     return Promise.resolve(open ?? { uri: what, getText: () => editor.files.get(what.path) ?? "" });
   },
   onDidCloseTextDocument: documentClosed.event,
+  onDidChangeTextDocument: documentChanged.event,
+  onDidChangeWorkspaceFolders: foldersChanged.event,
+  onDidChangeConfiguration: configurationChanged.event,
+  getConfiguration: () => ({ inspect: (key: string) => editor.settings.get(key) }),
   registerTextDocumentContentProvider(scheme: string, provider: unknown): Disposable {
     did("registerTextDocumentContentProvider", scheme, provider);
     return new Disposable(() => undefined);
@@ -221,6 +235,10 @@ export const workspace = {
 export const window = {
   activeTextEditor: undefined as unknown,
   visibleTextEditors: [] as unknown[],
+  onDidChangeActiveTextEditor: activeEditorChanged.event,
+  onDidChangeVisibleTextEditors: visibleEditorsChanged.event,
+  onDidChangeTextEditorSelection: selectionChanged.event,
+  onDidChangeTextEditorVisibleRanges: visibleRangesChanged.event,
   showInformationMessage: asked("information"),
   showWarningMessage: asked("warning"),
   showErrorMessage: asked("error"),

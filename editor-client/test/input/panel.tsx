@@ -8,7 +8,7 @@ import type { ApprovalOption, Chat, Model } from "../../src/protocol/types";
 import { makeActions } from "../../webview/actions";
 import { Hands } from "../../webview/hands";
 import { connect } from "../../webview/link";
-import type { ChatState, State, Turn } from "../../webview/state";
+import type { Action, ChatState, State, Turn } from "../../webview/state";
 import { initial, reduce } from "../../webview/store";
 
 // jsdom lays nothing out and paints nothing.
@@ -105,6 +105,7 @@ export interface Opened {
   posted: FromPanel[];
   state: () => State;
   change: (patch: Partial<State>) => void;
+  dispatch: (action: Action) => void;
   answer: (id: number, result: unknown) => void;
   /** The requests of a method, oldest first. */
   asked: <M extends Method>(method: M) => { id: number; params: Params<M> }[];
@@ -152,6 +153,7 @@ export function open(
       patched = patch;
       link.panel.dispatch({ kind: "composer", composer: patch.composer ?? {} });
     },
+    dispatch: (action) => link.panel.dispatch(action),
     answer: (id, result) => link.receive({ kind: "answer", id, result }),
     asked: (method) => posted.flatMap((one) => (one.kind === "request" && one.method === method ? [one as never] : [])),
   };

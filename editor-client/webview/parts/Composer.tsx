@@ -6,6 +6,7 @@ import type { Typed } from "../text/mention";
 import { Attachments, DropArea } from "./Attachments";
 import { focusComposer, MESSAGE_ID } from "./focus";
 import { Icon } from "./Icon";
+import { LookingAt } from "./LookingAt";
 import { activeChoice, Mentions, useCompletion } from "./Mentions";
 import { Menu } from "./Menu";
 import { replaceText } from "./replace";
@@ -125,6 +126,7 @@ export function Composer({ state }: { state: State }) {
       )}
       <div class="composer-box" data-editing={editing !== null}>
         <Mentions completion={completion} />
+        <LookingAt state={state} />
         <Attachments attachments={attachments} />
         <div class="composer-field" data-text={`${text.slice(0, MEASURED)} `}>
           <textarea

@@ -1,0 +1,57 @@
+import "../style/attachments.css";
+import { useHands } from "../hands";
+import { shownLooking, unsentOf } from "../looking";
+import type { State } from "../state";
+import { focusComposer } from "./focus";
+import { Icon } from "./Icon";
+import { Visible } from "./Visible";
+
+/** What the user looks at in the editor, above the message that it goes along with, with a button that takes it out. */
+export function LookingAt({ state }: { state: State }) {
+  const { panel } = useHands();
+  const at = shownLooking(state);
+  if (at === null) return null;
+  const unsent = unsentOf(state);
+
+  const remove = (): void => {
+    focusComposer();
+    panel.dispatch({ kind: "lookingRemoved" });
+  };
+
+  return (
+    <div class="attachments" role="group" aria-label="What you look at">
+      <div class="attachment looking" data-unsent={unsent !== null} title={titleOf(state)}>
+        <Icon name="file" />
+        <span class="attachment-label">
+          <Visible text={at.label} />
+        </span>
+        {unsent !== null && <span class="looking-note">not sent: {unsent}</span>}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={unsent === null ? `Do not send ${at.label}` : `Remove ${at.label}`}
+          title={unsent === null ? "Do not send" : "Remove"}
+          onClick={remove}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** All that the model is told of it, in words. */
+function titleOf(state: State): string {
+  const { at, verdict } = state.looking;
+  if (at === null) return "";
+  const path = verdict?.uri === at.uri && verdict.path !== undefined ? verdict.path : at.label;
+  const unsent = unsentOf(state);
+  const { cursor = null, selection = null, visible = null } = at;
+  if (unsent !== null) return `${path} is not sent: ${unsent}.`;
+  const parts = [
+    cursor === null ? "" : `the cursor is in line ${cursor.line + 1}`,
+    selection === null ? "" : "the selected text goes along",
+    visible === null ? "" : `lines ${visible.start.line + 1}-${visible.end.line + 1} are on the screen`,
+  ].filter((part) => part !== "");
+  return `The model is told that you look at ${path}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}.`;
+}
