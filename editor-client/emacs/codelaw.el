@@ -5,19 +5,22 @@
 ;;; Commentary:
 
 ;; M-x codelaw asks a question, with the region if there is one; the answer streams into the buffer *codelaw*.  While a
-;; turn runs, M-x codelaw is a word to that turn.  What needs your approval is shown there: answer with the keys 1, 2, …
-;; in that buffer, or with M-x codelaw-answer from anywhere.
+;; turn runs, M-x codelaw is a word to that turn.  What needs your approval is shown in a window of its own, which never
+;; takes the cursor: M-x codelaw-answer goes there, the keys 1, 2, … choose, and RET answers.
 ;;
 ;; Files whose names end with .chat.md are chats too: write a question below the last "## You", then M-x codelaw-send.
 ;;
-;; eglot runs one server for a buffer, so this file leaves the servers of your languages alone.  To have codelaw's code
-;; actions in other buffers, and let it see their unsaved text, name their modes in `codelaw-modes' before you load it.
+;; All files of the project that are open are shared with the server: it reads their unsaved text and changes them in
+;; their buffers.  eglot runs one server for a buffer, so this file leaves the servers of your languages alone.  To have
+;; codelaw's code actions in other buffers, name their modes in `codelaw-modes' before you load it.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'diff-mode)
 (require 'eglot)
+(require 'rx)
+(require 'text-property-search)
 
 (defgroup codelaw nil
   "A coding agent in a language server."
@@ -36,6 +39,11 @@ They count from its next start."
   "Major modes, besides that of chat files, which codelaw serves."
   :type '(repeat symbol))
 
+(defcustom codelaw-largest (* 8 1024 1024)
+  "Characters.
+What is larger is read from the disk, without its unsaved changes."
+  :type 'integer)
+
 (defvar codelaw-event-functions nil
   "Called with each event of the shown chat, after it was shown.")
 
@@ -50,23 +58,18 @@ They count from its next start."
 (defvar codelaw--running nil "Whether a turn of the shown chat runs.")
 (defvar codelaw--stopping nil "Whether the turn shall be cancelled as soon as its chat is known.")
 (defvar codelaw--waiting nil "Events that came while the chat is read, newest first; t when there are none.")
-(defvar codelaw--asked nil "Open questions: lists of a connection, a request's id and its params.")
+(defvar codelaw--asked nil "Open questions, oldest first; only the first one is shown.")
 (defvar codelaw--file-chats nil "Ids of chats that are shown in chat files; t while one is sent.")
 
 (cl-defmethod eglot-client-capabilities :around ((_server codelaw-server))
   "Say that this client takes events and answers questions."
   (let ((nothing (make-hash-table)))
-    (plist-put (cl-call-next-method) :experimental `(:codelaw (:events ,nothing :approvals ,nothing)))))
+    (plist-put (cl-call-next-method) :experimental
+               `(:codelaw (:events ,nothing :approvals ,nothing :editor (:save ,nothing))))))
 
 (cl-defmethod eglot-initialization-options ((_server codelaw-server))
   "The settings."
   (or codelaw-settings (make-hash-table)))
-
-(cl-defmethod eglot-handle-request :around
-  ((_server codelaw-server) (_method (eql workspace/applyEdit)) &rest _)
-  "Take edits without asking: the user was asked about the call that makes them."
-  (cl-progv '(eglot-confirm-server-initiated-edits eglot-confirm-server-edits) (list nil nil)
-    (cl-call-next-method)))
 
 (defun codelaw--contact (&rest _)
   "How eglot reaches the server."
@@ -91,6 +94,7 @@ FAILED is called after a problem was told."
   (let ((server (codelaw--connection)))
     (dolist (buffer (seq-filter #'buffer-live-p (eglot--managed-buffers server)))
       (with-current-buffer buffer (eglot--signal-textDocument/didChange)))
+    (codelaw--tell-all)
     (jsonrpc-async-request
      server method params
      :timeout nil
@@ -103,22 +107,311 @@ FAILED is called after a problem was told."
 
 (defun codelaw--connected (server)
   "Go on with the shown chat when SERVER takes the place of one that ended."
-  (when (and (codelaw-server-p server) codelaw--server (not (jsonrpc-running-p codelaw--server)))
-    (setq codelaw--server server)
-    (when codelaw--chat (codelaw--read))))
+  (when (codelaw-server-p server)
+    (when (and codelaw--server (not (jsonrpc-running-p codelaw--server)))
+      (setq codelaw--server server)
+      (when codelaw--chat (codelaw--read)))
+    (dolist (buffer (buffer-list))
+      (with-current-buffer buffer (codelaw--share)))))
 
 (add-hook 'eglot-connect-hook #'codelaw--connected)
+
+;;;; Documents
+
+;; The server is told of every file of its project that is open, also where another server manages the buffer.  Changes
+;; are told in whole lines, so that no encoding of columns matters.
+
+(cl-defstruct (codelaw--document (:constructor codelaw--document) (:copier nil))
+  "A buffer as the server knows it."
+  server uri (version 0)
+  size ; its length in characters
+  lines ; how many line breaks it has
+  tail ; the length of its last line, in the units of the server's columns
+  before behind ; how many characters at its beginning and its end have not changed since; nil: none has
+  expected ; what its length must be by now; nil: changes were missed
+  )
+
+(defvar-local codelaw--document nil "What codelaw knows of this buffer.")
+(put 'codelaw--document 'permanent-local t)
+
+(defvar codelaw--timer nil "Tells of changes when Emacs is idle.")
+
+(defconst codelaw--hooks
+  '((after-change-functions . codelaw--changed)
+    (after-revert-hook . codelaw--reverted)
+    (before-save-hook . codelaw--will-save)
+    (after-save-hook . codelaw--saved)
+    (kill-buffer-hook . codelaw--unshare)
+    (after-set-visited-file-name-hook . codelaw--share))
+  "What a shared buffer tells us; another major mode must not end it.")
+(dolist (hook codelaw--hooks) (put (cdr hook) 'permanent-local-hook t))
+
+(defun codelaw--encoding (server)
+  "The units in which SERVER counts columns."
+  (or (plist-get (eglot--capabilities server) :positionEncoding) "utf-16"))
+
+(defun codelaw--units (encoding text)
+  "The length of TEXT in ENCODING."
+  (pcase encoding
+    ("utf-8" (string-bytes text))
+    ("utf-32" (length text))
+    (_ (+ (length text) (seq-count (lambda (character) (> character #xffff)) text)))))
+
+(defun codelaw--point (encoding position)
+  "Where the POSITION of the protocol is, its column counted in ENCODING."
+  (save-excursion
+    (goto-char (point-min))
+    (if (> (forward-line (plist-get position :line)) 0)
+        (goto-char (point-max))
+      (let ((column (plist-get position :character)))
+        (while (and (> column 0) (not (eolp)))
+          (setq column (- column (codelaw--units encoding (string (char-after)))))
+          (forward-char))))
+    (point)))
+
+(defun codelaw--breaks (text)
+  "TEXT with the line breaks that the file has on the disk."
+  (if (eql (coding-system-eol-type buffer-file-coding-system) 1)
+      (replace-regexp-in-string "\n" "\r\n" text t t)
+    text))
+
+(defun codelaw--server-of (file)
+  "The running server whose project FILE belongs to."
+  (let (found)
+    (maphash (lambda (_project servers)
+               (dolist (server servers)
+                 (when (and (codelaw-server-p server) (jsonrpc-running-p server)
+                            (file-in-directory-p file (project-root (eglot--project server))))
+                   (setq found server))))
+             eglot--servers-by-project)
+    found))
+
+(defun codelaw--share ()
+  "Let codelaw see this buffer if it shows a file of its project."
+  (let* ((file (and buffer-file-name
+                    (not (buffer-base-buffer))
+                    (not (file-remote-p buffer-file-name))
+                    ;; eglot tells of the buffers that it gives to codelaw.
+                    (not (and (eglot-managed-p) (codelaw-server-p (eglot-current-server))))
+                    buffer-file-name))
+         (server (and file (codelaw--server-of file)))
+         (uri (and server (codelaw--uri file))))
+    (when (and server (> (buffer-size) codelaw-largest))
+      (message "codelaw: %s is too large to be shared: its unsaved changes are not seen" (buffer-name))
+      (setq server nil))
+    (when (and codelaw--document
+               (not (and (eq server (codelaw--document-server codelaw--document))
+                         (equal uri (codelaw--document-uri codelaw--document)))))
+      (codelaw--unshare))
+    (when (and server (not codelaw--document))
+      (setq codelaw--document (codelaw--document :server server :uri uri))
+      (pcase-dolist (`(,hook . ,function) codelaw--hooks) (add-hook hook function nil t))
+      (codelaw--notify :textDocument/didOpen
+                       (list :uri uri :version 0
+                             :languageId (string-remove-suffix "-mode" (symbol-name major-mode))
+                             :text (codelaw--whole-text)))
+      (codelaw--told))))
+
+(defun codelaw--unshare ()
+  "Say that this buffer is closed."
+  (when codelaw--document
+    (pcase-dolist (`(,hook . ,function) codelaw--hooks) (remove-hook hook function t))
+    (codelaw--notify :textDocument/didClose (list :uri (codelaw--document-uri codelaw--document)))
+    (setq codelaw--document nil)))
+
+(defun codelaw--notify (method document &rest more)
+  "Send METHOD about DOCUMENT, with MORE params."
+  (let ((server (codelaw--document-server codelaw--document)))
+    (when (jsonrpc-running-p server)
+      (jsonrpc-notify server method `(:textDocument ,document ,@more)))))
+
+(defun codelaw--whole-text ()
+  "The text of this buffer."
+  (save-restriction
+    (widen)
+    (codelaw--breaks (buffer-substring-no-properties (point-min) (point-max)))))
+
+(defun codelaw--told ()
+  "Remember what the server knows now."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (point-max))
+      (let ((told codelaw--document))
+        (setf (codelaw--document-size told) (buffer-size)
+              (codelaw--document-expected told) (buffer-size)
+              (codelaw--document-lines told) (1- (line-number-at-pos))
+              (codelaw--document-tail told)
+              (codelaw--units (codelaw--encoding (codelaw--document-server told))
+                              (buffer-substring-no-properties (line-beginning-position) (point)))
+              (codelaw--document-before told) nil
+              (codelaw--document-behind told) nil)))))
+
+(defun codelaw--changed (begin end length)
+  "Note that LENGTH characters have become those from BEGIN to END."
+  (when-let ((told codelaw--document))
+    (let ((before (1- begin)) (behind (- (buffer-size) (1- end))))
+      (setf (codelaw--document-before told) (min before (or (codelaw--document-before told) before))
+            (codelaw--document-behind told) (min behind (or (codelaw--document-behind told) behind)))
+      (when (codelaw--document-expected told)
+        (cl-incf (codelaw--document-expected told) (- end begin length))))
+    (unless codelaw--timer
+      (setq codelaw--timer (run-with-idle-timer 0.3 nil #'codelaw--tell-all)))))
+
+(defun codelaw--reverted ()
+  "Tell anew of a buffer whose text was read again."
+  (when codelaw--document
+    (setf (codelaw--document-before codelaw--document) 0
+          (codelaw--document-behind codelaw--document) 0
+          (codelaw--document-expected codelaw--document) nil)
+    (codelaw--tell)))
+
+(defun codelaw--tell-all ()
+  "Tell the servers of all changes."
+  (when codelaw--timer (cancel-timer codelaw--timer))
+  (setq codelaw--timer nil)
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (codelaw--tell))))
+
+(defun codelaw--tell ()
+  "Tell the server what has changed in this buffer."
+  (when-let ((told codelaw--document) ((codelaw--document-before told)))
+    (cl-incf (codelaw--document-version told))
+    (codelaw--notify :textDocument/didChange
+                     (list :uri (codelaw--document-uri told) :version (codelaw--document-version told))
+                     :contentChanges
+                     (vector (if (eql (codelaw--document-expected told) (buffer-size)) (codelaw--change told)
+                               (list :text (codelaw--whole-text)))))
+    (codelaw--told)))
+
+(defun codelaw--change (told)
+  "What has changed since the server was TOLD, in whole lines."
+  (save-excursion
+    (save-restriction
+      (widen)
+      (goto-char (1+ (codelaw--document-before told)))
+      (forward-line 0)
+      (let ((begin (point)) (line (1- (line-number-at-pos))) (lines (codelaw--document-lines told)) end)
+        (goto-char (- (point-max) (codelaw--document-behind told)))
+        ;; A line break that was there before: what follows it begins a line in both texts.
+        (setq end (if (search-forward "\n" nil t)
+                      (list :line (- lines (- (line-number-at-pos (point-max)) (line-number-at-pos))) :character 0)
+                    (goto-char (point-max))
+                    (list :line lines :character (codelaw--document-tail told))))
+        (list :range (list :start (list :line line :character 0) :end end)
+              :text (codelaw--breaks (buffer-substring-no-properties begin (point))))))))
+
+(defun codelaw--will-save ()
+  "Say that this buffer is about to be saved."
+  (when codelaw--document
+    (codelaw--tell)
+    (codelaw--notify :textDocument/willSave (list :uri (codelaw--document-uri codelaw--document)) :reason 1)))
+
+(defun codelaw--saved ()
+  "Say that this buffer was saved."
+  (when codelaw--document
+    (codelaw--tell)
+    (codelaw--notify :textDocument/didSave (list :uri (codelaw--document-uri codelaw--document)))))
+
+(add-hook 'find-file-hook #'codelaw--share 90)
+(add-hook 'eglot-managed-mode-hook #'codelaw--share) ; a buffer that eglot gives to codelaw is left to eglot
+
+(defun codelaw--buffer-of (server uri)
+  "The shared buffer that SERVER knows as URI."
+  (seq-find (lambda (buffer)
+              (when-let ((told (buffer-local-value 'codelaw--document buffer)))
+                (and (eq server (codelaw--document-server told)) (equal uri (codelaw--document-uri told)))))
+            (buffer-list)))
+
+(defun codelaw--obstacle (version)
+  "Why this buffer, of which the server knows VERSION, cannot be changed, or nil."
+  (codelaw--tell)
+  (cond ((not (or (null version) (eql version (codelaw--document-version codelaw--document))))
+         "it has changed meanwhile")
+        (buffer-read-only "its buffer is read-only")
+        ((not (verify-visited-file-modtime)) "its file has changed on the disk")
+        ((stringp (file-locked-p buffer-file-name)) "somebody else is editing its file")))
+
+(defvar undo-auto--last-boundary-cause)
+
+(defun codelaw--edit (encoding edits)
+  "Make EDITS, whose columns are counted in ENCODING, one step for undo."
+  (save-restriction
+    (widen)
+    (let* ((places (seq-map-indexed
+                    (lambda (edit index)
+                      (let ((range (plist-get edit :range)))
+                        (list (codelaw--point encoding (plist-get range :start)) index
+                              (codelaw--point encoding (plist-get range :end))
+                              (replace-regexp-in-string "\r\n?" "\n" (plist-get edit :newText)))))
+                    edits))
+           (group (prepare-change-group)))
+      (undo-boundary)
+      (activate-change-group group)
+      (pcase-dolist (`(,begin ,_ ,end ,text)
+                     (sort places (lambda (one other)
+                                    (if (= (car one) (car other)) (> (cadr one) (cadr other)) (> (car one) (car other))))))
+        (replace-region-contents begin end (lambda () text) 1))
+      (undo-amalgamate-change-group group)
+      (accept-change-group group)
+      (undo-boundary)
+      ;; What is typed next is another step.
+      (setq undo-auto--last-boundary-cause 0))))
+
+(cl-defmethod eglot-handle-request :around
+  ((server codelaw-server) (_method (eql workspace/applyEdit)) &rest params)
+  "Take edits without asking: the user was asked about the call that makes them."
+  (let* ((inhibit-interaction t) ; a prompt would take keys that are meant for a buffer
+         (changes (append (plist-get (plist-get params :edit) :documentChanges) nil))
+         (ours (mapcar (lambda (change) (codelaw--buffer-of server (plist-get (plist-get change :textDocument) :uri)))
+                       changes)))
+    (if (or (null changes) (memq nil ours))
+        (cl-progv '(eglot-confirm-server-initiated-edits eglot-confirm-server-edits) (list nil nil)
+          (cl-call-next-method))
+      (cl-mapc (lambda (change buffer)
+                 (with-current-buffer buffer
+                   (when-let ((why (codelaw--obstacle (plist-get (plist-get change :textDocument) :version))))
+                     (jsonrpc-error "%s: %s" (buffer-name) why))))
+               changes ours)
+      (cl-mapc (lambda (change buffer)
+                 (with-current-buffer buffer
+                   (codelaw--edit (codelaw--encoding server) (plist-get change :edits))
+                   (codelaw--tell)))
+               changes ours)
+      '(:applied t))))
+
+(cl-defmethod eglot-handle-request
+  ((server codelaw-server) (_method (eql codelaw/editor/save)) &key uris &allow-other-keys)
+  "Save the documents URIS before a command runs, as far as nothing must be asked."
+  (seq-doseq (uri uris)
+    (when-let ((buffer (or (codelaw--buffer-of server uri) (find-buffer-visiting (eglot--uri-to-path uri)))))
+      (with-current-buffer buffer
+        (when (and (buffer-modified-p) (verify-visited-file-modtime))
+          (condition-case problem
+              (let ((inhibit-interaction t) (save-silently t)) (save-buffer))
+            (error (message "codelaw: %s was not saved: %s" (buffer-name) (error-message-string problem))))))))
+  (make-hash-table))
+
+(defun codelaw--reload ()
+  "Read again what changed on the disk under buffers without changes of their own.
+Else the server, which reads open buffers, would go on with the old text."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (when (and (or codelaw--document (and (eglot-managed-p) (codelaw-server-p (eglot-current-server))))
+                 (not (buffer-modified-p))
+                 (not (verify-visited-file-modtime))
+                 (file-exists-p buffer-file-name))
+        (let ((inhibit-interaction t) (inhibit-message t)) (revert-buffer t t t))))))
 
 ;;;; The buffer
 
 (defvar codelaw-view-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'codelaw)
+    (define-key map (kbd "C-c C-a") #'codelaw-answer)
     (define-key map (kbd "C-c C-k") #'codelaw-cancel)
     (define-key map (kbd "C-c C-n") #'codelaw-new)
     (define-key map (kbd "C-c C-o") #'codelaw-chats)
-    (dotimes (place 9)
-      (define-key map (number-to-string (1+ place)) #'codelaw-answer))
     map)
   "Keys of the buffer *codelaw*.")
 
@@ -222,6 +515,8 @@ What is not of the same PART as the text before it begins on a line of its own."
 (cl-defmethod eglot-handle-notification
   ((server codelaw-server) (_method (eql codelaw/chat/event)) &key chatId seq event &allow-other-keys)
   "Show EVENT, the one numbered SEQ of the chat CHATID."
+  (when (or (equal (plist-get event :kind) "turn_ended") (member (plist-get event :status) '("completed" "failed")))
+    (codelaw--reload))
   (when (and (equal (plist-get event :kind) "turn_started")
              (not (equal chatId codelaw--chat))
              (if codelaw--running (null codelaw--chat)
@@ -272,30 +567,111 @@ What is not of the same PART as the text before it begins on a line of its own."
 
 ;;;; Questions to the user
 
+;; A question is shown in a buffer of its own, whose window is not selected: what is typed goes on to where it was meant.
+
+(cl-defstruct (codelaw--question (:constructor codelaw--question) (:copier nil))
+  "What the SERVER's request ID asks; ANSWER makes its result of an option and a reason."
+  server id title preview diff options answer reasons buffer)
+
+(defvar-local codelaw--shown nil "The question that this buffer shows, or nil when it was withdrawn.")
+
+(defvar codelaw-question-mode-map
+  (let ((map (make-sparse-keymap)))
+    (dotimes (place 9)
+      (define-key map (number-to-string (1+ place)) #'codelaw-question-choose))
+    (define-key map (kbd "RET") #'codelaw-question-answer)
+    (define-key map "q" #'codelaw-question-leave)
+    map)
+  "Keys of a question.")
+
+(define-derived-mode codelaw-question-mode special-mode "codelaw asks"
+  "A question to you.
+\\{codelaw-question-mode-map}"
+  (visual-line-mode 1)
+  (add-hook 'window-selection-change-functions #'codelaw--entered nil t))
+
+(defun codelaw--entered (window)
+  "Drop what was typed before WINDOW, which shows a question, was selected."
+  (when (eq window (selected-window)) (discard-input)))
+
+(defconst codelaw--hidden
+  (rx (any (#x00 . #x08) (#x0b . #x1f) (#x7f . #x9f) #xad #x61c (#x200b . #x200f) (#x2028 . #x202e)
+           (#x2060 . #x206f) #xfeff (#xe0000 . #xe007f)))
+  "Characters that hide something, or change the order in which a line is read.")
+
+(defun codelaw--visible (text)
+  "TEXT with its hidden characters made visible."
+  (replace-regexp-in-string codelaw--hidden (lambda (found) (format "<U+%04X>" (aref found 0))) text t t))
+
 (defun codelaw--receive (receive server message)
   "Let RECEIVE take the MESSAGE of SERVER, but for a question to the user.
 Its answer goes out when there is one.  Other messages must be read until
-then, so that a prompt within RECEIVE would not do."
-  (if (and (codelaw-server-p server) (equal (plist-get message :method) "codelaw/approval/request"))
-      (codelaw--ask (list server (plist-get message :id) (plist-get message :params)))
-    (funcall receive server message)))
+then, so that a prompt within RECEIVE would not do; and a prompt would take
+the keys that are typed into another buffer."
+  (let ((question (and (codelaw-server-p server) (plist-get message :id)
+                       (codelaw--question-of server (plist-get message :method) (plist-get message :params)))))
+    (if (not question) (funcall receive server message)
+      (setf (codelaw--question-id question) (plist-get message :id))
+      (codelaw--ask question))))
 
 (advice-add 'jsonrpc-connection-receive :around #'codelaw--receive)
 
-(defun codelaw--ask (asked)
-  "Show what is ASKED."
-  (pcase-let* ((`(,_ ,id ,(map :title :preview :options)) asked)
-               (diff (plist-get preview :diff))
-               (number 0))
-    (setq codelaw--asked (append codelaw--asked (list asked)))
-    (codelaw--put (cons 'asked id)
-                  (concat "? " (propertize title 'face 'bold) "\n\n"
-                          (if diff (codelaw--diff diff) (or (plist-get preview :command) ""))
-                          "\n\n"
-                          (mapconcat (lambda (option) (format "  %d  %s" (cl-incf number) (plist-get option :title)))
-                                     options "\n")))
-    (display-buffer (codelaw--buffer))
-    (message "codelaw asks: %s (M-x codelaw-answer)" title)))
+(defun codelaw--question-of (server method params)
+  "What METHOD of SERVER asks the user with PARAMS, or nil."
+  (pcase method
+    ("codelaw/approval/request"
+     (let* ((preview (plist-get params :preview)) (diff (plist-get preview :diff)))
+       (codelaw--question :server server :title (plist-get params :title)
+                          :preview (or diff (plist-get preview :command)) :diff diff
+                          :options (append (plist-get params :options) nil) :reasons t
+                          :answer (lambda (option why)
+                                    `(:optionId ,(plist-get option :id)
+                                      ,@(unless (string-empty-p why) (list :comment why)))))))
+    ("window/showMessageRequest"
+     (when-let ((options (append (plist-get params :actions) nil))
+                (lines (split-string (plist-get params :message) "\n")))
+       (codelaw--question :server server :title (car lines)
+                          :preview (and (cdr lines) (string-trim (string-join (cdr lines) "\n")))
+                          :options options :answer (lambda (option _) option))))))
+
+(defun codelaw--question-text (question)
+  "The text of QUESTION; its options carry themselves as a property."
+  (let ((number 0) (preview (codelaw--visible (or (codelaw--question-preview question) ""))))
+    (concat (propertize (codelaw--visible (codelaw--question-title question)) 'face 'bold) "\n\n"
+            (unless (string-empty-p preview)
+              (concat (if (codelaw--question-diff question) (codelaw--diff preview) preview) "\n\n"))
+            (mapconcat
+             (lambda (option)
+               (let ((title (plist-get option :title)) (rule (plist-get option :rule)))
+                 (propertize (codelaw--visible
+                              (format "  %d  %s%s" (cl-incf number) title
+                                      (if (and rule (not (string-search rule title))) (concat "\n     " rule) "")))
+                             'codelaw-option option)))
+             (codelaw--question-options question) "\n"))))
+
+(defun codelaw--ask (question)
+  "Ask the user QUESTION."
+  (setq codelaw--asked (append codelaw--asked (list question)))
+  (codelaw--put (cons 'asked (codelaw--question-id question)) (concat "? " (codelaw--question-text question)))
+  (codelaw--show-question)
+  (let ((title (codelaw--visible (codelaw--question-title question))))
+    (message "codelaw asks: %s (M-x codelaw-answer)" (truncate-string-to-width title 60 nil nil t))))
+
+(defun codelaw--show-question ()
+  "Show the oldest open question without selecting its window; gives the window."
+  (when-let ((question (car codelaw--asked)))
+    (unless (buffer-live-p (codelaw--question-buffer question))
+      (with-current-buffer (setf (codelaw--question-buffer question) (generate-new-buffer "*codelaw asks*"))
+        (codelaw-question-mode)
+        (setq codelaw--shown question)
+        (let ((inhibit-read-only t))
+          (insert (codelaw--question-text question) "\n\n"
+                  (propertize "M-x codelaw-answer goes here; a digit chooses, RET answers; q goes back" 'face 'shadow)))
+        (goto-char (point-min))))
+    (display-buffer (codelaw--question-buffer question)
+                    '((display-buffer-reuse-window display-buffer-in-side-window)
+                      (side . bottom) (inhibit-same-window . t)
+                      (window-height . fit-window-to-buffer)))))
 
 (defun codelaw--diff (diff)
   "DIFF with its colours."
@@ -304,39 +680,69 @@ then, so that a prompt within RECEIVE would not do."
                                         (?+ 'diff-added) (?- 'diff-removed) (?@ 'diff-hunk-header))))
              (split-string diff "\n") "\n"))
 
-(defun codelaw--close (asked words)
-  "Put WORDS in the place of what was ASKED."
-  (setq codelaw--asked (delq asked codelaw--asked))
-  (codelaw--put (cons 'asked (nth 1 asked)) (format "? %s: %s" (plist-get (nth 2 asked) :title) words)))
+(defun codelaw--close (question words)
+  "Put WORDS in the place of QUESTION."
+  (setq codelaw--asked (delq question codelaw--asked))
+  (codelaw--put (cons 'asked (codelaw--question-id question))
+                (format "? %s: %s" (codelaw--visible (codelaw--question-title question)) words))
+  (let ((buffer (codelaw--question-buffer question)))
+    (when (buffer-live-p buffer)
+      (if (and (eq buffer (window-buffer (selected-window))) (equal words "withdrawn"))
+          ;; The keys that are on their way to this window must not reach the one behind it.
+          (with-current-buffer buffer
+            (setq codelaw--shown nil)
+            (let ((inhibit-read-only t))
+              (erase-buffer)
+              (insert "The question was withdrawn.  q closes this window.")))
+        (quit-windows-on buffer t))))
+  (codelaw--show-question))
 
 (cl-defmethod eglot-handle-notification
   ((server codelaw-server) (_method (eql $/cancelRequest)) &key id &allow-other-keys)
   "Withdraw the question with ID."
-  (dolist (asked codelaw--asked)
-    (when (and (eq (car asked) server) (equal (nth 1 asked) id))
-      (codelaw--close asked "withdrawn")
+  (dolist (question codelaw--asked)
+    (when (and (eq (codelaw--question-server question) server) (equal (codelaw--question-id question) id))
+      (codelaw--close question "withdrawn")
       (jsonrpc-connection-send server :id id :error '(:code -32800 :message "withdrawn")))))
 
 (defun codelaw-answer ()
-  "Answer the oldest open question.
-The keys 1, 2, … of the buffer *codelaw* choose an option.  A no may have a
-reason, which the model is told."
+  "Go to the oldest open question.
+There a digit chooses an answer, RET gives it, and q goes back.  A no may
+have a reason, which the model is told."
   (interactive)
-  (setq codelaw--asked (seq-filter (lambda (asked) (jsonrpc-running-p (car asked))) codelaw--asked))
-  (pcase-let* ((asked (or (car codelaw--asked) (user-error "Nothing is asked")))
-               (`(,server ,id ,(map :title :options)) asked)
-               (key (- (if (characterp last-command-event) last-command-event 0) ?1))
-               (titles (mapcar (lambda (each) (plist-get each :title)) options))
-               (chosen (if (and (eq major-mode 'codelaw-view-mode) (<= 0 key 8))
-                           (or (nth key titles) (user-error "There are %d options" (length titles)))
-                         (completing-read (format "%s: " title) titles nil t)))
-               (option (elt options (or (seq-position titles chosen) (user-error "Nothing was chosen"))))
-               (why (if (equal (plist-get option :kind) "reject") (read-string "Why (may be empty): ") "")))
-    (unless (memq asked codelaw--asked) (user-error "The question was withdrawn"))
-    (codelaw--close asked (concat chosen (if (string-empty-p why) "" (concat " (" why ")"))))
-    (jsonrpc-connection-send server :id id
-                             :result `(:optionId ,(plist-get option :id)
-                                       ,@(unless (string-empty-p why) (list :comment why))))))
+  (dolist (question codelaw--asked)
+    (unless (jsonrpc-running-p (codelaw--question-server question)) (codelaw--close question "withdrawn")))
+  (unless codelaw--asked (user-error "Nothing is asked"))
+  (select-window (codelaw--show-question))
+  (discard-input))
+
+(defun codelaw-question-choose ()
+  "Choose the answer whose number was pressed."
+  (interactive)
+  (let ((option (nth (- last-command-event ?1) (and codelaw--shown (codelaw--question-options codelaw--shown)))))
+    (unless option (user-error "There is no such answer"))
+    (goto-char (point-min))
+    (text-property-search-forward 'codelaw-option option #'eq)
+    (forward-line 0)))
+
+(defun codelaw-question-answer ()
+  "Give the answer in this line."
+  (interactive)
+  (let* ((question (or codelaw--shown (user-error "The question was withdrawn")))
+         (option (or (get-text-property (point) 'codelaw-option) (user-error "Choose an answer first, by its digit")))
+         (why (if (and (codelaw--question-reasons question) (equal (plist-get option :kind) "reject"))
+                  (read-string "Why (may be empty): ")
+                "")))
+    (unless (memq question codelaw--asked) (user-error "The question was withdrawn"))
+    (jsonrpc-connection-send (codelaw--question-server question) :id (codelaw--question-id question)
+                             :result (funcall (codelaw--question-answer question) option why))
+    (codelaw--close question (concat (plist-get option :title) (if (string-empty-p why) "" (concat " (" why ")"))))))
+
+(defun codelaw-question-leave ()
+  "Go back; an open question stays."
+  (interactive)
+  (if codelaw--shown (select-window (get-mru-window nil nil t))
+    (quit-window t)))
 
 ;;;; Commands
 

@@ -39,11 +39,12 @@
   "Wait for the end of the turn."
   (drive-until "the end of the turn" (lambda () (not codelaw--running))))
 
-(defun drive-key (key)
-  "Press KEY in the chat's buffer."
-  (with-current-buffer (codelaw--buffer)
-    (let ((last-command-event key))
-      (call-interactively (lookup-key codelaw-view-mode-map (string key))))))
+(defun drive-answer (key)
+  "Go to the open question, choose the answer KEY, and give it."
+  (codelaw-answer)
+  (dolist (each (list key ?\r))
+    (let ((last-command-event each))
+      (call-interactively (lookup-key codelaw-question-mode-map (string each))))))
 
 (defun drive ()
   "Drive."
@@ -59,17 +60,17 @@
   (drive-tell "early" (drive-shown))
   (drive-until "a question" (lambda () codelaw--asked))
   (drive-tell "asked" (drive-shown))
-  (drive-key ?1)
+  (drive-answer ?1)
   ;; A command that is refused, with a reason.
   (drive-until "a second question" (lambda () codelaw--asked))
-  (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "it takes too long"))
-            ((symbol-function 'completing-read)
-             (lambda (prompt titles &rest _)
-               (drive-tell "offered" (cons prompt titles))
-               (car (last titles)))))
-    (codelaw-answer))
+  (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "it takes too long")))
+    (codelaw-answer)
+    (drive-tell "offered" (buffer-substring-no-properties (point-min) (point-max)))
+    (drive-answer ?4))
   (drive-ended)
   (drive-tell "first" (drive-shown))
+  (with-current-buffer "calc.py"
+    (drive-tell "code" (list (buffer-string) (buffer-modified-p))))
 
   ;; A word to the running turn.
   (codelaw "And now something long")

@@ -1,0 +1,267 @@
+"""What a person types into a real Emacs in a terminal: what answers a question, and what is changed where (S-2, F-1, F-4, F-6)."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.editors.test_emacs import RECIPE
+from tests.editors.test_neovim import ROOT, SERVER
+from tests.editors.test_neovim_keys import NOTE, act, finish
+
+PATIENCE_SECONDS = 20
+
+
+class Emacs:
+    """An Emacs in a terminal that is ours."""
+
+    def __init__(self, tmp_path: Path, replies: list[dict[str, Any]], settings: dict[str, Any]) -> None:
+        self._out, self._do = tmp_path / "seen.json", tmp_path / "do"
+        self._done = 0
+        script = tmp_path / "script.json"
+        script.write_text(json.dumps({"replies": replies}))
+        environment = os.environ | {
+            "PYTHONPATH": str(ROOT / "server"),
+            "DRIVE_OUT": str(self._out),
+            "DRIVE_DO": str(self._do),
+            "DRIVE_RECIPE": str(RECIPE),
+            "DRIVE_SERVER": json.dumps(SERVER),
+            "DRIVE_SETTINGS": json.dumps({"model": {"provider": "scripted", "script": str(script)}} | settings),
+            "HOME": str(tmp_path),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+        }
+        command = ["emacs", "-nw", "-q", "-l", str(Path(__file__).with_name("keys.el"))]
+        self._process, self._terminal = pty.fork()
+        if not self._process:
+            os.chdir(tmp_path / "project")
+            os.execvpe(command[0], command, environment)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self._screen = threading.Thread(target=self._read, daemon=True)
+        self._screen.start()
+        self.until("Emacs", lambda _: True)
+
+    def _read(self) -> None:
+        try:
+            while os.read(self._terminal, 65536):
+                pass
+        except OSError:
+            pass  # a terminal without its process
+
+    def press(self, keys: str) -> None:
+        os.write(self._terminal, keys.encode())
+
+    def run(self, form: str) -> None:
+        """Let Emacs evaluate a form, as its timers do, and wait for it."""
+        path = Path(f"{self._do}.{self._done}")
+        path.with_suffix(".part").write_text(form)
+        path.with_suffix(".part").rename(path)
+        self._done += 1
+        self.until(form, lambda seen: seen["done"] == self._done)
+
+    def seen(self) -> dict[str, Any]:
+        seen = json.loads(self._out.read_text("utf-8"))
+        assert seen["problem"] is None, seen["problem"]
+        return seen
+
+    def until(self, what: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (self._out.exists() and holds(self.seen())):
+            assert self._screen.is_alive(), "Emacs ended"
+            assert time.monotonic() < deadline, f"never: {what}: {self._out.exists() and self.seen()}"
+            time.sleep(0.05)
+        return self.seen()
+
+    def text(self, name: str, text: str) -> dict[str, Any]:
+        return self.until(f"{name}: {text!r}", lambda seen: seen["buffers"].get(name, {}).get("text") == text)
+
+    def end(self) -> None:
+        os.kill(self._process, signal.SIGKILL)
+        os.waitpid(self._process, 0)
+        self._screen.join()
+        os.close(self._terminal)
+
+
+Start = Callable[..., Emacs]
+
+
+@pytest.fixture
+def start(eglot: None, tmp_path: Path) -> Iterator[Start]:
+    started: list[Emacs] = []
+
+    def begin(replies: list[dict[str, Any]], settings: dict[str, Any] | None = None) -> Emacs:
+        started.append(Emacs(tmp_path, replies, settings or {}))
+        return started[-1]
+
+    yield begin
+    for emacs in started:
+        emacs.end()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.needs("emacs")
+def test_what_is_typed_into_another_buffer_answers_no_question(start: Start, project: Path) -> None:
+    (project / "letter.txt").write_text("a letter\n")
+    emacs = start(
+        [
+            act("Write", path="note.txt", content=NOTE) | {"delay": 0.3},
+            act("Bash", command="sleep 60"),
+            act("Bash", command="echo hello"),
+        ]
+    )
+    emacs.run('(find-file "letter.txt")')
+    emacs.run('(codelaw "Write a note")')
+    seen = emacs.until("a question", lambda seen: seen["asked"] == 1 and seen["question"] is not None)
+    assert seen["selected"] == "letter.txt"
+    assert "note.txt" in seen["question"]
+    assert "+hidden <U+202E><U+001B>[8m text" in seen["question"], "what hides something is seen"
+    assert "4  Reject" in seen["question"]
+
+    # All that answers a list, a menu or a yes-or-no question somewhere.
+    emacs.press("1\ry\r!\rok\r")
+    seen = emacs.text("letter.txt", "1\ny\n!\nok\na letter\n")
+    assert seen["asked"] == 1
+    assert seen["minibuffer"] == 0
+    assert not (project / "note.txt").exists()
+
+    # Enter alone chooses nothing; going back leaves the question open.
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.press("\r")
+    emacs.until("the word", lambda seen: "Choose an answer" in seen["message"])
+    emacs.press("q")
+    seen = emacs.until("the way back", lambda seen: seen["selected"] == "letter.txt")
+    assert seen["asked"] == 1
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.press("1")
+    emacs.press("\r")
+    seen = emacs.until("the second question", lambda seen: "sleep 60" in (seen["question"] or ""))
+    assert seen["selected"] == "letter.txt", "the next question is not selected"
+    assert (project / "note.txt").read_text() == NOTE
+
+    # A no, with its reason.
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.press("4\r")
+    emacs.until("the reason", lambda seen: seen["minibuffer"] == 1)
+    emacs.press("not now\r")
+    seen = emacs.until("the third question", lambda seen: "echo hello" in (seen["question"] or ""))
+    assert "(not now)" in seen["chat"]
+
+    # Withdrawn under the hands of the user: the keys that follow reach no other buffer.
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.run("(codelaw-cancel)")
+    emacs.until("the word", lambda seen: "withdrawn" in (seen["question"] or ""))
+    emacs.press("1\r")
+    emacs.until("the word", lambda seen: "no such answer" in seen["message"])
+    emacs.press("q")
+    seen = emacs.until("the end", lambda seen: seen["question"] is None and not seen["running"])
+    assert seen["buffers"]["letter.txt"]["text"] == "1\ny\n!\nok\na letter\n"
+    assert ": withdrawn" in seen["chat"]
+
+
+@pytest.mark.needs("emacs")
+def test_a_message_that_asks_takes_no_keys_either(start: Start, project: Path) -> None:
+    (project / "letter.txt").write_text("a letter\n")
+    (project / ".codelaw").mkdir()
+    (project / ".codelaw" / "config.toml").write_text('[permissions]\nallow = ["Bash"]\n')
+    emacs = start([finish("Hello.")])
+    emacs.run('(find-file "letter.txt")')
+    emacs.run('(codelaw "Hello")')
+    seen = emacs.until("a question", lambda seen: seen["question"] is not None)
+    assert "permissions.allow" in seen["question"]
+    emacs.press("1\r\r")
+    seen = emacs.text("letter.txt", "1\n\na letter\n")
+    assert seen["asked"] == 1
+    assert seen["minibuffer"] == 0
+
+
+@pytest.mark.needs("emacs")
+def test_open_buffers_are_changed_and_not_the_disk_behind_them(start: Start, project: Path, tmp_path: Path) -> None:
+    for name in ("plain", "first", "clean"):
+        (project / f"{name}.txt").write_text("alpha\nbeta 🦊 gamma\nomega\n")
+    (project / "dos.txt").write_bytes(b"alpha\r\nbeta\r\ngamma\r\nomega")
+    (project / "big.txt").write_text("x" * (9 * 1024 * 1024))
+    (tmp_path / "outside.txt").write_text("secret\n")
+
+    def change(name: str) -> list[dict[str, Any]]:
+        edits = [{"old_string": "alpha", "new_string": "ALPHA"}, {"old_string": "gamma\nomega", "new_string": "end"}]
+        return [act("Read", path=name), act("MultiEdit", path=name, edits=edits)]
+
+    emacs = start(
+        [
+            *change("plain.txt"), finish("One."),
+            *change("dos.txt"), finish("Two."),
+            act("Read", path="new.txt"), act("Read", path="second.txt"), act("Read", path="first.txt"),
+            finish("Three."),
+            *change("clean.txt"), act("Bash", command="cat clean.txt; echo more >> clean.txt"), finish("Four."),
+        ],
+        {"permissions": {"default": "allow"}},
+    )  # fmt: skip
+    before = "alpha\nbeta 🦊 gamma\nomega\n"
+    after = "ALPHA\nbeta 🦊 end\n"
+    ended: Callable[[str], Callable[[dict[str, Any]], bool]] = lambda word: (  # noqa: E731
+        lambda seen: not seen["running"] and word in (seen["chat"] or "")
+    )
+    emacs.run('(find-file "plain.txt")')
+    emacs.press("mine\r")
+    emacs.text("plain.txt", f"mine\n{before}")
+    emacs.run('(codelaw "Change it")')
+    seen = emacs.until("the end", ended("One."))
+    assert seen["buffers"]["plain.txt"] == {"text": f"mine\n{after}", "line": 2, "modified": True, "shared": True}
+    assert (project / "plain.txt").read_text() == before, "the disk is left alone"
+    # Typed after the change: undo takes back the one, then the whole other.
+    emacs.press("x")
+    emacs.text("plain.txt", f"mine\nx{after}")
+    emacs.press("\x1f")
+    emacs.text("plain.txt", f"mine\n{after}")
+    emacs.press("\x1f")
+    emacs.text("plain.txt", f"mine\n{before}")
+
+    # Another major mode, narrowing, and line breaks of another system.
+    emacs.run(
+        '(progn (find-file "dos.txt") (sh-mode) (goto-char (point-max)) (insert "\\nlast") (narrow-to-region 1 3))'
+    )
+    emacs.run('(codelaw "Change it")')
+    seen = emacs.until("the end", ended("Two."))
+    assert seen["buffers"]["dos.txt"]["text"] == "ALPHA\nbeta\nend\nlast"
+    assert (project / "dos.txt").read_bytes() == b"alpha\r\nbeta\r\ngamma\r\nomega"
+
+    # A buffer that has no file yet, one that takes another name, and what is no document.
+    emacs.run('(progn (find-file "new.txt") (insert "fresh"))')
+    emacs.run('(progn (find-file "first.txt") (insert "top\\n") (set-visited-file-name "second.txt"))')
+    emacs.run('(mapc (function find-file-noselect) (list "../outside.txt" "big.txt" "clean.txt"))')
+    emacs.run('(codelaw "Read them")')
+    seen = emacs.until("the end", ended("Three."))
+    for shown in ("1-1 of 1 of new.txt", "1-4 of 4 of second.txt", "1-3 of 3 of first.txt"):
+        assert f"Lines {shown}." in seen["chat"]
+    shared = {name for name, buffer in seen["buffers"].items() if buffer["shared"]}
+    assert shared == {"plain.txt", "dos.txt", "new.txt", "second.txt", "clean.txt"}
+
+    # Clean before the change: saved before a command looks at it, and read again after it.
+    emacs.run('(codelaw "Change it and look")')
+    seen = emacs.until("the end", ended("Four."))
+    assert seen["buffers"]["clean.txt"]["text"] == f"{after}more\n"
+    assert seen["buffers"]["clean.txt"]["modified"] is False
