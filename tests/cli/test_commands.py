@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -9,6 +10,13 @@ import subprocess
 import sys
 
 import pytest
+
+from codelaw.cli import endpoint
+from codelaw.cli.main import main
+from codelaw.settings.model import ModelGroup
+from tests.loopback.server import LoopbackVendor
+
+ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 @pytest.fixture
@@ -66,20 +74,99 @@ def test_the_doctor_tells_what_works_and_where_from(workspace):
     assert "is not trusted" in done.stdout
 
 
-def test_the_doctor_masks_keys_and_knocks_at_the_endpoint(workspace):
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        environment = {"ANTHROPIC_API_KEY": "sk-very-secret", "ANTHROPIC_BASE_URL": url}
-        done = codelaw("doctor", "--json", workspace=workspace, **environment)
+def findings(done):
+    """By name, the states and details of the doctor's report."""
     report = json.loads(done.stdout)
-    states = {finding["name"]: finding["state"] for finding in report["findings"]}
-    assert report["ok"]
-    assert states["endpoint"] == "good"
+    assert done.returncode == (0 if report["ok"] else 1)
+    found = {}
+    for finding in report["findings"]:
+        found.setdefault(finding["name"], []).append((finding["state"], finding["detail"]))
+    return found
+
+
+async def doctor(workspace, **environment):
+    """With a key, in a thread, since the vendor lives on this one's loop."""
+    environment = {"ANTHROPIC_API_KEY": "sk-very-secret", **environment}
+    done = await asyncio.to_thread(codelaw, "doctor", "--json", workspace=workspace, **environment)
     assert "very-secret" not in done.stdout + done.stderr
-    done = codelaw("doctor", workspace=workspace, **environment)
-    assert done.returncode == 1
-    assert "✗ endpoint" in done.stdout
-    assert "very-secret" not in done.stdout + done.stderr
+    return findings(done)
+
+
+async def test_the_doctor_tries_the_endpoint_and_bills_nothing(workspace):
+    async with LoopbackVendor(key="sk-very-secret") as vendor:
+        vendor.models = ["claude-sonnet-5-5"]
+        found = await doctor(workspace, ANTHROPIC_BASE_URL=vendor.url)
+        assert found["endpoint"] == [
+            ("good", f"{vendor.url} answers, takes the key, and has the model claude-sonnet-5-5")
+        ]
+        assert [state for state, _ in found["model"]] == ["good"]
+        assert vendor.messages == []
+        assert [request.method for request in vendor.requests] == ["GET"]
+
+
+async def test_the_doctor_finds_a_key_that_is_refused(workspace):
+    async with LoopbackVendor(key="another") as vendor:
+        vendor.models = []
+        ((state, detail),) = (await doctor(workspace, ANTHROPIC_BASE_URL=vendor.url))["endpoint"]
+    assert state == "broken"
+    assert "refuses the key (401 authentication_error" in detail
+
+
+async def test_the_doctor_finds_a_model_that_the_endpoint_does_not_have(workspace):
+    async with LoopbackVendor() as vendor:
+        vendor.models = ["claude-sonnet-5-5"]
+        found = await doctor(workspace, ANTHROPIC_BASE_URL=vendor.url, CODELAW_MODEL__NAME="gpt-5")
+    assert found["endpoint"][0][0] == "lacking"
+    assert "does not list the model gpt-5" in found["endpoint"][0][1]
+    assert (
+        "lacking",
+        "gpt-5 is a model of openai, and not every endpoint passes it on; set model.name or model.baseUrl",
+    ) in found["model"]
+
+
+async def test_an_endpoint_without_a_list_of_models_is_reported_as_that(workspace):
+    async with LoopbackVendor() as vendor:
+        ((state, detail),) = (await doctor(workspace, ANTHROPIC_BASE_URL=vendor.url))["endpoint"]
+    assert state == "lacking"
+    assert "has no list of models" in detail
+
+
+async def test_what_answers_but_is_no_endpoint_is_broken(workspace):
+    async def page(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 4\r\nconnection: close\r\n\r\n<hi>"
+        )
+        writer.close()
+
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        ((state, detail),) = (await doctor(workspace, ANTHROPIC_BASE_URL=url))["endpoint"]
+    assert state == "broken"
+    assert "does not speak the Messages API" in detail
+
+
+async def test_an_endpoint_that_never_answers_is_broken(monkeypatch):
+    monkeypatch.setattr(endpoint, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        answer = await endpoint.knock(ModelGroup(api_key="k", base_url=url))
+    assert answer.state == "broken"
+    assert "no answer within" in answer.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "told"),
+    [
+        ("gpt-5", None, "the endpoint is Anthropic's"),
+        ("gpt-5", "http://127.0.0.1:1", "not every endpoint passes it on"),
+        ("claude-sonnet-5-5", None, None),
+        ("my-local-model", "http://127.0.0.1:1", None),
+    ],
+)
+def test_a_model_of_another_vendor_is_known(name, url, told):
+    found = endpoint.of_another_vendor(ModelGroup(name=name, base_url=url))
+    assert found is None if told is None else told in found
 
 
 def test_the_doctor_finds_a_store_that_does_not_open(workspace, home):
@@ -125,6 +212,22 @@ def test_the_doctor_looks_for_the_script(workspace):
     assert "script.json is no file" in done.stdout
     (workspace / "script.json").write_text("[]")
     assert codelaw("doctor", workspace=workspace, **environment).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["chat", "hi"], ["serve"], ["schema"], ["memory", "list"]])
+def test_on_windows_one_sentence_says_that_it_is_not_supported(monkeypatch, capsys, arguments):
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    assert shown.err == "codelaw: Windows is not supported. Install and run codelaw inside WSL 2, which is Linux.\n"
+    assert shown.out == ""
+    assert main(["--version"]) == 0
+
+
+def test_the_command_line_imports_nothing_that_windows_lacks():
+    code = "import sys, codelaw.cli.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
+    assert {"fcntl", "termios", "readline", "pwd", "asyncio"}.isdisjoint(done.stdout.split())
 
 
 def test_without_a_command_the_commands_are_told(workspace):

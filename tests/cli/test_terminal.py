@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from codelaw.cli.terminal import harmless, one_line, two_parts
+from codelaw.cli.terminal import harmless, in_parts, one_line, two_parts
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -39,11 +39,26 @@ def test_a_line_is_cut_by_columns():
     assert one_line("e\u0301e\u0301e\u0301", 3) == "e\u0301e\u0301e\u0301"
 
 
-def test_a_long_head_leaves_room_for_the_tail(monkeypatch):
+def test_two_parts_share_a_line(monkeypatch):
     monkeypatch.setenv("COLUMNS", "31")
     assert two_parts("✓ $ echo", "· Exit code 0.") == "✓ $ echo · Exit code 0."
     assert two_parts("✓ $ echo one two three four five", "· Exit code 0.") == "✓ $ echo one t… · Exit code 0."
     assert two_parts("✓ $ echo", "") == "✓ $ echo"
+    assert two_parts("✓ Grep x", "· 12 lines in 3 fil") == "✓ Grep x · 12 lines in 3 fil", (
+        "a short head leaves its room"
+    )
+    assert two_parts("✓ $ echo one two three four", "· a b c d e f g h i j") == "✓ $ echo one t… · a b c d e f…"
+    assert two_parts("✓ 搜索 漢字", "· 三個文件中有十二行") == "✓ 搜索 漢字 · 三個文件中有十…"
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(60, 2), (80, 2), (120, 1)])
+def test_a_line_of_parts_breaks_between_them(monkeypatch, columns, lines):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    parts = ["1 step", "3 996 tokens in (3 939 cached), 9 out", "$0.0006", "context 2 %", "chat 569bd82167bd"]
+    broken = in_parts(parts)
+    assert broken.replace("\n", " ") == " · ".join(parts)
+    assert len(broken.split("\n")) == lines
+    assert all(len(line) < columns for line in broken.split("\n"))
 
 
 def test_a_terminal_command_loads_nothing_heavy():

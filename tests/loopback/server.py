@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import unquote
 
 from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed
 from tests.loopback.script import VendorReply, events
@@ -100,6 +101,8 @@ class LoopbackVendor:
         """Nothing fits."""
         self.form: Form = "tokens"
         self.key = key
+        self.models: Sequence[str] | None = None
+        """What `GET /v1/models` lists; None: there is no such list."""
         self.characters = characters
         self.requests: list[Captured] = []
         self.port = 0
@@ -188,6 +191,10 @@ class LoopbackVendor:
         self.requests.append(request)
         if self._unauthorised(request):
             return await _error(request, writer, 401, "authentication_error", "invalid x-api-key")
+        if self.models is not None and request.method == "GET" and path.startswith("/v1/models"):
+            return await self._models(path, request, writer, self.models)
+        if request.method == "GET":
+            return await _error(request, writer, 404, "not_found_error", f"Not found: {path}")
         try:
             body = json.loads(request.body)
         except ValueError:
@@ -269,6 +276,14 @@ class LoopbackVendor:
             self._given[place] = self._given.get(place, 0) + 1
             return scripted
         return None
+
+    async def _models(self, path: str, request: Captured, writer: asyncio.StreamWriter, models: Sequence[str]) -> bool:
+        name = unquote(path.removeprefix("/v1/models").lstrip("/"))
+        if name and name not in models:
+            return await _error(request, writer, 404, "not_found_error", f"model: {name}")
+        shown = [{"type": "model", "id": model, "display_name": model} for model in models]
+        page = {"data": shown, "has_more": False, "first_id": None, "last_id": None}
+        return await _json(request, writer, 200, next((one for one in shown if one["id"] == name), page))
 
     def _unauthorised(self, request: Captured) -> bool:
         given = request.headers.get("x-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")

@@ -21,6 +21,7 @@ from codelaw.adapters.embedders.http import MODEL, OPENAI
 from codelaw.adapters.embedders.local import LocalEmbedder
 from codelaw.adapters.stores import damage
 from codelaw.adapters.workspace.sandbox import Sandbox
+from codelaw.cli import endpoint
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.exits import FAILED, FINISHED
@@ -30,7 +31,6 @@ from codelaw.domain.errors import EmbeddingFailure
 from codelaw.settings import WORKSPACE_FILE, home, process_environment, trusted_folders, user_file
 
 CONNECT_SECONDS = 3.0
-DEFAULT_ENDPOINT = "https://api.anthropic.com"
 _PROGRAMS = {
     "rg": "searching is slower without it",
     "git": "the agent often wants it",
@@ -64,7 +64,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             *_problems(read["problems"]),
             await asyncio.to_thread(_folder, folder),
             *await _store(client, folder, settings),
-            *await _model(client, settings),
+            *await _model(client, settings, Path(arguments.workspace)),
             await _embedder(settings),
             *await asyncio.to_thread(_programs),
             await _sandbox(settings, Path(arguments.workspace)),
@@ -116,7 +116,7 @@ async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list
     return [sound, *(Finding("damaged store", "lacking", f"{old} was set aside: {kept}") for old in aside)]
 
 
-async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
+async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> list[Finding]:
     models = (await client.request("codelaw/model/list", {}))["models"]
     current = next((model for model in models if model["current"]), None)
     if settings.get("model.provider", {}).get("value") == "scripted":
@@ -124,11 +124,18 @@ async def _model(client: Client, settings: dict[str, Any]) -> list[Finding]:
     if current is None:
         return [Finding("model", "broken", "none is configured")]
     named = f"{current['name']} by provider {current['provider']}, window {current['contextWindow']} tokens"
-    if current["provider"] != "anthropic":
+    configured = await asyncio.to_thread(endpoint.model_settings, workspace)
+    if configured.chosen_provider != "anthropic":
         return [Finding("model", "good", named)]
     has_key = any(settings.get(key, {}).get("value") for key in ("model.apiKey", "model.authToken"))
     key = Finding("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
-    return [key, await _endpoint(settings.get("model.baseUrl", {}).get("value") or DEFAULT_ENDPOINT)]
+    url = settings.get("model.baseUrl", {}).get("value") or endpoint.VENDOR
+    answer = await endpoint.knock(configured)
+    if answer.state == "broken" and (reached := await _endpoint(url)).state == "broken":
+        return [key, reached]  # which knows more of why there is no connection
+    findings = [key, Finding("endpoint", answer.state, f"{url} {answer.detail}")]
+    other = None if answer.state == "good" else await asyncio.to_thread(endpoint.of_another_vendor, configured)
+    return [*findings, Finding("model", "lacking", other)] if other is not None else findings
 
 
 def _script(script: str | None) -> Finding:

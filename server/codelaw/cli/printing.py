@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from codelaw.cli.compaction import show_event
-from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, one_line, two_parts
+from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, in_parts, one_line, two_parts
 
 _MARKS = {
     "completed": ("✓", GREEN),
@@ -144,7 +144,7 @@ class TurnPrinter:
             parts.append(f"${usage['costUsd']:.4f}")
         if self._window is not None and self._window[1]:
             parts.append(f"context {100 * self._window[0] / self._window[1]:.0f} %")
-        return " · ".join([*parts, f"chat {result['chatId']}"])
+        return in_parts([*parts, f"chat {result['chatId']}"])
 
 
 def _number(value: int) -> str:

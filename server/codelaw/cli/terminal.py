@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import unicodedata
+from collections.abc import Sequence
 from typing import TextIO
 
 _STEERING = re.compile(
@@ -28,6 +29,19 @@ def two_parts(head: str, tail: str) -> str:
     wanted = sum(map(_columns, harmless(" ".join(tail.split()))))
     begin = one_line(head, max(width // 2, width - 1 - wanted))
     return f"{begin} {one_line(tail, max(1, width - 1 - sum(map(_columns, begin))))}"
+
+
+def in_parts(parts: Sequence[str]) -> str:
+    """The parts with dots between them, on as few lines of the terminal as they need; no part is broken."""
+    lines = [""]
+    for place, part in enumerate(parts):
+        text = part if place == len(parts) - 1 else f"{part} ·"
+        longer = f"{lines[-1]} {text}".lstrip()
+        if lines[-1] and sum(map(_columns, longer)) > _width():
+            lines.append(text)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
 
 
 def one_line(text: str, room: int = 0) -> str:

@@ -21,6 +21,7 @@ _log = logging.getLogger(__name__)
 _SILENCE = 120.0
 _CONNECT = 30.0
 _TAIL = 0.25
+_MODELS = 1000
 _NO_KEY = "no-key"
 
 
@@ -60,8 +61,7 @@ class AnthropicModel:
         Raises:
             ModelFailure: sorted by kind; its message never holds the key (S-5).
         """
-        if not (self._key.isascii() and self._key.isprintable()):
-            raise ModelFailure("auth", "The API key holds characters that no key has.")
+        self._check_key()
         client = await self._client()
         reader = ReplyReader(on_delta)
         try:
@@ -79,6 +79,26 @@ class AnthropicModel:
             return reader.reply()
         # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
         raise failure
+
+    async def offers(self, name: str) -> bool | None:
+        """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
+
+        Raises:
+            ModelFailure: as for `reply`.
+        """
+        self._check_key()
+        client = await self._client()
+        try:
+            return await _offers(client, name)
+        except Exception as error:
+            failure = _failure(error, ReplyReader(lambda _: None), self._without_key)
+            if failure is None:
+                raise
+        raise failure  # outside the handler, as in `reply`
+
+    def _check_key(self) -> None:
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise ModelFailure("auth", "The API key holds characters that no key has.")
 
     async def _client(self) -> AsyncAnthropic:
         if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
@@ -123,6 +143,25 @@ class AnthropicModel:
 
     def _without_key(self, message: str) -> str:
         return message.replace(self._key, "[key]") if self._key else message
+
+
+async def _offers(client: AsyncAnthropic, name: str) -> bool | None:
+    """Asked by name first, since a list may leave out the short names of models."""
+    import anthropic  # noqa: PLC0415 - loaded by now
+
+    without = (anthropic.NotFoundError, anthropic.BadRequestError, anthropic.UnprocessableEntityError)
+    try:
+        found: object = await client.models.retrieve(name)
+    except without:
+        try:
+            page: object = await client.models.list(limit=_MODELS)
+        except without:
+            return None
+        listed: list[Any] = getattr(page, "data", None) or []
+        return any(getattr(model, "id", None) == name for model in listed) if listed else None
+    if not isinstance(getattr(found, "id", None), str):
+        raise MalformedEvent("The answer is no description of a model.")
+    return True
 
 
 async def _finish(stream: AsyncStream[object]) -> None:
