@@ -32,9 +32,9 @@ RESERVE = 16_384
 """Tokens kept for the answer."""
 LOW_WATER = 0.4
 PRESSURE = 0.3
-"""The part of the window from which on a running turn is demoted in batches."""
-LEAST_GAIN = 20
-"""The part of the window that shortening must gain while the view still fits."""
+"""The part of the window from which on finished rounds are demoted in batches while a turn runs."""
+GROWTH = 10
+"""The part of the window by which the view grows before it is compacted again (K-8)."""
 SCALE, PER_CALL = 1.12, 145.0
 """Tokens of the vendor over o200k's, and what a call and its result cost besides, as the simulator has them."""
 SUMMARY = 3_050
@@ -153,6 +153,8 @@ class Chat:
         self.used = 0
         """Tokens of the last request (W-1)."""
         self.count = self.turn = 0
+        self.least = -WINDOW
+        """Tokens when the last compaction ended, or fewer since (K-8)."""
 
     def reset(self, state: Any) -> None:
         self.state = state
@@ -194,7 +196,9 @@ class Chat:
             if self.session.blocks[place].kind == "obs" and self.state.state[place] not in (CUT, LINE):
                 self.show(place, self.session.kept[place], CUT)
         question = sum(self.session.blocks[place].tok for place in self.places(running=True))
-        if self.used + question // 3 >= self.settings.threshold * WINDOW:
+        self.least = min(self.least, self.tokens)
+        grown = self.tokens - self.least >= WINDOW // GROWTH
+        if self.used + question // 3 >= self.settings.threshold * WINDOW and grown:
             self.compact(None)
         elif self.settings.economy:
             self.demote(self.plan([self.shown[place] for place in past], cold=cold))
@@ -222,8 +226,9 @@ class Chat:
                 return
             self.archive(past, turns, keep, low)
         self.thin(low)
-        if goal is not None and self.tokens > goal:
-            self.archive(past, turns, 1, goal)
+        if goal is not None and self.tokens > goal - WINDOW // GROWTH:
+            self.archive(past, turns, 1, low)
+        self.least = self.tokens
 
     def archive(self, past: Sequence[int], turns: Sequence[int], keep: int, room: int) -> None:
         """All but the newest `keep` turns, and more while they fit."""
@@ -253,14 +258,13 @@ class Chat:
     # --------------------------------------------------------------------------------------------------- every request
 
     def step(self) -> None:
-        """Before a request: a batch of a long turn (C-6), and the window (C-5)."""
+        """Before a request: a batch of finished rounds (C-6), and the window: rounds first, the turn last (C-5)."""
         running = self.places(running=True)
         shown, record = [self.shown[place] for place in running], [self.session.kept[place] for place in running]
         if self.settings.economy:
             chosen = plan_in_turn(
                 [self.shown[place] for place in self.places(running=False)],
                 shown,
-                record,
                 self.demotions,
                 size=self.replay.size,
                 context_tokens=self.tokens,
@@ -268,18 +272,16 @@ class Chat:
                 mark=int(PRESSURE * WINDOW),
             )
             self.demote(chosen)
-        if self.tokens < self.settings.threshold * WINDOW:
-            return
-        fits = self.tokens <= WINDOW - RESERVE
-        shown = [self.shown[place] for place in running]
-        after = relieve(shown, record, size=self.replay.size, to_free=int(self.tokens - LOW_WATER * WINDOW))
-        gain = sum(map(self.replay.size, shown)) - sum(map(self.replay.size, after))
-        if not fits or gain >= WINDOW // LEAST_GAIN:
+        if self.tokens >= self.settings.threshold * WINDOW and self.tokens - self.least >= WINDOW // GROWTH:
+            self.compact(None)
+        if self.tokens > WINDOW - RESERVE:
+            self.compact(WINDOW - RESERVE)
+        if self.tokens > WINDOW - RESERVE:
+            shown = [self.shown[place] for place in running]
+            after = relieve(shown, record, size=self.replay.size, to_free=int(self.tokens - LOW_WATER * WINDOW))
             for place, old, new in zip(running, shown, after, strict=True):
                 if new is not old:
                     self.show(place, new, CUT if new is self.session.kept[place] else RELIEVED)
-        if self.tokens > WINDOW - RESERVE:
-            self.compact(WINDOW - RESERVE)
 
     # --------------------------------------------------------------------------------------------- changes of the view
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.agent.dialects import native, react
 from codelaw.agent.dialects.react import React
-from codelaw.context.demotion import LONG, demotable, demoted, demoted_in_turn
+from codelaw.context.demotion import LONG, demotable, demoted
 from codelaw.context.observations import one_line
 from codelaw.context.rendering import action_text
 from codelaw.domain.checkpoints import Demotion
@@ -136,7 +136,6 @@ def test_nothing_to_do_gives_the_same_object():
     assert demoted(spoken.record, {Demotion("unknown", "result"), Demotion("user_t", "result")}) is spoken.record
     wrong_part = {Demotion(message.id, "arguments") for message in spoken.record if message.role == "tool"}
     assert demoted(spoken.record, wrong_part) is spoken.record
-    assert demoted_in_turn(spoken.full, spoken.record, frozenset()) is spoken.full
 
 
 def test_a_result_without_a_ref_is_not_demoted_because_nothing_brings_it_back():
@@ -158,15 +157,6 @@ def test_damaged_results_stay_as_they_are(content):
     damaged = Message("m", "t", "tool", content + " " * 2_000, Metadata(call_id="c", ref="r1"))
     shown = demoted([damaged], {Demotion("m", "result")})
     assert len(shown[0].content) <= len(damaged.content)
-
-
-def test_in_a_running_turn_the_lines_are_those_that_its_round_will_have():
-    spoken = Spoken().turn("t", read("a.py", 700), bash("make", lines=900), edit("a.py"), answer=None)
-    chosen = {Demotion("result_t_1", "result"), Demotion("say_t_3", "arguments")}
-    now = demoted_in_turn(spoken.full, spoken.record, chosen)
-    later = demoted(spoken.record, chosen)
-    assert [now[place] for place in (2, 5)] == [later[place] for place in (2, 5)]
-    assert now[4] is spoken.full[4], "what is not demoted stays whole while the turn runs"
 
 
 TEXT = st.text(max_size=30) | st.text("ab \n]}[{\"'\\`:", min_size=LONG, max_size=3 * LONG)

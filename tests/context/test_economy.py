@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.demotion import demotable, demoted, demoted_in_turn
+from codelaw.context.demotion import demotable, demoted
 from codelaw.context.economy import NEWEST, WORTH, plan, plan_in_turn, thin
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
@@ -137,33 +137,34 @@ def running(steps: int) -> tuple[Spoken, Spoken]:
 
 
 def in_turn(past: Spoken, now: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
-    asked: dict[str, Any] = {"context_tokens": 90_000, "mark": 60_000, "demote_tokens": 25_000} | given
-    return plan_in_turn(past.record, now.full, now.record, already, size=size, **asked)
+    asked: dict[str, Any] = {"context_tokens": 90_000, "mark": 60_000, "demote_tokens": 2_000} | given
+    return plan_in_turn(past.record, now.full, already, size=size, **asked)
 
 
-def test_a_long_turn_is_thinned_in_whole_batches_only():
+def test_while_a_turn_runs_finished_rounds_are_demoted_in_whole_batches_and_the_turn_itself_is_not():
     past, now = running(40)
     chosen = in_turn(past, now)
-    assert any(what.message_id.startswith("result_now_") for what in chosen)
-    before = total([*past.record, *now.full])
-    after = total([*demoted(past.record, set(chosen)), *demoted_in_turn(now.full, now.record, set(chosen))])
-    assert before - after >= 25_000
-    assert in_turn(past, now, demote_tokens=before - after + 1) == ()
+    assert chosen
+    assert not {what.message_id for what in chosen} & {message.id for message in now.record}
+    freed = total(past.record) - total(demoted(past.record, set(chosen)))
+    assert freed >= 2_000
+    assert in_turn(past, now, demote_tokens=freed + 1) == ()
     assert in_turn(past, now, frozenset(chosen)) == ()
 
 
-def test_while_a_turn_runs_its_newest_twenty_results_stay():
-    past, _ = running(0)
-    now = Spoken().turn("now", *(bash(f"step {number}") for number in range(60)), answer=None)
-    chosen = in_turn(past, now, demote_tokens=1_000)
-    results = [message.id for message in now.record if message.role == "tool"]
-    assert [name for name in results if name in ids(chosen)] == results[:-20]
+def test_what_the_running_turn_has_read_pushes_older_results_out_of_the_working_set():
+    past = Spoken().turn("t0", *(bash(f"step {number}") for number in range(30)))
+    results = [message.id for message in past.record if message.role == "tool"]
+    few = Spoken().turn("now", *(bash(f"now {number}") for number in range(5)), answer=None)
+    assert [name for name in results if name in ids(in_turn(past, few, demote_tokens=100))] == results[:15]
+    many = Spoken().turn("now", *(bash(f"now {number}") for number in range(60)), answer=None)
+    assert [name for name in results if name in ids(in_turn(past, many, demote_tokens=100))] == results
 
 
-def test_without_pressure_a_running_turn_is_left_alone():
+def test_without_pressure_a_long_turn_leaves_the_finished_rounds_alone():
     past, now = running(40)
     assert in_turn(past, now, context_tokens=59_999) == ()
-    assert in_turn(past, Spoken()) == ()
+    assert in_turn(Spoken(), now) == ()
 
 
 # ----------------------------------------------------------------------------------------------------------- thinning

@@ -227,7 +227,8 @@ class AgentChat:
         def tell(event: Event) -> None:
             self.outbox.post("" if self.opened is None else self.opened.id, event)
 
-        report = await self.compacting.run(ground, Cause("manual"), tell, lambda _: None)
+        cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
+        report = await self.compacting.run(ground, cause, tell, lambda _: None)
         if report.checkpoint_id is not None and self.opened is not None:
             self.opened.last_usage = None
         await self.outbox.drain()

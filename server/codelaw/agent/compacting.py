@@ -12,6 +12,7 @@ from uuid import uuid4
 from codelaw.agent.reshaping import Cause, Plan, plan, report_of, shown_tokens
 from codelaw.agent.selecting import layered
 from codelaw.agent.summarising import Summariser
+from codelaw.agent.watermark import Ended, ended, held_up, waits
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -45,6 +46,8 @@ class Compacting:
     failures: int = 0
     """Automatic ones that failed, in a row."""
     _flight: asyncio.Task[CompactionReport] | None = field(default=None, repr=False)
+    _last: tuple[int, Ended | None] | None = field(default=None, repr=False)
+    """How the newest one ended, and the generation of the history for which that is known."""
 
     @property
     def in_flight(self) -> bool:
@@ -78,6 +81,27 @@ class Compacting:
             # It was stopped before it had begun, which is no reason to stop who waits for it.
             self.state = "idle"
             return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
+
+    async def waits(self, ground: Ground, *, view: int, beside: int) -> bool:
+        """Whether one that nobody asked for has to wait until the view has grown (K-8), also after a restart.
+
+        `view` and `beside` as for `watermark.grown`.
+        """
+        past = self.past
+        if self._last is None or self._last[0] != past.generation:
+            try:
+                event = await past.store.last_compaction(past.chat_id)
+            except Refusal as refusal:
+                _log.info("how the last compaction ended is not known: %s", refusal.message)
+                event = None
+            told = event.event if event is not None else None
+            report = told.report if isinstance(told, CompactionEvent) else None
+            self._last = past.generation, ended(past, event.turn_id if event is not None else "", report)
+        return await asyncio.to_thread(waits, past, ground, self._last[1], view=view, beside=beside)
+
+    def remember(self, turn_id: str, report: CompactionReport) -> None:
+        """Keep how the newest one has ended."""
+        self._last = self.past.generation, ended(self.past, turn_id, report)
 
     async def settled(self) -> None:
         """Wait until none is in flight; how it ended is not the waiter's business (K-7)."""
@@ -114,7 +138,8 @@ class _Job:
             self.of.failures = 0
         self._phase("started")
         try:
-            report = await self._compact()
+            report = self._explained(await self._compact())
+            self.of.remember(self.cause.turn_id, report)
         except asyncio.CancelledError:
             self.of.state = "idle"
             report = self._report("cancelled", CANCELLED)
@@ -219,6 +244,13 @@ class _Job:
         if not message and report.compacted and self.ground.shape.strategy == "full":
             message = IGNORED
         return replace(report, tokens_before=before, tokens_after=after, message=message)
+
+    def _explained(self, report: CompactionReport) -> CompactionReport:
+        """The report, which says what keeps the view above the low-water mark after one that began by itself (K-8)."""
+        if self.cause.asked_for or self._plan is None or self._shown is not None or report.message:
+            return report
+        past, law, around = self.of.past, self._plan.law, self.cause.around
+        return replace(report, message=held_up(past, self.ground, law=law, around=around, tokens=report.tokens_after))
 
     def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
         self.tell(CompactionEvent(phase, report, self.of.past.store.owner))

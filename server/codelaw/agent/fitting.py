@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.recovery import TOO_LONG_HINT
 from codelaw.agent.reshaping import Cause, floor, savings
 from codelaw.agent.selecting import NARROWED, estimated, gathered, layered, select
+from codelaw.agent.watermark import GROWTH
 from codelaw.context.builder import build
-from codelaw.context.demotion import demoted_in_turn
 from codelaw.context.economy import plan_in_turn, thin
 from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 OVERSIZED = 8
 """A result longer than this part of the window is truncated when nothing else helps (W-6)."""
 PRESSURE = 0.3
-"""The part of the window from which a long turn's own results are demoted as well (C-6)."""
-LEAST_GAIN = 20
-"""The part of the window that shortening must gain while the view still fits."""
+"""The part of the window from which finished rounds are demoted while a turn runs (C-6)."""
 FULL_HINT = (
     "The strategy `full` shows every round. Choose another one for this chat (layered, last-n, summary+recent, "
     "span-retrieval, sliding-window), start a new chat, or choose a model with a larger window."
@@ -72,10 +70,14 @@ class Fitting:
     _selected: Selection | None = None
     """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
     _typed: str = ""
+    _tried: int | None = None
+    """Tokens at which finished rounds were last to be archived while the turn ran."""
+    _compacting: tuple[bool, int] | None = None
+    """While a compaction is waited for: whether this turn began it, and the generation of the history before it."""
 
     async def prepare(self, typed: str) -> None:
         """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
-        await self.compacting.settled()
+        await self._settled()
         ground, past = self.ground, self.past
         self._typed = typed
         beside = message_tokens(self.open.question)
@@ -93,9 +95,12 @@ class Fitting:
             messages=len(shown),
             min_messages=ground.shape.min_messages,
         ):
-            if not self.compacting.paused:
-                await self._compact(Cause("threshold", beside))
-            return
+            if self.compacting.paused:
+                return
+            view = await self._build()
+            if not await self._waits(view):
+                await self._compact(self._cause("threshold", view))
+                return
         past_tokens = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
         view = beside + past_tokens + sum(section.tokens for section in ground.system)
         if not shown or self.selection.ignores_cuts or ground.corrected(view) < floor(ground):
@@ -117,12 +122,14 @@ class Fitting:
             Refusal: `context_overflow`: it does not, whatever is shortened.
         """
         view = await self._demote(await self._build())
-        if self._tokens(view) < self.ground.mark and self._fits(view):
-            return view
-        view = await self._relieve(view)
+        if self._tokens(view) >= self.ground.mark or not self._fits(view):
+            view = await self._archive(view)
         if not self._fits(view) and "compact" in self._rungs:
             self._rungs.remove("compact")
             view = await self._make_room(view)
+        if not self._fits(view):
+            # In one big step: shortening a little at every step would cost the prompt cache each time.
+            view = await self._shorten(view, self.ground.low_water)
         if not self._fits(view):
             view = await self._truncate(view, self.ground.room)
         if not self._fits(view):
@@ -196,27 +203,25 @@ class Fitting:
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
     async def _demote(self, view: View) -> View:
-        """Old results as one line, those of a long turn too when the view is large: a batch or nothing (C-6)."""
+        """Old results of finished rounds as one line when the view is large: a batch or nothing (C-6)."""
         tokens, shape, opened = self._tokens(view), self.ground.shape, self.open
         mark = int(PRESSURE * self.ground.limits.window)
         if not shape.economy or tokens < mark or not opened.scratchpad:
             return view
         history = view.named("history")
+        if history is None or self.selection.ignores_cuts:
+            return view
         chosen = await asyncio.to_thread(
             plan_in_turn,
-            history.messages if history is not None and not self.selection.ignores_cuts else (),
+            history.messages,
             opened.scratchpad,
-            opened.record,
             self.past.transcript.demoted,
             size=message_tokens,
             context_tokens=tokens,
             demote_tokens=shape.demote_tokens,
             mark=mark,
         )
-        if not chosen or not await self._demoted(chosen):
-            return view
-        opened.scratchpad = list(demoted_in_turn(opened.scratchpad, opened.record, frozenset(chosen)))
-        return await self._build()
+        return await self._build() if chosen and await self._demoted(chosen) else view
 
     async def _demoted(self, demotions: Sequence[Demotion]) -> bool:
         """Whether they could be recorded; they are only for economy, so that a turn goes on without them."""
@@ -227,22 +232,31 @@ class Fitting:
             return False
         return True
 
-    async def _relieve(self, view: View) -> View:
-        """In one big step or not at all: shortening a little at every step costs the prompt cache each time (C-5)."""
-        shorter = self._shorter(view, self.ground.low_water)
-        gain = sum(map(message_tokens, self.open.scratchpad)) - sum(map(message_tokens, shorter))
-        if self._fits(view) and gain < self.ground.limits.window // LEAST_GAIN:
+    async def _archive(self, view: View) -> View:
+        """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
+
+        The check of W-2 before a later step; the first one follows the check that `prepare` has made.
+        """
+        await self._settled()
+        view = await self._build()
+        tokens, history = self._tokens(view), view.named("history")
+        if self.selection.strategy != "layered" or self.compacting.paused or tokens < self.ground.mark:
             return view
-        return await self._with(shorter, view)
+        tried = self._tried is not None and tokens - self._tried < self.ground.limits.window / GROWTH
+        if tried or history is None or not self.open.scratchpad:
+            return view
+        if len(history.messages) < self.ground.shape.min_messages or await self._waits(view):
+            return view
+        self._tried = tokens
+        await self._compact(self._cause("threshold", view))
+        return await self._build()
 
     async def _shorten(self, view: View, goal: int, *, all_of_it: bool = False) -> View:
         """Oldest observations of this turn as the history will have them, down to `goal` tokens."""
-        return await self._with(self._shorter(view, goal, all_of_it=all_of_it), view)
-
-    def _shorter(self, view: View, goal: int, *, all_of_it: bool = False) -> Sequence[Message]:
         over = self._tokens(view) - goal
         opened = self.open
-        return relieve(opened.scratchpad, opened.record, size=message_tokens, to_free=over, all_of_it=all_of_it)
+        shorter = relieve(opened.scratchpad, opened.record, size=message_tokens, to_free=over, all_of_it=all_of_it)
+        return await self._with(shorter, view)
 
     async def _truncate(self, view: View, goal: int) -> View:
         """Results of this turn that are oversized by themselves, head and tail."""
@@ -261,10 +275,8 @@ class Fitting:
         """Archive and thin the finished rounds until the view fits, or as far as that goes."""
         if self.selection.strategy != "layered":
             return await self._narrow(view, min(goal or self.ground.room, self.ground.room))
-        rounds = view.layer("L3")
-        beside = view.tokens - sum(section.tokens for section in (*rounds, *view.layer("L1"), *view.layer("L2")))
-        await self.compacting.settled()
-        await self._compact(Cause("overflow", beside, min(goal or self.ground.room, self.ground.room)))
+        await self._settled()
+        await self._compact(self._cause("overflow", view, min(goal or self.ground.room, self.ground.room)))
         return await self._build()
 
     async def _narrow(self, view: View, goal: int) -> View:
@@ -281,6 +293,36 @@ class Fitting:
         chosen = thin(history.messages, self.past.transcript.demoted, size=message_tokens, to_free=over)
         return await self._build() if chosen and await self._demoted(chosen) else view
 
+    def timed_out(self, seconds: float) -> tuple[str, str]:
+        """What the user is told of a turn that took too long, and what to do; a compaction is not left unsaid (K-7)."""
+        message = f"The turn took longer than turn.timeoutSeconds ({seconds:g} s)"
+        if self._compacting is None:
+            return f"{message}.", "Raise the limit or ask for less at once."
+        own, generation = self._compacting
+        if not own:
+            after = "it waited for a compaction of the chat, which goes on"
+        elif generation == self.past.generation:
+            after = "it was still compacting the chat. That was stopped, and the history is as it was"
+        else:
+            after = "it had just compacted the chat, which stays so"
+        hint = "Raise the limit, or compact the chat before you send the message again: that has a limit of its own."
+        return f"{message}: {after}.", hint
+
+    async def _settled(self) -> None:
+        """Wait for a compaction that somebody else began."""
+        if self.compacting.in_flight:
+            self._compacting = False, self.past.generation
+            await self.compacting.settled()
+            self._compacting = None
+
+    async def _waits(self, view: View) -> bool:
+        """Whether a compaction would come too soon after the one before (K-8)."""
+        beside = sum(size for _, size in _around(view))
+        return await self.compacting.waits(self.ground, view=self._tokens(view), beside=beside)
+
+    def _cause(self, reason: Literal["threshold", "overflow"], view: View, goal: int | None = None) -> Cause:
+        return Cause(reason, _around(view), goal, self.open.id)
+
     async def _compact(self, cause: Cause) -> None:
         """Compact; a cancel of the turn ends a compaction that the turn began."""
 
@@ -294,6 +336,7 @@ class Fitting:
                 self.open.emit(event)
 
         joined = self.compacting.in_flight
+        self._compacting = not joined, self.past.generation
         try:
             report = await self.compacting.run(self.ground, cause, tell, spend)
             if report.checkpoint_id is not None:
@@ -306,6 +349,7 @@ class Fitting:
             if refusal.code != "chat_busy":
                 raise
             self.open.notice(Notice("warning", "compaction_stale", refusal.message))
+        self._compacting = None
 
     def _overflow(self, view: View, said: str = "") -> Refusal:
         sizes = ", ".join(f"{section.name} {section.tokens}" for section in view.sections)
@@ -316,3 +360,8 @@ class Fitting:
             f"with {self.ground.limits.reserve} kept for the answer: {sizes}.{told}",
             FULL_HINT if self.selection.ignores_cuts else TOO_LONG_HINT,
         )
+
+
+def _around(view: View) -> tuple[tuple[str, int], ...]:
+    """What stands around the history, L1 and law aside: names and estimated tokens."""
+    return tuple((one.name, one.tokens) for one in view.sections if one.layer not in {"L1", "L2", "L3"})

@@ -41,6 +41,8 @@ class Past:
     """As the store has it (K-7)."""
     last_usage: Usage | None = None
     """Of the latest real answer, until a compaction or a restore (W-2)."""
+    settled: str = ""
+    """The newest finished turn when the view was last cut, restored or rid of a turn; empty when it never was."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
     _view: tuple[Transcript, Selection, History] | None = None
@@ -59,6 +61,7 @@ class Past:
             stored.thread_summary,
         )
         self.generation = stored.chat.generation
+        self.settled = stored.settled
         self.last_usage = None
         for turn in stored.turns:
             if turn.last_usage is not None:
@@ -104,7 +107,7 @@ class Past:
                 )
                 self.transcript = self.transcript.reshaped(checkpoint, demotions)
                 if checkpoint is not None:
-                    self.last_usage = None
+                    self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
 
@@ -140,10 +143,11 @@ class Past:
                     what = "checkpoint of that id" if checkpoint_id else "compaction"
                     raise Refusal("nothing_to_undo", f"There is no {what} to undo in this chat.", "")
                 undone = [cut.id for cut in before.checkpoints[len(after.checkpoints) :]]
-                self.generation = await self.store.restore(self.chat_id, self.generation, undone, before.newest_turn)
+                settled = before.newest_turn
+                self.generation = await self.store.restore(self.chat_id, self.generation, undone, settled)
                 # Rounds may have joined meanwhile: only the checkpoints change.
                 self.transcript = replace(self.transcript, checkpoints=after.checkpoints)
-                self.last_usage = None
+                self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
 
@@ -159,9 +163,13 @@ class Past:
                 settled = self.transcript.newest_turn
                 self.generation = await self.store.withdraw_turn(self.chat_id, self.generation, turn_id, settled)
                 self.transcript = self.transcript.without(turn_id)
-                self.last_usage = None
+                self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
+
+    def _settle(self, turn_id: str) -> None:
+        """What was billed up to that turn says nothing of the view as it is now (W-2)."""
+        self.settled, self.last_usage = turn_id or self.settled, None
 
     def told(self, record: Sequence[Message]) -> tuple[Message, ...]:
         """The whole record, each summary standing before the first round that its checkpoint kept."""

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.selecting import layered, select
+from codelaw.agent.watermark import GROWTH
 from codelaw.context import economy
 from codelaw.context.demotion import demoted
 from codelaw.context.projection import project
@@ -32,10 +33,17 @@ class Cause:
     """Why a compaction is wanted."""
 
     reason: Literal["threshold", "manual", "overflow"]
-    beside: int = 0
-    """Estimated tokens of what the view will hold besides L1, the law and the history."""
+    around: tuple[tuple[str, int], ...] = ()
+    """What the view will hold besides L1, the law and the history: names and estimated tokens."""
     goal: int | None = None
     """Tokens the whole view must come down to, when the window is in danger (W-6)."""
+    turn_id: str = ""
+    """The turn that runs meanwhile."""
+
+    @property
+    def beside(self) -> int:
+        """Estimated tokens of all that stands around the history, L1 and law aside."""
+        return sum(size for _, size in self.around)
 
     @property
     def asked_for(self) -> bool:
@@ -55,6 +63,8 @@ class Plan:
     tokens_before: int
     fixed: int
     """Estimated tokens of all that is not a round."""
+    law: int
+    """Estimated tokens of the law, which is in `fixed`."""
     idle: CompactionReason
     """Why nothing is done, when nothing is (K-8)."""
 
@@ -82,7 +92,8 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     history = past.history(layered(ground))
     rounds = past.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
-    before = sum(section.tokens for section in ground.system) + estimate(law) + cause.beside
+    law_tokens = estimate(law)
+    before = sum(section.tokens for section in ground.system) + law_tokens + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)
     known = past.transcript.demoted
@@ -90,25 +101,28 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     saved = savings(shown, known, ground, view, cold=True)
     if not rounds or (len(rounds) <= shape.keep_rounds and cause.goal is None):
         demotions = _thinned(rounds, shown, known, saved, fixed=before, ground=ground)
-        return Plan(history, (), rounds, demotions, ground.corrected(view), before, "rounds_not_enough")
+        return Plan(history, (), rounds, demotions, ground.corrected(view), before, law_tokens, "rounds_not_enough")
     sized = _sizes(shown, known | set(saved))
     summary = sizes(ground.limits.window, shape.index_tokens).total
     if cause.asked_for:
         parted = cut(rounds, keep=shape.keep_rounds, room=0, size=sized)
     elif ground.corrected(before + sum(map(sized, rounds))) <= _goal(ground, cause):
         # Cheap measures are enough, or nothing was to be done at all.
-        return Plan(history, (), rounds, saved, ground.corrected(view), before, "below_low_water")
+        return Plan(history, (), rounds, saved, ground.corrected(view), before, law_tokens, "below_low_water")
     else:
         room = ground.low_water - ground.corrected(before + summary)
         parted = cut(rounds, keep=shape.keep_rounds, room=room, size=lambda one: ground.corrected(sized(one)))
     demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, ground=ground)
     if cause.goal is not None:
         sized = _sizes(shown, known | set(demotions))
-        if ground.corrected(before + summary + sum(map(sized, parted.kept))) > cause.goal:
+        # With room to grow, or the next compaction would not be allowed to wait (K-8).
+        goal = cause.goal - ground.limits.window // GROWTH
+        if ground.corrected(before + summary + sum(map(sized, parted.kept))) > goal:
             # Well below the goal, or the next step would be in danger again.
             room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
             parted = cut(rounds, keep=1, room=room, size=lambda one: ground.corrected(sized(one)))
-    return Plan(history, parted.archived, parted.kept, demotions, ground.corrected(view), before, "below_low_water")
+    tokens = ground.corrected(view)
+    return Plan(history, parted.archived, parted.kept, demotions, tokens, before, law_tokens, "rounds_not_enough")
 
 
 def report_of(

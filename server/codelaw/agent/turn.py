@@ -97,10 +97,8 @@ class Turn:
             return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
             if limit.expired():
-                message = (
-                    f"The turn took longer than turn.timeoutSeconds ({self.around.ground.limits.seconds or 0:g} s)."
-                )
-                return self._failed("model_unavailable", message, "Raise the limit or ask for less at once.")
+                told = self.fitting.timed_out(self.around.ground.limits.seconds or 0)
+                return self._failed("model_unavailable", *told)
             _log.exception("turn %s failed", self.open.id)
             message = "codelaw failed inside; the log says why."
             return self._failed("internal_error", message, "Please report it.")

@@ -48,21 +48,6 @@ def demoted(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> Se
     return messages if all(map(_same, shown, messages)) else shown
 
 
-def demoted_in_turn(
-    scratchpad: Sequence[Message], record: Sequence[Message], demotions: AbstractSet[Demotion]
-) -> Sequence[Message]:
-    """The running turn with those demotions applied; the same object when none of them changes anything.
-
-    The lines are made of `record`, the same messages as the history will have them, so that they stay byte for byte
-    what they are when the turn has ended (L-6).
-    """
-    lines = demoted(record, demotions)
-    if lines is record or len(record) != len(scratchpad):
-        return scratchpad
-    shown = [full if line is kept else line for full, line, kept in zip(scratchpad, lines, record, strict=True)]
-    return scratchpad if all(map(_same, shown, scratchpad)) else shown
-
-
 def demotable(message: Message) -> Demotion | None:
     """The demotion that a message of this kind can take: its result, or its arguments; None for all others."""
     if message.role == "tool" and message.metadata.ref is not None:

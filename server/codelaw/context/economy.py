@@ -69,7 +69,6 @@ def plan(
 def plan_in_turn(
     past: Sequence[Message],
     scratchpad: Sequence[Message],
-    record: Sequence[Message],
     already: AbstractSet[Demotion],
     *,
     size: Size,
@@ -77,19 +76,18 @@ def plan_in_turn(
     demote_tokens: int = DEMOTE_TOKENS,
     mark: int,
 ) -> tuple[Demotion, ...]:
-    """What to demote before a later step of a long turn: one whole batch, or nothing (C-6).
+    """What to demote of the finished rounds before a later step of a long turn: one whole batch, or nothing (C-6).
 
-    Only under pressure: from `mark` tokens of context on, and where it frees `demote_tokens`. `scratchpad` is the
-    running turn as the model sees it, `record` the same messages as the history will have them.
+    Only under pressure: from `mark` tokens of context on, and where it frees `demote_tokens`. The running turn itself,
+    `scratchpad`, stays as it is (R-2); what it touches belongs to the working set.
     """
-    if context_tokens < mark or len(scratchpad) != len(record):
+    if context_tokens < mark:
         return ()
-    shown, kept = [*past, *scratchpad], [*past, *record]
-    stays = _working_set(shown, size, NEWEST_IN_TURN, context_tokens)
+    stays = _working_set([*past, *scratchpad], size, NEWEST_IN_TURN, context_tokens)
     # The lines are made only when a batch is in sight: most steps end here.
-    if sum(size(message) for message in _open(shown, already, stays)) < demote_tokens:
+    if sum(size(message) for message in _open(past, already, stays)) < demote_tokens:
         return ()
-    gains = _gains(shown, kept, already, size, keep=stays)
+    gains = _gains(past, past, already, size, keep=stays)
     return tuple(gains) if sum(gains.values()) >= demote_tokens else ()
 
 

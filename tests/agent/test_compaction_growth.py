@@ -1,0 +1,140 @@
+"""A compaction that begins by itself comes down or says why not, and then waits until the view has grown (K-8, W-2)."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+from codelaw.domain.checkpoints import CompactionReport
+from tests.agent.conftest import Bench
+from tests.agent.talking import ask, filler, fine, phases, reports, said, small, usage
+
+WINDOW = 32_000
+LOW_WATER = 12_800
+TENTH = WINDOW // 10
+KEEPING_TEN: dict[str, Any] = {"model": {"contextWindow": WINDOW}, "context": {"keepRounds": 10}}
+
+
+async def long_turns(bench: Bench, numbers: range, *, size: int = 6_000, chat: str | None = None) -> str:
+    """Turns of two messages of that many characters each, counted honestly by the vendor."""
+    for number in numbers:
+        bench.vendor.play(bench.finish(f"ANSWERCANARY{number}Z {filler(size, number)}", chunk=4_000))
+        result = await bench.turn(f"{ask(number)} {filler(size, number)}", chat)
+        assert result.stop_reason == "finished", result.error
+        chat = result.chat_id
+    assert chat is not None
+    return chat
+
+
+def spaced(told: list[CompactionReport]) -> None:
+    """None of them came before the view had grown by a tenth since the one before, but for those in danger."""
+    for before, after in pairwise(told):
+        if after.reason != "overflow":
+            assert after.tokens_before - before.tokens_after >= TENTH, (before, after)
+
+
+def explained(told: list[CompactionReport]) -> None:
+    """Each came down to the low-water mark or says what keeps it from there, with sizes."""
+    for report in told:
+        if report.tokens_after > LOW_WATER:
+            assert f"could not come down to {LOW_WATER}" in report.message, report
+            assert "newest" in report.message
+            assert "your message" in report.message
+
+
+async def test_sixty_turns_of_long_messages_in_a_small_window_are_compacted_now_and_then(bench: Bench):
+    """Two messages of 6 000 characters a turn: three turns fill what lies between the low-water mark and the window."""
+    summariser = await small(bench, **KEEPING_TEN)
+    chat = await long_turns(bench, range(30))
+    await bench.reopen(**KEEPING_TEN)
+    await long_turns(bench, range(30, 60), chat=chat)
+    fine(bench)
+    told = reports(bench)
+    assert len(summariser.asked) <= 60 // 3
+    assert sum(report.compacted for report in told) == len(summariser.asked) > 10
+    assert phases(bench).count("started") <= 2 * 60 // 3
+    spaced(told)
+    explained(told)
+
+
+async def test_rounds_that_must_stay_hold_the_view_up_and_the_next_compaction_waits_also_after_a_restart(bench: Bench):
+    """Ten rounds of one long answer each pass the mark: each new round was archived at once, by a call of its own."""
+    summariser = await small(bench, **KEEPING_TEN)
+    chat = None
+    for number in range(24):
+        bench.vendor.play(bench.finish(f"ANSWERCANARY{number}Z {filler(6_000, number)}", chunk=4_000))
+        chat = (await bench.turn(ask(number), chat)).chat_id
+        if number % 2:
+            await bench.reopen(**KEEPING_TEN)
+    fine(bench)
+    told = reports(bench)
+    assert 1 <= len(summariser.asked) <= 7, [report.reason for report in told]
+    spaced(told)
+    explained(told)
+
+
+async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_at_every_turn(bench: Bench):
+    await small(bench, **KEEPING_TEN)
+    chat = await long_turns(bench, range(5), size=6_900)
+    for number in range(5, 8):
+        bench.vendor.play(bench.finish("short", usage=usage(26_000)))
+        await bench.turn(ask(number), chat)
+        if number == 6:
+            await bench.reopen(**KEEPING_TEN)
+    (report,) = reports(bench)
+    assert (report.compacted, report.reason) == (False, "rounds_not_enough")
+    explained([report])
+    assert "the newest 6 rounds (context.keepRounds keeps them)" in report.message
+
+
+async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: Bench):
+    await small(bench)
+    chat = None
+    for number in range(10):
+        bench.vendor.play(bench.finish(f"ANSWERCANARY{number}Z {filler(5_400, number)}", chunk=4_000))
+        chat = (await bench.turn(ask(number), chat)).chat_id
+    assert chat is not None
+    assert (await bench.session.compact(chat)).compacted
+    await bench.session.restore(chat, None)
+    bench.events.clear()
+    bench.vendor.play(bench.act("LS", {}), bench.finish("x", usage=usage(26_000)), bench.finish("y"))
+    await bench.turn(ask(10), chat)
+    await bench.reopen(model={"contextWindow": WINDOW}, context={"keepRounds": 4})
+    await bench.turn(ask(11), chat)
+    assert phases(bench) == []
+    assert said(bench.sent()).count("ANSWERCANARY0Z") == 1
+    await long_turns(bench, range(12, 14), chat=chat)
+    assert any(report.compacted for report in reports(bench)), "once it has grown it is compacted"
+    fine(bench)
+
+
+async def test_a_turn_that_was_compacted_while_it_ran_has_not_grown_when_it_became_a_round(bench: Bench):
+    """Its results are shorter now, and the usage of its last answer speaks of what is gone."""
+    lines = "".join(f"NUMBERED{line} and some words that follow it\n" for line in range(2_000))
+    (bench.root / "long.txt").write_text(lines)
+    summariser = await small(bench, context={"keepRounds": 1})
+    chat = await long_turns(bench, range(3), size=3_000)
+    commands = [bench.act("Grep", {"pattern": f"NUMBERED{digit}"}) for digit in range(1, 8)]
+    bench.vendor.play(*commands, bench.finish("found"))
+    assert (await bench.turn(ask(3), chat)).answer == "found"
+    assert [(report.reason, report.compacted) for report in reports(bench)] == [("threshold", True)]
+    bench.vendor.play(bench.finish("x", times=0))
+    for number in range(4, 7):
+        await bench.turn(ask(number), chat)
+        await bench.reopen(model={"contextWindow": WINDOW}, context={"keepRounds": 1})
+    assert len(summariser.asked) == len(reports(bench)) == 1
+    fine(bench)
+
+
+async def test_a_window_that_has_become_smaller_is_met_although_the_last_compaction_was_just_now(bench: Bench):
+    await small(bench, model={"contextWindow": 64_000})
+    chat = await long_turns(bench, range(12), size=5_000)
+    first = reports(bench)
+    bench.vendor.window = 20_000
+    await bench.reopen(model={"contextWindow": 20_000}, context={"keepRounds": 4})
+    await long_turns(bench, range(12, 16), chat=chat, size=5_000)
+    fine(bench)
+    assert not any(request.overflowed for request in bench.vendor.messages)
+    assert any(report.compacted for report in reports(bench)[len(first) :])
+    assert json.dumps(bench.sent()["messages"]).count("ASKCANARY15Z") == 1
