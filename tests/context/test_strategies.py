@@ -122,9 +122,37 @@ def test_recents_are_whole_rounds_between_the_least_and_the_most_messages(
     assert numbers == list(range(30 - kept, 30))
 
 
-def test_sliding_window_shows_the_newest_rounds():
-    assert shown(chat(50), Selection("sliding-window")) == list(range(30, 50))
-    assert shown(chat(50), Selection("sliding-window", rounds=3)) == [47, 48, 49]
+def test_a_sliding_window_without_a_summary_shows_the_newest_rounds():
+    assert shown(chat(50), Selection("sliding-window", summary=False)) == list(range(30, 50))
+    assert shown(chat(50), Selection("sliding-window", summary=False, rounds=3)) == [47, 48, 49]
+
+
+@pytest.mark.parametrize("covers", [0, 9, 25, 38, 40, 47])
+def test_a_sliding_window_begins_where_its_summary_ends(covers: int):
+    """No round is in both, and none in neither, whether the summary runs ahead or lags behind."""
+    thread = ThreadSummary("so far", f"t{covers}", 0.0)
+    transcript = chat(50).summarised(thread)
+    assert shown(transcript, Selection("sliding-window", thread=thread)) == list(range(covers + 1, 50))
+    history = project(transcript, Selection("sliding-window", thread=thread))
+    assert not any(entry.name == "not summarised" for entry in history.dropped)
+
+
+def test_a_sliding_window_always_has_the_newest_round_and_all_as_long_as_no_summary_speaks_of_them():
+    thread = ThreadSummary("so far", "t49", 0.0)
+    assert shown(chat(50).summarised(thread), Selection("sliding-window", thread=thread)) == [49]
+    assert shown(chat(25), Selection("sliding-window")) == list(range(25))
+    assert shown(chat(0), Selection("sliding-window")) == []
+
+
+def test_a_sliding_window_begins_where_its_summary_ends_also_behind_archived_and_withdrawn_rounds():
+    thread = ThreadSummary("so far", "t9", 0.0)
+    selection = Selection("sliding-window", thread=thread)
+    transcript = chat(30).summarised(thread)
+    assert shown(transcript.without("t12"), selection) == [10, 11, *range(13, 30)]
+    archive = Message("s", "t19", "summary", "ARCHIVE")
+    cut = transcript.reshaped(Checkpoint("c", "t20", 0.0, 20, archive), ())
+    assert shown(cut, selection) == list(range(20, 30))
+    assert "ARCHIVE" in project(cut, selection).summaries.text, "what lies between stands in the archive's summary"
 
 
 @pytest.mark.parametrize("name", ["summary+recent", "sliding-window"])
@@ -134,7 +162,7 @@ def test_the_rolling_summary_stands_before_the_rounds_and_older_archives_are_par
     transcript = transcript.reshaped(Checkpoint("c", "t5", 0.0, 5, archive), ())
     before = project(transcript, Selection(name))
     assert [message.content for message in before.summaries.messages] == ["ARCHIVE"]
-    assert any(entry.name == "not summarised" for entry in before.dropped)
+    assert any(entry.name == "not summarised" for entry in before.dropped) == (name == "summary+recent")
     thread = ThreadSummary("what was said so far", "t19", 0.0)
     transcript = transcript.summarised(thread)
     history = project(transcript, Selection(name, thread=thread))

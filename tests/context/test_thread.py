@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.sections import text_section
 from codelaw.context.strategies import round_tokens
-from codelaw.context.thread import due, is_request, limit, request_texts, unsummarised
+from codelaw.context.thread import Window, due, is_request, limit, request_texts, unsummarised
 from codelaw.domain.checkpoints import Checkpoint, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox
@@ -71,6 +75,40 @@ def test_what_was_archived_before_the_first_one_is_its_beginning():
     assert asked_in(part.said) == [5, 6, 7, 8, 9]
     later = due(transcript.summarised(ThreadSummary("x", "t2", 0.0)), recent_min=4, above=10, room=10_000)
     assert asked_in(later.said) == [3, 4, 5, 6, 7, 8, 9], "nothing falls between two summaries"
+
+
+def test_a_summary_is_due_as_soon_as_the_window_behind_it_has_no_room_for_what_it_does_not_know():
+    transcript, nine = chat(10), Window(9, 10**9)
+    assert due(transcript, recent_min=4, above=10**9, room=10_000) is None
+    assert due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(10, 10**9)) is None
+    assert asked_in(due(transcript, recent_min=4, above=10**9, room=10_000, window=nine).said) == list(range(8))
+    one = round_tokens(rounds(transcript.messages)[-1])
+    assert due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, 10 * one)) is None
+    part = due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, 9 * one))
+    assert part.covers == "t7"
+    tight = due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, one))
+    assert tight.covers == "t8", "of the newest messages only those for which the window has room stay out of it"
+    assert due(chat(1), recent_min=4, above=0, room=10_000, window=Window(20, 1)) is None
+
+
+@given(
+    words=st.lists(st.integers(1, 400), min_size=1, max_size=30),
+    most=st.integers(1, 12),
+    share=st.integers(1, 3_000),
+    recent_min=st.integers(0, 8),
+)
+def test_with_summaries_written_in_time_no_round_falls_between_summary_and_window(words, most, share, recent_min):
+    transcript = Transcript()
+    for number, count in enumerate(words):
+        transcript = transcript.ended(chat(1, count).messages, f"t{number}", 0.0)
+        said = tuple(replace(one, id=f"{one.id}_{number}", turn_id=f"t{number}") for one in transcript.messages[-2:])
+        transcript = replace(transcript, messages=(*transcript.messages[:-2], *said))
+        window = Window(most, share)
+        while (part := due(transcript, recent_min=recent_min, above=2_000, room=10**9, window=window)) is not None:
+            transcript = transcript.summarised(ThreadSummary("so far", part.covers, 0.0))
+        behind = unsummarised(transcript, recent_min=0)
+        assert len(behind) <= max(1, most)
+        assert len(behind) == 1 or sum(map(round_tokens, behind)) <= share
 
 
 def test_withdrawn_turns_are_not_told():

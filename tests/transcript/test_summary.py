@@ -15,8 +15,10 @@ from codelaw.transcript.facts_text import FactLines
 from codelaw.transcript.headings import REQUIRED, heading, sections
 from codelaw.transcript.summary import (
     BadSummary,
+    Border,
     archive_text,
     assemble,
+    border,
     check,
     instruction,
     is_instruction,
@@ -260,6 +262,38 @@ def test_the_instruction_is_known_again_whatever_its_size():
 def test_the_code_knows_all_headings_of_the_instruction():
     text = instruction(limit_tokens=1_000, dialect="native")
     assert [name for line in text.split("\n") if (name := heading(line))] == ["title", *REQUIRED, "files"]
+
+
+def asked(*texts: str) -> list[Message]:
+    """A user message of each text, with an answer; a tool's result says the same and is nobody's message."""
+    shown: list[Message] = []
+    for number, text in enumerate(texts):
+        shown.append(Message(f"q{number}", f"t{number}", "user", text))
+        shown.append(Message(f"r{number}", f"t{number}", "tool", text))
+        shown.append(Message(f"a{number}", f"t{number}", "assistant", "done"))
+    return shown
+
+
+def test_the_end_of_an_archive_is_named_by_its_place_among_messages_that_begin_alike():
+    shown = asked("build it", "go on", "go  on", "and test it", "go on", "go on")
+    where = border(shown, 3 * 4)
+    assert where == Border("go on", 2, 3, 4)
+    text = instruction(limit_tokens=1_000, dialect="native", border=where)
+    assert 'begins with "go on"; 4 messages of the user begin so, and it is number 3 of them, counted from the' in text
+    assert "the last 2 turns of the user, stay" in text
+
+
+def test_a_message_whose_beginning_stands_once_is_named_by_it_alone():
+    long = "the same first words " * 6
+    where = border(asked("build it", f"{long} one", f"{long} two", "at last"), 3 * 3)
+    assert where == Border("at last", 1)
+    assert "counted from the top" not in instruction(limit_tokens=1_000, dialect="native", border=where)
+    assert border(asked("x", f"{long} one", f"{long} two"), 3) == Border(long[:120].rstrip() + " ", 2, 1, 2)
+
+
+def test_without_an_end_that_can_be_named_there_is_none():
+    assert border(asked("x", "y"), 6) is None
+    assert border(asked("x", " \n"), 3) is None
 
 
 # --- the document

@@ -19,7 +19,7 @@ from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.templates.render import render
 from codelaw.transcript.rounds import Round, rounds
-from codelaw.transcript.summary import BadSummary, Sizes, check, instruction
+from codelaw.transcript.summary import BadSummary, Border, Sizes, border, check, instruction
 
 if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
@@ -74,12 +74,12 @@ class Summariser:
         """Requests that begin as the chat's last ones did (L1, L2, summaries, rounds), and their instruction (K-4)."""
         ground = self.ground
         summaries = history.summaries.messages if history.summaries else ()
-        shown, until, kept = archived, "", 0
+        shown, until = archived, None
         last = history.rounds.messages[-1].turn_id if history.rounds else ""
         sent = [message for message in history.rounds.messages if message.turn_id != last] if history.rounds else []
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
-            stays = sent[len(archived) :]
-            shown, until, kept = sent, stays[0].content, len({message.turn_id for message in stays})
+            until = border(sent, len(archived))
+            shown = sent if until is not None else archived
         past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law())
 
         def spell(instructed: Message) -> ModelRequest:
@@ -89,7 +89,7 @@ class Summariser:
                 view, model=ground.model_name, max_tokens=self.sizes.max_tokens, toolbox=ground.toolbox
             )
 
-        return spell, partial(self._instruction, until, kept)
+        return spell, partial(self._instruction, until)
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
         """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
@@ -174,10 +174,8 @@ class Summariser:
         self.spent += reply.usage
         return reply
 
-    def _instruction(self, until: str = "", kept: int = 0) -> str:
-        return instruction(
-            limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, until=until, kept=kept
-        )
+    def _instruction(self, until: Border | None = None) -> str:
+        return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, border=until)
 
     def _must_fit(self, tokens: int, window: int) -> None:
         if self.ground.corrected(tokens) + self.sizes.max_tokens > window:

@@ -14,7 +14,7 @@ from codelaw.agent.selecting import estimated
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.sections import text_section
 from codelaw.context.strategies import SUMMARISED, resolve
-from codelaw.context.thread import Due, due, limit, request_texts
+from codelaw.context.thread import Due, Window, due, limit, request_texts
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -118,8 +118,12 @@ class _Job:
         shape = self.ground.shape
         limit_tokens = limit(self.ground.budget.share("summary"))
         room = max(1_000, estimated(self.ground, self.ground.summary_window) // 2 - limit_tokens * _OUTPUT)
+        window = None
+        if resolve(shape.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
+            recent = estimated(self.ground, self.ground.budget.share("recent"))
+            window = Window(shape.window_rounds, recent // 2)
         part = await asyncio.to_thread(
-            due, self.seen, recent_min=shape.recent_min, above=shape.summarise_above, room=room
+            due, self.seen, recent_min=shape.recent_min, above=shape.summarise_above, room=room, window=window
         )
         if part is None:
             return

@@ -77,7 +77,7 @@ def build_context(
         last: messages that `last-n` shows.
         recent_min: messages that stay beside a summary or spans.
         recent_max: messages at most, in whole rounds.
-        window: rounds of the `sliding-window`.
+        window: rounds of the `sliding-window` without a summary; with one it begins where the summary ends.
         span_top_k: hits that are followed.
         span_radius: messages on either side of a hit.
         span_share: of what is left of the budget, for spans.
@@ -114,6 +114,7 @@ def build_context(
         chosen_strategy,
         strategy == "auto",
         summary_room=room,
+        summary=bool(summary) or chosen_strategy != "sliding-window",
         last=last,
         recent_min=recent_min,
         recent_max=recent_max,

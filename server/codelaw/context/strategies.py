@@ -46,7 +46,7 @@ class Selection:
     """Messages that stay whatever `recent_max` says."""
     recent_max: int = 20
     rounds: int = 20
-    """Of the sliding window."""
+    """Of the sliding window, where no rolling summary says where it begins."""
     summary: bool = True
     """Whether a rolling summary is wanted."""
     thread: ThreadSummary | None = None
@@ -138,8 +138,15 @@ def span_retrieval(material: Material, selection: Selection) -> Chosen:
 
 
 def sliding_window(material: Material, selection: Selection) -> Chosen:
-    """The rolling summary, and the newest rounds."""
-    return _summarised(material, selection, material.rounds[-max(1, selection.rounds) :])
+    """The rolling summary, and every round behind it: none is in neither, and none in both.
+
+    The newest stays in any case. Without a rolling summary in sight the newest rounds stand alone.
+    """
+    rounds = material.rounds
+    if not selection.summary:
+        return _summarised(material, selection, rounds[-max(1, selection.rounds) :])
+    covered = material.covered if material.thread is not None else 0
+    return _summarised(material, selection, rounds[min(covered, max(0, len(rounds) - 1)) :])
 
 
 STRATEGIES: Mapping[Resolved, Callable[[Material, Selection], Chosen]] = {
@@ -205,6 +212,8 @@ def _summarised(material: Material, selection: Selection, kept: tuple[Round, ...
     summaries = material.archived if thread is None else (*material.uncovered, thread)
     if selection.strategy == "sliding-window":
         why = f"sliding-window shows the newest {selection.rounds} rounds"
+        if thread is not None:
+            why = "they are in the rolling summary, behind which sliding-window begins"
     else:
         why = f"summary+recent shows the newest {selection.recent_max} messages"
     shown = _within(material.rounds, selection, Chosen(summaries, kept), why)

@@ -26,6 +26,15 @@ _CHARACTERS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """What a sliding window shows at most behind its summary."""
+
+    rounds: int
+    room: int
+    """Estimated tokens."""
+
+
+@dataclass(frozen=True, slots=True)
 class Due:
     """What is summed up next."""
 
@@ -38,25 +47,34 @@ class Due:
     messages: int
 
 
-def unsummarised(transcript: Transcript, *, recent_min: int) -> tuple[Round, ...]:
-    """The rounds that no rolling summary knows, without the newest that hold `recent_min` messages."""
+def unsummarised(transcript: Transcript, *, recent_min: int, window: Window | None = None) -> tuple[Round, ...]:
+    """The rounds that no rolling summary knows, without the newest that hold `recent_min` messages.
+
+    With a `window` only as many of the newest as it has room for, but at least the very newest, which it always shows.
+    """
     summary, turns = transcript.thread, transcript.turns
     if summary is None or summary.covers not in turns:
         waiting = rounds(transcript.shown)
     else:
         last = turns[summary.covers]
         waiting = rounds([one for one in transcript.unwithdrawn if turns[one.turn_id] > last])
-    return waiting[: len(waiting) - len(newest(waiting, at_least=recent_min))]
+    stay = len(newest(waiting, at_least=recent_min))
+    if window is not None:
+        stay = min(max(1, stay), _shown(waiting, window))
+    return waiting[: len(waiting) - stay]
 
 
-def due(transcript: Transcript, *, recent_min: int, above: int, room: int) -> Due | None:
+def due(transcript: Transcript, *, recent_min: int, above: int, room: int, window: Window | None = None) -> Due | None:
     """What to sum up now; None while it has no more than `above` tokens (B-3).
 
-    At most `room` tokens at once, the oldest first; the next turn goes on from there. A round that is longer by itself
-    loses the middle of its messages.
+    A sliding `window` begins where the summary ends: it is due as well as soon as the window has no room for all that
+    the summary does not know. At most `room` tokens at once, the oldest first; the next turn goes on from there. A
+    round that is longer by itself loses the middle of its messages.
     """
-    waiting = unsummarised(transcript, recent_min=recent_min)
-    if sum(map(round_tokens, waiting)) <= above:
+    waiting = unsummarised(transcript, recent_min=recent_min, window=window)
+    behind = unsummarised(transcript, recent_min=0)
+    over = window is not None and _shown(behind, window) < len(behind)
+    if not waiting or (sum(map(round_tokens, waiting)) <= above and not over):
         return None
     texts: list[str] = []
     used = messages = 0
@@ -72,6 +90,17 @@ def due(transcript: Transcript, *, recent_min: int, above: int, room: int) -> Du
         used += tokens
         messages += len(round_.messages)
     return Due(_before(transcript), "\n\n".join(texts), waiting[len(texts) - 1].turn_id, messages)
+
+
+def _shown(waiting: Sequence[Round], window: Window) -> int:
+    """How many of the newest rounds a sliding window shows; the newest in any case."""
+    shown = used = 0
+    for round_ in reversed(waiting[len(waiting) - window.rounds if len(waiting) > window.rounds else 0 :]):
+        used += round_tokens(round_)
+        if shown and used > window.room:
+            break
+        shown += 1
+    return shown
 
 
 def limit(budget_share: int) -> int:

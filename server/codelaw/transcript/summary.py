@@ -16,7 +16,18 @@ from codelaw.transcript.headings import Sections, sections
 from codelaw.transcript.identifiers import index
 from codelaw.transcript.summary_check import BadSummary, check
 
-__all__ = ["BadSummary", "Sizes", "archive_text", "assemble", "check", "instruction", "is_instruction", "sizes"]
+__all__ = [
+    "BadSummary",
+    "Border",
+    "Sizes",
+    "archive_text",
+    "assemble",
+    "border",
+    "check",
+    "instruction",
+    "is_instruction",
+    "sizes",
+]
 
 _FIXED = 150
 """Tokens of the headings and sentences around what a summary says."""
@@ -31,6 +42,9 @@ _AT_LENGTH = 10_000
 """Tokens of facts that nobody bounded."""
 _WORDS = 0.35
 """Words of a text about code that make a token, careful: a model told its limit passes it a little."""
+
+_OPENING = 120
+"""Characters by which a message is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +74,49 @@ def sizes(window: int, index_tokens: int) -> Sizes:
     return Sizes(model, model * 3 // 2, room - model, max(0, min(index_tokens, window // _INDEX_SHARE)))
 
 
-def instruction(*, limit_tokens: int, dialect: str, until: str = "", kept: int = 0) -> str:
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Where the archive ends in a conversation that goes on (K-4)."""
+
+    opening: str
+    """How the first user message begins that stays."""
+    kept: int
+    """User turns that stay."""
+    place: int = 1
+    """Which of the user messages that begin so it is, from 1."""
+    times: int = 1
+    """How many there are."""
+
+
+def border(shown: Sequence[Message], archived: int) -> Border | None:
+    """The border behind the first `archived` messages of what a summary call shows; None when nothing stays.
+
+    Messages such as "go on" stand in a chat many times, so that their place among their like is told.
+    """
+    if archived >= len(shown) or not (opening := _opening(shown[archived].content)):
+        return None
+    alike = [place for place, one in enumerate(shown) if one.role == "user" and _opening(one.content) == opening]
+    place = sum(one <= archived for one in alike)
+    return Border(opening, len({one.turn_id for one in shown[archived:]}), max(1, place), max(1, len(alike)))
+
+
+def instruction(*, limit_tokens: int, dialect: str, border: Border | None = None) -> str:
     """The last user message of a summary call; `limit_tokens` is `Sizes.model_tokens`.
 
-    When the call shows more than is archived, `until` is how the first of the `kept` user turns begins that stay.
+    A `border` is given when the call shows more than is archived.
     """
     words = max(50, int(limit_tokens * _WORDS) // 10 * 10)
-    return render("summary", words=words, dialect=dialect, until=harmless(" ".join(until.split())[:120]), kept=kept)
+    until = harmless(border.opening) if border is not None else ""
+    return render("summary", words=words, dialect=dialect, until=until, border=border)
+
+
+def _opening(text: str) -> str:
+    return " ".join(text.split())[:_OPENING]
 
 
 def is_instruction(text: str) -> bool:
     """Whether a user message is the instruction of a summary call, in whatever dialect and size."""
-    return text.startswith(render("summary", words=0, dialect="native", until="", kept=0).partition("\n\n")[0])
+    return text.startswith(render("summary", words=0, dialect="native", until="", border=None).partition("\n\n")[0])
 
 
 def by_characters(text: str) -> int:
