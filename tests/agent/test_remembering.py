@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.agent import remembering
+from codelaw.agent import question_vectors, remembering
 from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
@@ -146,10 +146,14 @@ async def test_an_embedder_that_hangs_leaves_the_words(memory, lens, attic):
     beside = await hurried(memory)
     assert names(beside) == ["profile", "memories"]
     assert len(beside.notices) == 1
-    assert "embedder" in beside.notices[0].message
+    assert beside.notices[0].code == "embedder_slow"
+    assert "memory.timeoutMs" in beside.notices[0].message
     await asyncio.sleep(0.01)
-    assert (lens.running, attic.hangs) == (0, False), "it was cancelled"
-    assert (await hurried(memory)).notices == (), "told once in a session"
+    assert (lens.running, attic.hangs) == (1, False), "its answer will be of use, and words are looked up meanwhile"
+    assert (await hurried(memory, "walrus party")).notices == (), "told once in a chat"
+    assert lens.asked == ["walrus"], "nothing piles up behind it"
+    other = replace(memory, places=replace(HERE, session="c2"))
+    assert [notice.code for notice in (await hurried(other)).notices] == ["embedder_slow"], "and in every chat"
 
 
 async def test_an_embedder_that_will_not_be_cancelled_is_left_behind(memory, lens):
@@ -272,8 +276,8 @@ async def test_what_is_another_users_is_not_there(memory, shelf):
 
 async def test_of_a_long_question_both_ends_are_embedded(memory, lens):
     await memory.beside("begin " + "x" * 100_000 + " end")
-    (looked,) = lens.asked
-    assert len(looked) == remembering.LOOKED_AT + 1
+    looked = lens.asked[0]
+    assert len(looked) == question_vectors.LOOKED_AT + 1
     assert (looked[:5], looked[-3:]) == ("begin", "end")
 
 

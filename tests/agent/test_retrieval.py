@@ -78,8 +78,7 @@ async def test_an_embedder_that_hangs_is_not_waited_for(index):
     embedder = Compass(hangs=True)
     found = await Retriever(index, embedder, patience=0.01).hits("c1", "parser", top_k=5)
     assert {hit.message_id for hit in found.hits} == {"m0", "m3", "m4"}
-    assert "0.01 s" in found.words_only
-    assert embedder.cancelled == 1
+    assert ("10 ms" in found.words_only, found.late) == (True, True)
 
 
 async def test_a_floor_drops_what_is_less_similar_and_only_that(index):
@@ -102,9 +101,12 @@ async def test_a_chat_that_is_gone_has_no_messages(index):
 
 async def test_a_cancel_stops_the_search(index):
     embedder = Compass(hangs=True)
-    searching = asyncio.create_task(Retriever(index, embedder, patience=60.0).hits("c1", "parser", top_k=5))
+    retriever = Retriever(index, embedder, patience=60.0)
+    searching = asyncio.create_task(retriever.hits("c1", "parser", top_k=5))
     await asyncio.sleep(0.01)
     searching.cancel()
     with pytest.raises(asyncio.CancelledError):
         await searching
+    retriever.questions.close()
+    await asyncio.sleep(0.01)
     assert embedder.cancelled == 1

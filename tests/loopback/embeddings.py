@@ -69,6 +69,8 @@ class LoopbackEmbeddings:
         self.longest = longest
         """Characters of a text that fit into the model's context."""
         self.encoding = encoding
+        self.delay: Callable[[Sequence[str]], float] = lambda _: 0.0
+        """Seconds until texts are answered."""
         self.requests: list[Asked] = []
         self.embedded: list[str] = []
         """Every text that got a vector, in order."""
@@ -110,7 +112,7 @@ class LoopbackEmbeddings:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         answer = self.script.pop(0) if self.script else Answer()
-        await asyncio.sleep(answer.wait)
+        await asyncio.sleep(answer.wait + self.delay(asked.texts))
         if answer.broken == "hang":
             await reader.read(1)
             return False

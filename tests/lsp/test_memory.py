@@ -24,7 +24,7 @@ async def test_an_entry_is_saved_listed_found_changed_and_forgotten(client: RawC
     assert ([one["id"] for one in rest["memories"]], "nextCursor" in rest) == (["m2"], False)
     assert (await client.command("codelaw.memory.list", {"scope": "project"}))["memories"][0]["id"] == "m2"
     (found,) = (await client.request(SEARCH, {"query": "Sundays"}))["memories"]
-    assert (found["id"], found["similarity"], found["score"]) == ("m2", 0.1235, 0.5)
+    assert (found["id"], found["similarity"], found["score"], found["relevance"]) == ("m2", 0.1235, 0.5, 0.12)
     changed = await client.request(UPDATE, {"id": "m2", "text": "Builds run daily", "scope": None})
     assert (changed["text"], changed["scope"]) == ("Builds run daily", "project")
     assert await client.request(FORGET, {"id": "m2"}) == {"forgotten": True}

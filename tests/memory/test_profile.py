@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 from codelaw.context.tokens import estimate
-from codelaw.domain.memories import Memory
-from codelaw.memory.profile import PROFILE_TOKENS, profile
+from codelaw.domain.memories import Category, Memory
+from codelaw.memory.capture import DEFAULT_CATEGORY
+from codelaw.memory.profile import PROFILE_TOKENS, PROJECT_CATEGORIES, USER_CATEGORIES, profile
 
 
 def of_user(id_, text="The user likes tea.", **changes):
@@ -12,7 +14,7 @@ def of_user(id_, text="The user likes tea.", **changes):
 
 
 def of_project(id_, text="The project is a server.", **changes):
-    return replace(Memory(id_, text, "context", "project", "p", 0.8, 100.0), **changes)
+    return replace(Memory(id_, text, "decision", "project", "p", 0.8, 100.0), **changes)
 
 
 def ids(block):
@@ -30,7 +32,7 @@ def test_user_and_project_stand_apart():
         "The user:",
         "- preference: The user likes tea.",
         "This project:",
-        "- context: The project is a server.",
+        "- decision: The project is a server.",
         "</remembered-profile>",
     ]
     assert "no instruction" in block.text
@@ -50,13 +52,14 @@ def test_the_surest_stand_first_and_among_equals_the_newest():
 
 
 def test_only_the_right_scopes_and_categories_describe_somebody():
-    user = [
-        of_user(kind, category=kind)
-        for kind in ("skill", "habit", "constraint", "fact", "decision", "context", "event")
-    ]
-    project = [of_project(kind, category=kind) for kind in ("constraint", "decision", "fact", "preference", "habit")]
+    user = [of_user(kind, category=kind) for kind in get_args(Category)]
+    project = [of_project(kind, category=kind) for kind in get_args(Category)]
     known = ids(profile([*user, of_project("x")], [*project, of_user("y")], estimate))
-    assert sorted(known) == ["constraint", "constraint", "decision", "fact", "fact", "habit", "skill"]
+    assert sorted(known) == ["constraint", "constraint", "decision", "habit", "preference", "skill"]
+
+
+def test_the_category_of_what_is_saved_without_one_is_in_no_profile():
+    assert DEFAULT_CATEGORY not in {*USER_CATEGORIES, *PROJECT_CATEGORIES}
 
 
 def test_it_stays_below_500_tokens_and_neither_crowds_out_the_other():

@@ -73,7 +73,7 @@ def test_the_block_is_data_in_whole_entries_below_its_limit():
     assert block.text.startswith("<remembered>\n")
     assert block.text.endswith("\n</remembered>")
     assert "no instruction" in block.text
-    assert block.text.count("\n- preference (user): ") == 2
+    assert block.text.count("\n- preference (user, relevance 0.") == 2
     assert "x" * 600 in block.text
     assert shown(()).text == ""
 

@@ -145,3 +145,28 @@ async def test_ask_mode_searches_and_saves_nothing(start: Start, vendor: Loopbac
     system = json.dumps(vendor.messages[0].json["system"])
     assert "memory_search[" in system
     assert "memory_save[" not in system
+
+
+async def test_what_has_nothing_in_common_with_a_question_does_not_stand_beside_it(
+    start: Start, vendor: LoopbackVendor
+):
+    entries = [
+        "The user prefers tabs over spaces in Go files",
+        "The project uses pnpm, never npm",
+        "Deploys go to Frankfurt every time the tests are green",
+        "用户喜欢喝加柠檬的绿茶",
+        "Người dùng nghỉ phép từ ngày 3 đến ngày 14 tháng 8",
+    ]
+    questions = ["What is 17 times 23?", "Where do deploys go?", "绿茶里要放什么？"]
+    vendor.script = [VendorReply(text=finish(f"answer {number}")) for number in range(len(questions))]
+    async with start(options=PATIENT) as client:
+        for entry in entries:
+            await client.request("codelaw/memory/save", {"text": entry})
+        for question in questions:
+            await client.request("codelaw/chat/send", {"text": question})
+        found = await client.request("codelaw/memory/search", {"query": "deploys"})
+    shown = [[entry for entry in entries if entry in texts(message.json)] for message in vendor.messages]
+    assert shown == [[], entries[2:3], entries[3:4]]
+    assert "fact (project, relevance 0." in texts(vendor.messages[1].json)
+    assert [one["text"] for one in found["memories"]] == entries[2:3]
+    assert 0 < found["memories"][0]["relevance"] <= 1

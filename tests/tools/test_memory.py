@@ -78,7 +78,7 @@ async def test_a_search_gives_texts_as_data(run):
     result = await run("memory_search", Notebook([Recalled(odd, 0.123, 0.6)]), query="tabs", limit=3)
     (found,) = result.data["memories"]
     assert found["text"] == "a [user] &lt;system-reminder>b"
-    assert (found["similarity"], found["saved"][:4]) == (0.12, "1970")
+    assert (found["relevance"], found["saved"][:4]) == (0.12, "1970")
     empty = await run("memory_search", Notebook([]), query="tabs")
     assert (empty.data["total"], empty.text) == (0, "Nothing like it is remembered.")
 

@@ -7,6 +7,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codelaw.agent.question_vectors import late_message
+from codelaw.agent.remembering import SLOW
 from codelaw.agent.selecting import select, span_budget
 from codelaw.context.sections import message_tokens
 from codelaw.context.spans import spans_fragment
@@ -47,7 +49,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class BesideGatherer:
-    """Gathers for one turn of one chat. What fails or is late is left out, and told once in a session (B-8)."""
+    """Gathers for one turn of one chat. What fails or is late is left out, and told once in a chat (B-8)."""
 
     past: Past
     memory: ChatMemory
@@ -63,7 +65,12 @@ class BesideGatherer:
             remembering = both.create_task(self.memory.beside(typed, used=used))
             finding = both.create_task(self._found(typed, asked, ground, law))
         remembered, found = remembering.result(), finding.result()
-        return Beside((*remembered.fragments, *found.fragments), (*remembered.notices, *found.notices), found.dropped)
+        missing = () if used else tuple(Dropped("memories", notice.message) for notice in remembered.notices)
+        return Beside(
+            (*remembered.fragments, *found.fragments),
+            (*remembered.notices, *(one for one in found.notices if not used or not self.memory.told_before(one.code))),
+            (*missing, *found.dropped),
+        )
 
     async def _found(self, typed: str, asked: Message, ground: Ground, law: str) -> Beside:
         try:
@@ -71,7 +78,7 @@ class BesideGatherer:
         except Exception:  # noqa: BLE001 - what is found is a gift: a bug takes none of the turn (B-8)
             _log.exception("retrieval failed")
             notice = _missing("it failed inside; the log says why")
-            return Beside(notices=self._once(notice), dropped=(Dropped("spans", notice.message),))
+            return Beside(notices=(notice,), dropped=(Dropped("spans", notice.message),))
 
     async def _spans(self, typed: str, asked: Message, ground: Ground, law: str) -> Beside:
         if ground.shape.strategy not in {"span-retrieval", "auto"}:
@@ -88,7 +95,7 @@ class BesideGatherer:
             return Beside()  # nothing is old
         found = await self._hits(typed, shown | away)
         if isinstance(found, Notice):
-            return Beside(notices=self._once(found), dropped=(Dropped("spans", found.message),))
+            return Beside(notices=(found,), dropped=(Dropped("spans", found.message),))
         dropped = [Dropped("vectors", f"found by words only: {found.words_only}")] if found.words_only else []
         fragment, told = await asyncio.to_thread(
             spans_fragment,
@@ -98,12 +105,14 @@ class BesideGatherer:
             radius=self.limits.radius,
             budget_tokens=span_budget(ground, **sizes),
         )
+        slow = Notice("warning", SLOW, late_message(found.words_only, self.limits.seconds)) if found.late else None
         if fragment is None:
             dropped.append(Dropped("spans", "nothing that was said earlier speaks of the question"))
         if told.left_out:
             out = f"{told.left_out} spans for which the share of retrieval has no room"
             dropped.append(Dropped("spans over budget", out))
-        return Beside((fragment,) if fragment is not None else (), dropped=tuple(dropped))
+        notices = (slow,) if slow is not None else ()
+        return Beside((fragment,) if fragment is not None else (), notices, tuple(dropped))
 
     async def _hits(self, typed: str, without: frozenset[str]) -> Retrieved | Notice:
         limits = self.limits
@@ -126,13 +135,6 @@ class BesideGatherer:
             searching.cancel()
             self.memory.attic.leave(searching)
         return _missing(why)
-
-    def _once(self, notice: Notice) -> tuple[Notice, ...]:
-        told = self.memory.attic.told
-        if notice.code in told:
-            return ()
-        told.add(notice.code)
-        return (notice,)
 
 
 def _missing(why: str) -> Notice:

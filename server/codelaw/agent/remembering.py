@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from codelaw.agent.question_vectors import Late, QuestionVectors, late_message, looked_at, patience
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
-from codelaw.domain.memories import Category, Memory, MemoryScope, Places, Recalled, Saved
+from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places, Recalled, Saved
 from codelaw.domain.messages import Fragment
 from codelaw.memory import capture, profile
+from codelaw.memory.evidence import evident
 from codelaw.memory.recall import Shown, ranked, shown
 
 if TYPE_CHECKING:
@@ -23,14 +25,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-EMBEDDER_SHARE = 0.5
-"""Of the time for a turn's memories that the embedder may take: afterwards words alone decide."""
 PATIENCE = 5.0
 """Seconds that the embedder has where no turn waits: a save, a search."""
 LEFT_SECONDS = 30.0
 """How long something that was left behind may go on; while it does, no turn waits for memory again."""
-LOOKED_AT = 2_000
-"""Characters of a question that are embedded: its beginning and its end."""
+SLOW = "embedder_slow"
+"""The notice's code."""
 NEIGHBOURS = 30
 """Entries that a new one is compared with."""
 
@@ -63,7 +63,9 @@ class RecallLimits:
 class Attic:
     """What the chats of a session share: which trouble was told, and the work that nobody waits for."""
 
-    told: set[str] = field(default_factory=set[str])
+    told: set[tuple[str | None, str]] = field(default_factory=set[tuple[str | None, str]])
+    """By chat."""
+    questions: QuestionVectors = field(default_factory=QuestionVectors)
     saving: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Two that save the same at once: the second finds what the first saved; what is forgotten is not saved again."""
     _left: set[asyncio.Future[Any]] = field(default_factory=set[asyncio.Future[Any]])
@@ -106,6 +108,7 @@ class Attic:
         """Finish what was begun, as far as that is quick, and cancel the rest."""
         if self._later:
             await asyncio.wait(self._later, timeout=1.0)
+        self.questions.close()
         for work in (*self._left, *self._later):
             work.cancel()
 
@@ -168,12 +171,14 @@ class ChatMemory:
         Raises:
             Refusal: `store_unavailable`.
         """
-        name, vector = await self._vector(_looked_at(query), PATIENCE)
+        end = asyncio.get_running_loop().time() + PATIENCE
+        name, vector = await self._vector(looked_at(query), PATIENCE)
         many = max(50, limit)
         found = await self.store.candidates(
             self.places, query, embedder=name, vector=vector, category=category, limit=many
         )
-        best = ranked(found, limit=limit, category=category, min_similarity=self.limits.min_similarity)
+        fit = await self.fitting(found, query, vector, end - asyncio.get_running_loop().time())
+        best = ranked(fit, limit=limit, category=category, min_similarity=self.limits.min_similarity)
         self._used([one.memory for one in best])
         return best
 
@@ -221,12 +226,12 @@ class ChatMemory:
     async def beside(self, question: str, *, used: bool = True) -> Remembered:
         """What a turn that asks `question` is shown of memory; never raises but for a cancel.
 
-        It takes no longer than the limit: what fails or is late is left out, and told once in a session (B-8).
-        `used` is off for an inspection, after which no model has seen anything.
+        It takes no longer than the limit: what fails or is late is left out, and told once in a chat (B-8).
+        `used` is off for an inspection, after which no model has seen anything, and which is told everything.
         """
         if not self.limits.enabled:
             return Remembered()
-        gathering = _Gathering(self, asyncio.get_running_loop().time() + self.limits.seconds)
+        gathering = _Gathering(self, asyncio.get_running_loop().time() + self.limits.seconds, once=used)
         if self.attic.hangs:
             gathering.trouble("slow", "what took too long is still going on")
             return Remembered(notices=tuple(gathering.notices))
@@ -240,6 +245,23 @@ class ChatMemory:
             recalled[: len(block.memories)],
             tuple(gathering.notices),
         )
+
+    async def fitting(
+        self, found: Sequence[Candidate], question: str, vector: Vector | None, seconds: float
+    ) -> Sequence[Candidate]:
+        """Those that have something in common with the question; `seconds` for measuring an embedder that is new."""
+        embedder = self.embedder()
+        floor = None
+        if embedder is not None and vector is not None and found:
+            floor = await self.attic.questions.floor(embedder, vector, seconds)
+        return await asyncio.to_thread(evident, found, looked_at(question), floor)
+
+    def told_before(self, cause: str) -> bool:
+        """Whether this trouble was told in the chat; from now on it was."""
+        key = self.places.session, cause
+        before = key in self.attic.told
+        self.attic.told.add(key)
+        return before
 
     async def embedded(self, text: str) -> tuple[str, Vector | None]:
         """The name of the embedder and the text's vector; nothing where there is no embedder.
@@ -280,9 +302,10 @@ class ChatMemory:
 class _Gathering:
     """One gathering of memories for a turn, which must be over at `until`, in seconds of the loop's clock."""
 
-    def __init__(self, memory: ChatMemory, until: float) -> None:
+    def __init__(self, memory: ChatMemory, until: float, *, once: bool) -> None:
         self._memory = memory
         self._until = until
+        self._once = once
         self.notices: list[Notice] = []
 
     async def gather(self, question: str) -> tuple[Shown, tuple[Recalled, ...]]:
@@ -294,16 +317,16 @@ class _Gathering:
             return Shown(""), ()  # and no embedder was bothered
         about = asyncio.ensure_future(self._about())
         try:
-            half = (self._until - asyncio.get_running_loop().time()) * EMBEDDER_SHARE
-            name, vector = await self._attempt(memory.embedded(_looked_at(question)), half) or ("", None)
+            name, vector = await self._embedded(question)
             found = await self._attempt(
                 store.candidates(places, question, embedder=name, vector=vector, category=limits.category)
             )
+            fit = await self._attempt(memory.fitting(found or (), question, vector, self._left / 2))
             known = await self._attempt(about) or Shown("")
         finally:
             memory.attic.leave(about)
         recalled = ranked(
-            found or (),
+            fit or (),
             limit=limits.top_k,
             category=limits.category,
             min_similarity=limits.min_similarity,
@@ -312,12 +335,35 @@ class _Gathering:
         return known, recalled
 
     def trouble(self, cause: str, why: str) -> None:
-        """Tell it, unless the same was told before in this session."""
+        """Tell it, unless the same was told before in this chat."""
         _log.warning("memory: %s: %s", cause, why)
-        if cause not in self._memory.attic.told:
-            self._memory.attic.told.add(cause)
-            message = f"The turn goes on without all of its memories: {why}."
-            self.notices.append(Notice("warning", "memory_unavailable", message))
+        self._tell(cause, "memory_unavailable", f"The turn goes on without all of its memories: {why}.")
+
+    def _tell(self, cause: str, code: str, message: str) -> None:
+        if not self._once or not self._memory.told_before(cause):
+            self.notices.append(Notice("warning", code, message))
+
+    @property
+    def _left(self) -> float:
+        return self._until - asyncio.get_running_loop().time()
+
+    async def _embedded(self, question: str) -> tuple[str, Vector | None]:
+        """The question's vector and whose it is; nothing where words must do."""
+        memory = self._memory
+        embedder = memory.embedder()
+        if embedder is None:
+            return "", None
+        try:
+            return embedder.name, await memory.attic.questions.vector(embedder, question, patience(self._left))
+        except Late as late:
+            _log.warning("memory: %s", late)
+            self._tell(SLOW, SLOW, late_message(str(late), memory.limits.seconds))
+        except EmbeddingFailure as failure:
+            self.trouble("embedder", failure.message.rstrip("."))
+        except Exception as bug:  # noqa: BLE001 - a bug in an embedder takes none of the turn (B-8)
+            _log.exception("the embedder failed")
+            self.trouble(type(bug).__name__, "the embedder failed inside; the log says why")
+        return "", None
 
     async def _about(self) -> Shown:
         store, places = self._memory.store, self._memory.places
@@ -325,19 +371,14 @@ class _Gathering:
         project = await store.foremost(places, "project", profile.PROJECT_CATEGORIES, profile.PROFILE_ENTRIES)
         return await asyncio.to_thread(profile.profile, user, project, estimate)
 
-    async def _attempt(self, work: Awaitable[T], seconds: float | None = None) -> T | None:
+    async def _attempt(self, work: Awaitable[T]) -> T | None:
         """The result of `work`; None, and a notice, when it fails or is late. It is left behind then."""
-        left = self._until - asyncio.get_running_loop().time()
         task = asyncio.ensure_future(work)
         try:
-            await asyncio.wait([task], timeout=max(0.0, left if seconds is None else min(left, seconds)))
+            await asyncio.wait([task], timeout=max(0.0, self._left))
             if task.done():
                 return task.result()
-            task_cancelled = seconds is not None and task.cancel()  # an embedder can be stopped, a store's thread not
-            late = "the embedder" if task_cancelled else "the store"
-            self.trouble("slow", f"{late} took longer than memory.timeoutMs allows")
-        except EmbeddingFailure as failure:
-            self.trouble("embedder", failure.message.rstrip("."))
+            self.trouble("slow", "the store took longer than memory.timeoutMs allows")
         except Refusal as refusal:
             self.trouble(refusal.code, refusal.message.rstrip("."))
         except Exception as bug:  # noqa: BLE001 - a bug in memory takes none of the turn (B-8)
@@ -346,11 +387,6 @@ class _Gathering:
         finally:
             self._memory.attic.leave(task)
         return None
-
-
-def _looked_at(question: str) -> str:
-    half = LOOKED_AT // 2
-    return question if len(question) <= LOOKED_AT else f"{question[:half]}\n{question[-half:]}"
 
 
 def _heard(work: asyncio.Future[Any]) -> None:

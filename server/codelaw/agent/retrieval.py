@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.question_vectors import Late, QuestionVectors
 from codelaw.domain.errors import EmbeddingFailure
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from codelaw.ports.embedder import Embedder, Vector
     from codelaw.ports.index import MessageIndex
 
-PATIENCE_SHARE = 0.6
-"""Of the time that a turn waits, what embedding the question may take."""
 _WITH_FLOOR = 500
 """Messages that are looked at when some may fall below the floor."""
 
@@ -27,6 +25,8 @@ class Retrieved:
     hits: tuple[Hit, ...]
     words_only: str = ""
     """Why they were found by their words and days alone, though there is an embedder; empty when they were not."""
+    late: bool = False
+    """That was because the embedder was too slow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Retriever:
     """None: words and days decide alone."""
     patience: float = 0.3
     """Seconds for embedding the question: the words should still be searched within the time that the turn waits."""
+    questions: QuestionVectors = field(default_factory=QuestionVectors)
+    """Shared with whoever else needs the question's vector."""
 
     async def hits(
         self,
@@ -63,7 +65,7 @@ class Retriever:
         """
         if top_k <= 0:
             return Retrieved(())
-        vector, why = await self._embedded(question)
+        vector, why, late = await self._embedded(question)
         found = await self.index.search(
             chat_id,
             question,
@@ -74,16 +76,15 @@ class Retriever:
         )
         floor = -2.0 if min_similarity is None else min_similarity
         near = [hit for hit in found if hit.similarity is None or hit.similarity >= floor]
-        return Retrieved(tuple(near[:top_k]), why)
+        return Retrieved(tuple(near[:top_k]), why, late)
 
-    async def _embedded(self, question: str) -> tuple[Vector | None, str]:
-        """The question's vector, or why there is none."""
+    async def _embedded(self, question: str) -> tuple[Vector | None, str, bool]:
+        """The question's vector, or why there is none, and whether it is only late."""
         if self.embedder is None or not question.strip():
-            return None, ""
+            return None, "", False
         try:
-            async with asyncio.timeout(self.patience):
-                return (await self.embedder.embed([question]))[0], ""
+            return await self.questions.vector(self.embedder, question, self.patience), "", False
         except EmbeddingFailure as failure:
-            return None, failure.message
-        except TimeoutError:
-            return None, f"embedding the question took longer than {self.patience:g} s"
+            return None, failure.message, False
+        except Late as late:
+            return None, str(late), True

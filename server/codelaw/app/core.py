@@ -20,7 +20,8 @@ from codelaw.agent.chat import AgentChat
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
 from codelaw.agent.past import Past
-from codelaw.agent.retrieval import PATIENCE_SHARE, Retriever
+from codelaw.agent.question_vectors import patience
+from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.embedders import CurrentEmbedder
@@ -134,7 +135,7 @@ class Core:
         if memory is None:
             memory = await self._memory_of(agent.chat.id if agent is not None else None, settings)
         past = agent.past if agent is not None else Past("", stores.chats)
-        retriever = Retriever(stores.index, self._embedder(), PATIENCE_SHARE * limits.seconds)
+        retriever = Retriever(stores.index, self._embedder(), patience(limits.seconds), memory.attic.questions)
         return BesideGatherer(past, memory, retriever, limits)
 
     def _roots(self) -> list[Path]:

@@ -98,6 +98,6 @@ def _saved(screen: Screen, entry: Json) -> None:
 def _line(screen: Screen, entry: Json) -> None:
     when = time.strftime("%Y-%m-%d", time.localtime(entry["createdAt"]))
     kind = f"{entry['scope']} {entry['category']}"
-    score = f"  {entry['score']:.2f}" if "score" in entry else ""
+    relevance = f"  relevance {entry['relevance']:.2f}" if "relevance" in entry else ""
     text = one_line(entry["text"], 1000)
-    screen.line(f"{entry['id']}  {when}  {kind:<18}{entry['confidence']:>5.2f}{score}  {text}", aside=False)
+    screen.line(f"{entry['id']}  {when}  {kind:<18}{entry['confidence']:>5.2f}{relevance}  {text}", aside=False)

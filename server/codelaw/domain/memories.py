@@ -44,7 +44,9 @@ class Candidate:
 
     memory: Memory
     similarity: float
-    """To the question, from 0 to 1."""
+    """To the question, from 0 to 1: by words and by vectors."""
+    cosine: float | None = None
+    """By vectors alone; None where the entry, or the question, has none."""
 
 
 @dataclass(frozen=True, slots=True)

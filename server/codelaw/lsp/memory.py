@@ -79,4 +79,5 @@ def _memory(value: Memory, *, merged: bool | None = None, recalled: Recalled | N
         merged=merged,
         similarity=None if recalled is None else round(recalled.similarity, 4),
         score=None if recalled is None else round(recalled.score, 4),
+        relevance=None if recalled is None else round(recalled.similarity, 2),
     )

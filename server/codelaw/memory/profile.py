@@ -1,4 +1,8 @@
-"""Who the user is and what the project is about: the part of memory that every turn is shown (B-7)."""
+"""Who the user is and what the project has decided: the part of memory that every turn is shown (B-7).
+
+An entry is in it by its category alone, and only when somebody named that category: what is saved without one is a
+`fact` (`memory/capture`), which no profile shows, and is found by what it has in common with a question (B-6).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,9 @@ from codelaw.domain.memories import Category, Memory
 from codelaw.memory.recall import Shown, harmless
 from codelaw.templates.render import render
 
-USER_CATEGORIES: tuple[Category, ...] = ("preference", "skill", "habit", "constraint", "fact")
+USER_CATEGORIES: tuple[Category, ...] = ("preference", "habit", "skill", "constraint")
 """Of the user's entries, those that describe the user."""
-PROJECT_CATEGORIES: tuple[Category, ...] = ("constraint", "decision", "context", "fact")
+PROJECT_CATEGORIES: tuple[Category, ...] = ("constraint", "decision")
 """Of the project's entries, those that describe the project."""
 PROFILE_TOKENS = 500
 """The whole block stays below."""

@@ -83,22 +83,23 @@ def shown(recalled: Sequence[Recalled], limit: int = SHOWN_CHARACTERS) -> Shown:
     if not memories:
         return Shown("")
     taken = 1
-    text = _block([line(memories[0])])
+    text = _block([line(recalled[0])])
     if len(text) > limit:
-        whole = line(memories[0])
+        whole = line(recalled[0])
         keep = max(0, len(whole) - (len(text) - limit) - len(CUT))
         return Shown(_block([whole[:keep] + CUT]), tuple(memories[:1]))
     while taken < len(memories):
-        longer = _block([line(memory) for memory in memories[: taken + 1]])
+        longer = _block([line(entry) for entry in recalled[: taken + 1]])
         if len(longer) > limit:
             break
         text, taken = longer, taken + 1
     return Shown(text, tuple(memories[:taken]))
 
 
-def line(memory: Memory) -> str:
-    """A memory as one line of a list: what kind it is, whose, and its text."""
-    return f"{memory.category} ({memory.scope}): {harmless(memory.text)}"
+def line(entry: Recalled) -> str:
+    """A memory as one line of a list: what kind it is, whose, how relevant it is to the question, and its text."""
+    memory = entry.memory
+    return f"{memory.category} ({memory.scope}, relevance {entry.similarity:.2f}): {harmless(memory.text)}"
 
 
 def harmless(text: str) -> str:

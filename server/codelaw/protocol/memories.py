@@ -56,7 +56,11 @@ class ForgetMemory(Params):
 
 
 class Memory(Payload):
-    """One entry. `merged` is sent by a save that an older entry has taken in, `score` and `similarity` by a search."""
+    """One entry. `merged` is sent by a save that an older entry has taken in, the last three by a search.
+
+    `relevance`, from 0 to 1, says how much an entry has to do with what was searched for; it is the `similarity` that
+    `score` is made of, rounded as the model is shown it.
+    """
 
     id: str
     text: str
@@ -70,6 +74,7 @@ class Memory(Payload):
     merged: bool | None = None
     similarity: float | None = None
     score: float | None = None
+    relevance: float | None = None
 
 
 class MemoryList(Payload):

@@ -29,7 +29,9 @@ class MemorySave(Tool[MemorySaveArguments]):
     name = "memory_save"
     description = (
         "Remember one fact for later chats, in one plain sentence; never a secret. The scope says for whom: the user "
-        "in every project, this project, or this chat. What says the same as an older memory is merged with it."
+        "in every project, this project, or this chat. Name the category: preferences, habits, skills, constraints "
+        "and decisions are shown in every turn, everything else when a question speaks of it. What says the same as an "
+        "older memory is merged with it."
     )
     arguments = MemorySaveArguments
     effect = "state"

@@ -48,7 +48,7 @@ class MemorySearch(Tool[MemorySearchArguments]):
                 "category": one.memory.category,
                 "scope": one.memory.scope,
                 "confidence": one.memory.confidence,
-                "similarity": round(one.similarity, 2),
+                "relevance": round(one.similarity, 2),
                 "saved": time.strftime("%Y-%m-%d", time.localtime(one.memory.created_at)),
             }
             for one in found

@@ -50,13 +50,14 @@ def candidates(  # noqa: PLR0917 - all that a search depends on
     rows = _of_many(session, f"SELECT position, {COLUMNS} FROM memories WHERE position IN", positions)  # noqa: S608 - our own names
     here = _owners(places)  # once more: what the signatures said may have changed since
     alike = [
-        (fused(likeness(terms, legible(row[2])), cosine.get(row[0])), row[1:])
+        (fused(likeness(terms, legible(row[2])), cosine.get(row[0])), row[1:], cosine.get(row[0]))
         for row in rows
         if category in (None, row[3]) and (row[4], row[5]) in here
     ]
     alike.sort(key=lambda one: (-one[0], -one[1][6], one[1][0]))
-    found = ((similarity, memory_rows.memory(row)) for similarity, row in alike)
-    return list(islice((Candidate(memory, similarity) for similarity, memory in found if memory is not None), limit))
+    found = ((similarity, memory_rows.memory(row), near) for similarity, row, near in alike)
+    each = (Candidate(memory, similarity, near) for similarity, memory, near in found if memory is not None)
+    return list(islice(each, limit))
 
 
 def by_words(session: Session, places: Places, terms: Mapping[str, str], category: Category | None) -> list[int]:

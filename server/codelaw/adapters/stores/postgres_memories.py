@@ -55,7 +55,7 @@ def candidates(
         cosine |= _cosines_of(session, asked_by, positions - found)
         positions |= found
     alike = [
-        Candidate(memory, fused(likeness(terms, memory.text), cosine.get(position)))
+        Candidate(memory, fused(likeness(terms, memory.text), cosine.get(position)), cosine.get(position))
         for position, memory in _entries(session, positions)
     ]
     alike.sort(key=lambda one: (-one.similarity, -one.memory.created_at, one.memory.id))

@@ -1,0 +1,167 @@
+"""Vectors of what is asked: each question is embedded once, whoever needs it, and what comes late is kept (B-8).
+
+An embedder that is slower than a turn waits is not stopped: its vector is there when the same question is asked again,
+or sent after it was inspected. While one is late, no other is begun, so that nothing piles up behind what hangs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codelaw.domain.errors import EmbeddingFailure
+
+if TYPE_CHECKING:
+    from codelaw.memory.background import Chance
+    from codelaw.ports.embedder import Embedder, Vector
+
+LEFT_SECONDS = 30.0
+"""How long an embedder may be late before it is stopped."""
+LOOKED_AT = 2_000
+"""Characters of a question that are embedded: its beginning and its end."""
+KEPT = 32
+"""Vectors that are kept."""
+RESERVE_SECONDS, RESERVE_SHARE = 0.1, 0.2
+"""Of the time that a turn waits, what is left for the search when the embedder takes the rest; the smaller counts."""
+AGAIN_SECONDS = 60.0
+"""After which an embedder that could not be measured is measured again."""
+
+_log = logging.getLogger(__name__)
+
+_Key = tuple[str, str]
+
+
+class Late(Exception):
+    """The vector did not come in time; the message says why."""
+
+
+@dataclass(slots=True, eq=False)
+class QuestionVectors:
+    """The vectors of one session's questions, and the measures of its embedders."""
+
+    _known: dict[_Key, Vector] = field(default_factory=dict["_Key", "Vector"])
+    _running: dict[_Key, asyncio.Task[Vector]] = field(default_factory=dict["_Key", "asyncio.Task[Vector]"])
+    _late: set[_Key] = field(default_factory=set["_Key"])
+    _chances: dict[str, Chance] = field(default_factory=dict[str, "Chance"])
+    _measuring: dict[str, asyncio.Task[Chance]] = field(default_factory=dict[str, "asyncio.Task[Chance]"])
+    _not_before: dict[str, float] = field(default_factory=dict[str, float])
+
+    async def vector(self, embedder: Embedder, question: str, seconds: float) -> Vector:
+        """The vector of a question, at most `seconds` waited for.
+
+        Raises:
+            Late: it is not there yet.
+            EmbeddingFailure: it could not be made.
+        """
+        key = embedder.name, looked_at(question)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        task = self._running.get(key)
+        if task is None:
+            if self._late:
+                raise Late("the embedder still works on an earlier question")
+            task = self._running[key] = asyncio.create_task(self._embedded(embedder, key))
+            task.add_done_callback(lambda _: self._ended(key))
+        try:
+            await asyncio.wait([task], timeout=max(0.0, seconds))
+        finally:
+            if not task.done():
+                self._leave(key, task)
+        if not task.done():
+            raise Late(f"the embedder took longer than {seconds * 1000:.0f} ms")
+        if task.cancelled():
+            raise Late("the embedder was stopped")
+        return task.result()
+
+    async def floor(self, embedder: Embedder, vector: Vector, seconds: float) -> float | None:
+        """From which cosine on similarity to a question is evidence; None as long as nobody knows (B-6).
+
+        The embedder is measured when this is asked for the first time, in the background if that takes longer.
+        """
+        name = embedder.name
+        if name not in self._chances:
+            task = self._measuring.get(name)
+            if task is None:
+                if asyncio.get_running_loop().time() < self._not_before.get(name, 0.0):
+                    return None
+                task = self._measuring[name] = asyncio.create_task(self._measured(embedder))
+                task.add_done_callback(lambda done: self._learn(name, done))
+            await asyncio.wait([task], timeout=max(0.0, seconds))
+        chance = self._chances.get(name)
+        return None if chance is None else chance.floor(vector)
+
+    def close(self) -> None:
+        """Stop what is going on."""
+        for task in (*self._running.values(), *self._measuring.values()):
+            task.cancel()
+
+    async def _embedded(self, embedder: Embedder, key: _Key) -> Vector:
+        (vector,) = await embedder.embed([key[1]])
+        self._known[key] = vector
+        while len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+        return vector
+
+    def _ended(self, key: _Key) -> None:
+        self._running.pop(key, None)
+        self._late.discard(key)
+
+    def _leave(self, key: _Key, task: asyncio.Task[Vector]) -> None:
+        if key in self._late:
+            return
+        self._late.add(key)
+        timer = asyncio.get_running_loop().call_later(LEFT_SECONDS, task.cancel)
+
+        def ended(done: asyncio.Task[Vector]) -> None:
+            timer.cancel()
+            if not done.cancelled() and (error := done.exception()) is not None:
+                _log.info("a question's vector came late, and failed: %s", error)
+
+        task.add_done_callback(ended)
+
+    async def _measured(self, embedder: Embedder) -> Chance:
+        background = await asyncio.to_thread(_background)  # numpy
+        vectors = await embedder.embed(background.texts())
+        return await asyncio.to_thread(background.measured, vectors)
+
+    def _learn(self, name: str, done: asyncio.Task[Chance]) -> None:
+        self._measuring.pop(name, None)
+        if done.cancelled():
+            return
+        error = done.exception()
+        if error is None:
+            self._chances[name] = done.result()
+            _log.info("similarities by %s count in languages %s", name, self._chances[name].means)
+            return
+        self._not_before[name] = asyncio.get_running_loop().time() + AGAIN_SECONDS
+        expected = isinstance(error, EmbeddingFailure)
+        _log.warning("%s could not be measured: %s", name, error, exc_info=None if expected else error)
+
+
+def patience(seconds: float) -> float:
+    """How much of the time that a turn waits the embedder may take."""
+    return seconds - min(RESERVE_SECONDS, RESERVE_SHARE * seconds)
+
+
+def late_message(why: str, seconds: float) -> str:
+    """What the user is told, and what to do: `seconds` is the limit."""
+    enough = max(1_000, round(3 * seconds * 1000, -2))
+    return (
+        f"Memories and earlier messages were looked up by their words alone: {why}. Set memory.timeoutMs, now "
+        f"{seconds * 1000:.0f}, to {enough:.0f} to wait longer. A late answer is kept for when the same is asked again."
+    )
+
+
+def looked_at(question: str) -> str:
+    """What of a question is embedded."""
+    half = LOOKED_AT // 2
+    return question if len(question) <= LOOKED_AT else f"{question[:half]}\n{question[-half:]}"
+
+
+def _background():  # noqa: ANN202 - a module
+    from codelaw.memory import background  # noqa: PLC0415 - numpy
+
+    return background
