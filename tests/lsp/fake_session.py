@@ -169,10 +169,10 @@ class FakeSession:
         self._seq += 1
         self.emit(ChatEvent(chat_id, turn_id, self._seq, time.time(), event))
 
-    async def create(self, *, title=None, mode=None, model=None, strategy=None, kind="panel") -> Chat:
+    async def create(self, *, title=None, mode=None, model=None, strategy=None, kind=None) -> Chat:
         self._numbers += 1
         name = model or self.settings.value.model.name
-        chat = Chat(f"chat{self._numbers}", title or "", kind, mode or "agent", name, "layered", 1.0, 2.0)
+        chat = Chat(f"chat{self._numbers}", title or "", kind or "panel", mode or "agent", name, "layered", 1.0, 2.0)
         self.chats[chat.id] = chat
         return chat
 
@@ -197,7 +197,9 @@ class FakeSession:
         messages = (*archived, Message("m1", "t1", "user", "hello"))
         return ChatRecord(chat, messages, (), running.turn_id if running else None)
 
-    async def send(self, chat_id, text, *, mode=None, model=None, strategy=None, attachments=(), editor=None):
+    async def send(
+        self, chat_id, text, *, mode=None, model=None, strategy=None, attachments=(), editor=None, kind=None
+    ):
         if not text.strip() or len(text) > OVER:
             raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")
         if text == "late":
@@ -205,7 +207,7 @@ class FakeSession:
             await asyncio.sleep(0.2)
         if text == "begun?":
             await self.beginning.wait()
-        chat = await self.create(mode=mode, model=model) if chat_id is None else self._chat(chat_id)
+        chat = await self.create(mode=mode, model=model, kind=kind) if chat_id is None else self._chat(chat_id)
         if chat.id in self.running:
             raise Refusal("chat_busy", "A turn is running", "Wait, steer or cancel")
         self._numbers += 1

@@ -46,7 +46,7 @@ def test_a_trusted_file_counts_in_full_and_another_names_what_waits(tmp_path: Pa
     assert not held.value.tools.bash.network
     trusted = load_settings(environ={}, user_file=user, workspace_files=[file], trusted_files=[file])
     assert trusted.ignored == {}
-    assert trusted.problems == []
+    assert [problem.code for problem in trusted.problems] == ["setting_without_effect"], "mcp.servers"
     assert trusted.value.permissions.allow == ["Bash(make:*)"]
     assert trusted.value.model.base_url == "http://127.0.0.1:9"
     assert trusted.value.mcp.servers == {"x": {"command": "x"}}

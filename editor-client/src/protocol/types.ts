@@ -103,6 +103,7 @@ Message: Message
 MessageFragment: MessageFragment
 MessageMetadata: MessageMetadata
 Model: Model
+ModelChanged: ModelChanged
 ModelList: ModelList
 Notice: Notice
 NoticeGiven: NoticeGiven
@@ -215,7 +216,7 @@ turnId: string
 callId: string
 tool: string
 title: string
-risk: ("write" | "execute")
+risk: ("write" | "execute" | "send")
 preview: ApprovalPreview
 options: ApprovalOption[]
 }
@@ -425,7 +426,7 @@ added: number
 removed: number
 }
 /**
- * A conversation; `running` is the id of the running turn.
+ * A conversation; `model` is the one that will be asked, `running` is the id of the running turn.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Chat".
@@ -629,7 +630,7 @@ kind: "turn_ended"
 result: TurnResult
 }
 /**
- * How a turn ended.
+ * How a turn ended; `model` is the one that was asked.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "TurnResult".
@@ -644,6 +645,7 @@ usage: Usage
 notices: Notice[]
 changes: Change[]
 error?: TurnError
+model?: string
 }
 /**
  * Billed tokens; `totalTokens` is their sum (W-1).
@@ -673,7 +675,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict")
 message: string
 hint: string
 }
@@ -752,7 +754,7 @@ export interface ChatRef {
 chatId: string
 }
 /**
- * What would be sent now; `threshold` is in tokens, `kept` says what the strategy shows of the history.
+ * What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ContextReport".
@@ -767,6 +769,7 @@ dropped: Dropped[]
 text: string
 kept: string
 budget: BudgetLine[]
+model?: string
 }
 /**
  * A part of the view, in the order it is sent; `cached` lies before a cache breakpoint.
@@ -1078,7 +1081,10 @@ path?: string
 unsent?: ("outside" | "hidden" | "denied")
 }
 /**
- * One entry. `merged` is sent by a save that an older entry has taken in, `score` and `similarity` by a search.
+ * One entry. `merged` is sent by a save that an older entry has taken in, the last three by a search.
+ * 
+ * `relevance`, from 0 to 1, says how much an entry has to do with what was searched for; it is the `similarity` that
+ * `score` is made of, rounded as the model is shown it.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Memory".
@@ -1096,6 +1102,7 @@ uses: number
 merged?: boolean
 similarity?: number
 score?: number
+relevance?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1133,6 +1140,15 @@ contextWindow: number
 maxOutput: number
 provider: string
 current: boolean
+}
+/**
+ * Other models than before may be asked: `model/list` and what is shown of chats are to be read again.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ModelChanged".
+ */
+export interface ModelChanged {
+
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1481,6 +1497,7 @@ export interface Requests {
 /** Notifications from the server. */
 export interface Notifications {
   "codelaw/chat/event": { params: ChatEvent };
+  "codelaw/model/changed": { params: ModelChanged };
 }
 
 export const METHODS = [
@@ -1515,4 +1532,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict";

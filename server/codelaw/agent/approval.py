@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
 from codelaw.permissions.rules import Rule, parse_all
@@ -87,7 +87,7 @@ class Gate:
     ) -> Verdict:
         """Put the question to the user; a standing answer becomes a grant."""
         options = options_for(facts)
-        risk: Literal["execute", "write"] = "execute" if facts.effect == "execute" else "write"
+        risk: Risk = "execute" if facts.effect == "execute" else "write"
         answer: ApprovalAnswer = await self.approver.ask(
             ApprovalQuestion(chat_id, turn_id, call.id, call.tool, title, risk, options, preview.diff, preview.command)
         )

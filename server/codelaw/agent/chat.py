@@ -15,6 +15,7 @@ from codelaw.agent.compacting import Compacting
 from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
 from codelaw.agent.journal import StoredJournal
+from codelaw.agent.leaving import Leaving, run
 from codelaw.agent.notes import Notes
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
@@ -158,9 +159,11 @@ class AgentChat:
         typed: str,
         around: Surroundings,
         notices: list[Notice],
-        cost: Callable[[Usage], float | None],
+        cost: Callable[[str, Usage], float | None],
+        *,
+        leaving: Leaving | None = None,
     ) -> RunningTurn:
-        """Store the question and run the turn; the chat must have been claimed."""
+        """Store the question and run the turn, `leaving` first; the chat must have been claimed."""
         turn_id = uuid4().hex[:12]
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
@@ -172,25 +175,22 @@ class AgentChat:
         known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
         opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
         self.opened = opened
-        self.rolling.ground = around.ground
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out))
         for notice in notices:
             opened.notice(notice)
         journal = partial(StoredJournal, self.house.store, self.house.workspace, self.chat.id, turn_id)
         toolbox = around.ground.toolbox
         executor = Executor(self.chat.id, turn_id, toolbox, self.environment(), self.gate, opened.emit, journal)
-        fitting = Fitting(
-            opened,
-            around.ground,
-            self.past,
-            self.compacting,
-            around.recap,
-            around.beside,
-            clock=self.house.clock,
-            learned=around.learned,
-        )
-        turn = Turn(opened, typed, around, fitting, executor)
-        running.work = asyncio.create_task(turn.run(), name=f"turn {turn_id}")
+
+        def made(settled: Surroundings) -> Turn:
+            self.rolling.ground = ground = settled.ground
+            opened.model = ground.model_name
+            parts = (opened, ground, self.past, self.compacting, settled.recap, settled.beside)
+            fitting = Fitting(*parts, clock=self.house.clock, learned=settled.learned)
+            return Turn(opened, typed, settled, fitting, executor)
+
+        work = run(leaving, opened, around, made)
+        running.work = asyncio.create_task(work, name=f"turn {turn_id}")
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
         return running
 
@@ -328,7 +328,7 @@ class AgentChat:
         opened: OpenTurn,
         executor: Executor,
         stored: StoredTurn,
-        cost: Callable[[Usage], float | None],
+        cost: Callable[[str, Usage], float | None],
     ) -> TurnResult:
         assert running.work is not None  # noqa: S101 - set before this task was made
         try:
@@ -358,7 +358,8 @@ class AgentChat:
             tuple(opened.notices),
             tuple(opened.changes),
             ending.error,
-            cost(opened.usage),
+            cost(opened.model, opened.usage),
+            opened.model or None,
         )
         self.outbox.post(opened.id, TurnEnded(result))
         self.running = self.opened = None

@@ -47,6 +47,8 @@ class OpenTurn:
     """The same messages with full observations (R-2)."""
     beside: tuple[Fragment, ...] = ()
     """What is sent right after the question and never stored (L-3)."""
+    model: str = ""
+    """Which is asked; empty until that is settled."""
     step: int = 0
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None

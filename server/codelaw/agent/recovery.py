@@ -16,6 +16,9 @@ ATTEMPTS = 5
 """Most attempts of one request."""
 LONGEST_WAIT = 60.0
 """Seconds we let a vendor make us wait; beyond it the turn ends and says so."""
+NO_KEY_HINT = "Set the variable ANTHROPIC_API_KEY, or model.apiKey in codelaw's config.toml."
+"""For clients without a command of their own for it."""
+ADDRESS_HINT = "Check model.baseUrl, and whether the endpoint speaks the Messages API."
 TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
 _RETRIED: frozenset[FailureKind] = frozenset({"rate_limit", "overload", "network", "malformed", "truncated", "server"})
@@ -83,9 +86,10 @@ def explain(failure: ModelFailure) -> TurnError:
     """The turn's error for a failure that ended it, in words for the user."""
     match failure.kind:
         case "auth":
-            return TurnError(
-                "auth_failed", failure.message, "Check model.apiKey (or ANTHROPIC_API_KEY) and model.baseUrl."
-            )
+            return TurnError("auth_failed", failure.message, NO_KEY_HINT)
+        case "unknown_model":
+            hint = "Choose another model, or check model.name and model.baseUrl."
+            return TurnError("model_not_found", failure.message, hint)
         case "overflow":
             return TurnError(
                 "context_overflow",
@@ -95,9 +99,11 @@ def explain(failure: ModelFailure) -> TurnError:
         case "refused":
             return TurnError("model_refused", failure.message, "Word the request differently or choose another model.")
         case "invalid":
-            return TurnError("model_unavailable", failure.message, "Check model.name and model.baseUrl.")
+            return TurnError("model_unavailable", failure.message, ADDRESS_HINT)
         case _:
             hint = "Nothing is lost: send the message again when the model answers."
+            if failure.kind == "network":
+                hint = f"{hint} Is the address right (model.baseUrl), and does a proxy stand between?"
             if failure.retry_after is not None and failure.retry_after > LONGEST_WAIT:
                 hint = f"The vendor asks to wait {failure.retry_after:.0f} s. {hint}"
             return TurnError("model_unavailable", failure.message, hint)

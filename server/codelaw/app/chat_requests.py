@@ -5,19 +5,26 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.agent.leaving import Decided, Leaving
 from codelaw.app import models
 from codelaw.app.core import Core
+from codelaw.app.destinations import chosen, leaves, moved, sent, wanted
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
 
 if TYPE_CHECKING:
+    from codelaw.agent.chat import AgentChat
     from codelaw.agent.running import RunningTurn
+    from codelaw.agent.turn import Surroundings
+    from codelaw.app.models import Answerer
+    from codelaw.app.turns import Plan
     from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.settings import Settings
 
 TITLE_CHARACTERS = 60
 
@@ -34,27 +41,31 @@ class ChatRequests(Core):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
-        kind: str = "panel",
+        kind: str | None = None,
     ) -> Chat:
-        """A new, empty chat."""
-        store = await self._chats.store()
+        """A new, empty chat; without a kind one that is talked in at length (H-5)."""
+        stores = await self._chats.stores()
+        settings = self._settings.value
         now = time.time()
         chat = Chat(
             uuid4().hex[:12],
             title or "",
-            kind,
+            kind_of(kind, shared=stores.shared),
             mode or "agent",
-            model or models.current_name(self._settings.value),
-            strategy or self._settings.value.context.strategy,
+            models.answerer(settings).name,
+            strategy or settings.context.strategy,
             now,
             now,
         )
-        await store.create(chat)
-        return chat
+        if model is not None:
+            chat = chosen(settings, chat, model)
+        await stores.chats.create(chat)
+        return self._shown(chat)
 
     async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
         """Stored chats, newest first; the second value continues the list."""
-        return await (await self._chats.store()).list(query, limit, cursor)
+        found, cursor = await (await self._chats.store()).list(query, limit, cursor)
+        return [self._shown(chat) for chat in found], cursor
 
     async def read(
         self,
@@ -77,11 +88,11 @@ class ChatRequests(Core):
             page = await store.page(chat_id, turns, before_turn)
             running = agent.running_turn
             told = agent.past.told(page.messages)
-            return replace(page, chat=replace(page.chat, running=running), messages=told, running=running)
+            return replace(page, chat=replace(self._shown(page.chat), running=running), messages=told, running=running)
         if limit == 0:
             chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
             running = agent.running_turn
-            return ChatRecord(replace(chat, running=running), (), tuple(events), running)
+            return ChatRecord(replace(self._shown(chat), running=running), (), tuple(events), running)
         stored = await store.load(chat_id)
         events = await store.events(chat_id, since_seq or 0)
         running = agent.running_turn
@@ -91,7 +102,7 @@ class ChatRequests(Core):
             messages = messages[: ids.index(before)] if before in ids else messages
         if limit is not None:
             messages = messages[-limit:]
-        return ChatRecord(replace(stored.chat, running=running), messages, tuple(events), running)
+        return ChatRecord(replace(self._shown(stored.chat), running=running), messages, tuple(events), running)
 
     async def send(
         self,
@@ -103,52 +114,76 @@ class ChatRequests(Core):
         strategy: Strategy | None = None,
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
+        kind: str | None = None,
     ) -> RunningTurn:
-        """Start a turn, in a new chat without `chat_id`. Everything that can be refused is refused before it starts.
+        """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
         Not to be cancelled: a turn might begin that nobody knows of.
         """
         settings, restricted = self._settings.value, self._restricted
         self._turns.check_text(text)
-        speaker = self._chat_model()
         known = await self._chats.get(chat_id) if chat_id is not None else None
         agent = known
         if agent is not None:
             agent.claim()
         try:
-            name = models.effective_name(settings, model or (known.chat.model if known else settings.model.name))
-            chosen = mode or (known.chat.mode if known else "agent")
-            plan = await self._turns.plan(
-                text=text,
-                settings=settings,
-                name=name,
-                mode=chosen,
-                attachments=attachments,
-                editor=editor,
-                agent=known,
-                restricted=restricted,
-            )
+            who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
+            speaker = self._chat_model(who.provider)
+            mode_now = mode or (known.chat.mode if known else "agent")
+            asked = _Asked(text, settings, mode_now, attachments, editor, restricted)
+            plan = await self._plan(asked, who, known)
             if agent is None:
-                chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy)
+                chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
                 agent = await self._chats.get(chat.id)
                 agent.claim()
             elif mode or model or strategy or not agent.chat.title:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-            unread = await self._settle(agent, chosen, settings, restricted=restricted)
+            unread = await self._settle(agent, mode_now, settings, restricted=restricted)
             around = await self._turns.surroundings(plan, agent, speaker, settings)
             beside = await (await self._gatherer(agent, settings, agent.house.memory)).gather(
                 text, plan.asked, around.ground, plan.law.text
             )
             around = replace(around, beside=(*plan.beside, *beside.fragments))
             notices = [*plan.notices, *unread, *beside.notices]
-            return await agent.start(plan.question, text, around, notices, models.cost_of(name))
+            leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
+            if leaving is None:
+                notices += moved(agent.chat, who)
+                await self._keep(agent, sent(agent.chat, who))
+            return await agent.start(plan.question, text, around, notices, models.cost, leaving=leaving)
         except BaseException:
             if agent is not None:
                 agent.release()
             if agent is not None and known is None:
                 await self._discard(agent.chat.id)
             raise
+
+    async def _plan(self, asked: _Asked, who: Answerer, agent: AgentChat | None) -> Plan:
+        return await self._turns.plan(
+            text=asked.text,
+            settings=asked.settings,
+            name=who.name,
+            mode=asked.mode,
+            attachments=asked.attachments,
+            editor=asked.editor,
+            agent=agent,
+            restricted=asked.restricted,
+        )
+
+    def _leaving(self, agent: AgentChat, who: Answerer, asked: _Asked, around: Surroundings) -> Leaving:
+        """The question that is put before the text of a chat leaves this machine (P-4)."""
+
+        async def decide(decided: Decided) -> None:
+            changed = replace(agent.chat, model=models.OFFLINE, chosen=True) if decided == "stay" else agent.chat
+            await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))
+
+        async def stay() -> Surroundings:
+            here = models.answerer(asked.settings, agent.chat)
+            plan = await self._plan(asked, here, agent)
+            speaker = self._chat_model(here.provider)
+            return replace(await self._turns.surroundings(plan, agent, speaker, asked.settings), beside=around.beside)
+
+        return Leaving(who.name, who.host, self._approver, decide, stay)
 
     async def steer(self, chat_id: str, text: str) -> None:
         """Add to the running turn (R-9)."""
@@ -177,7 +212,7 @@ class ChatRequests(Core):
         """Change what is given; a running turn goes on as it started (X-1)."""
         agent = await self._chats.get(chat_id)
         await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-        return agent.chat
+        return self._shown(agent.chat)
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat and everything of it; a running turn is stopped first.
@@ -199,6 +234,25 @@ class ChatRequests(Core):
             await self.delete(chat_id)
         except Refusal as refusal:
             _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a message is sent with."""
+
+    text: str
+    settings: Settings
+    mode: Mode
+    attachments: Sequence[Attachment]
+    editor: EditorState | None
+    restricted: bool
+    """Whether the editor does not trust the folder (S-7)."""
+
+
+def kind_of(wanted: str | None, *, shared: bool) -> str:
+    """The kind of a new chat (H-5): in a team's store a chat that is talked in at length is the team's."""
+    kind = wanted or "panel"
+    return "shared" if shared and kind == "panel" else kind
 
 
 def _title(text: str) -> str:

@@ -22,7 +22,8 @@ class ContextRequests(Core):
         """What would be sent now (L-5)."""
         settings = self._settings.value
         agent = await self._chats.get(chat_id) if chat_id is not None else None
-        name = models.effective_name(settings, agent.chat.model if agent else settings.model.name)
+        who = models.answerer(settings, agent.chat if agent else None)
+        name = who.name
         mode: Mode = agent.chat.mode if agent else "agent"
         plan = await self._turns.plan(
             text=text or "",
@@ -36,7 +37,7 @@ class ContextRequests(Core):
             restricted=self._restricted,
         )
         chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
-        ground = self._turns.ground(plan, chat, self._chat_model(), settings)
+        ground = self._turns.ground(plan, chat, self._chat_model(who.provider), settings)
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):
             gatherer = await self._gatherer(agent, settings)
@@ -64,7 +65,7 @@ class ContextRequests(Core):
         """
         agent = await self._chats.get(chat_id)
         await agent.restore(checkpoint_id)
-        return agent.chat
+        return self._shown(agent.chat)
 
     async def archive(self, chat_id: str) -> ArchiveReport:
         """What compactions have archived, as a person reads it."""

@@ -19,16 +19,19 @@ from codelaw.agent.beside import BesideGatherer, SpanLimits
 from codelaw.agent.chat import AgentChat
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
+from codelaw.agent.leaving import not_confirmed
 from codelaw.agent.past import Past
 from codelaw.agent.question_vectors import patience
 from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
+from codelaw.app.destinations import chosen, leaves
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.settings import login_name, own_folders, process_environment
 
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from codelaw.ports.store import Stores
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings import EffectiveSettings, Settings
+    from codelaw.settings.model import Provider
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +87,7 @@ class Core:
         self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
-        self._model: ChatModel | None = None
+        self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
         self._user = login_name(self._environment)
@@ -179,18 +183,30 @@ class Core:
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
 
-    def _chat_model(self) -> ChatModel:
-        if self._model is None:
-            self._model = models.make_model(self._settings.value)
-        return self._model
+    def _chat_model(self, provider: Provider) -> ChatModel:
+        if provider not in self._models:
+            self._models[provider] = models.make_model(self._settings.value, provider)
+        return self._models[provider]
+
+    def _shown(self, chat: Chat) -> Chat:
+        """The chat as it is told: its model is the one that will be asked."""
+        return replace(chat, model=models.answerer(self._settings.value, chat).name)
 
     async def _ground(self, agent: AgentChat) -> Ground:
-        """What a compaction outside a turn works with."""
+        """What a compaction outside a turn works with.
+
+        Raises:
+            Refusal: `not_confirmed`: the chat has not left this machine, and would now.
+        """
         settings = self._settings.value
+        who = models.answerer(settings, agent.chat)
+        if leaves(agent.chat, who):
+            error = not_confirmed(who.name, who.host)
+            raise Refusal(error.code, error.message, error.hint)
         plan = await self._turns.plan(
             text="",
             settings=settings,
-            name=models.effective_name(settings, agent.chat.model),
+            name=who.name,
             mode=agent.chat.mode,
             attachments=(),
             editor=None,
@@ -198,7 +214,7 @@ class Core:
             checked=False,
             restricted=self._restricted,
         )
-        return self._turns.ground(plan, agent.chat, self._chat_model(), settings)
+        return self._turns.ground(plan, agent.chat, self._chat_model(who.provider), settings)
 
     async def _change(
         self,
@@ -209,16 +225,23 @@ class Core:
         model: str | None,
         strategy: Strategy | None,
     ) -> None:
+        """Change what is given. Who chooses a vendor's model for a chat has agreed that its text goes there (P-4)."""
         changed = replace(
             agent.chat,
             title=title if title is not None else agent.chat.title,
             mode=mode or agent.chat.mode,
-            model=model or agent.chat.model,
             strategy=strategy or agent.chat.strategy,
-            updated_at=time.time(),
         )
-        await (await self._chats.store()).update(changed)
-        agent.chat = changed
+        if model is not None:
+            changed = chosen(self._settings.value, changed, model)
+        await self._keep(agent, changed)
+
+    async def _keep(self, agent: AgentChat, changed: Chat) -> None:
+        """Make a changed chat durable."""
+        if changed != agent.chat:
+            changed = replace(changed, updated_at=time.time())
+            await (await self._chats.store()).update(changed)
+            agent.chat = changed
 
 
 def _operating_system() -> str:

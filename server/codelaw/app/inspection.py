@@ -57,7 +57,7 @@ async def inspect(
     )
     # The estimate is made for Claude, and closer there than another vendor's tokenizer.
     count = None if plan.model_name.startswith(("claude", "offline")) else await load_counter()
-    return await asyncio.to_thread(
+    made = await asyncio.to_thread(
         report,
         view,
         window=plan.limits.window,
@@ -67,6 +67,7 @@ async def inspect(
         kept=history.kept,
         budget=ground.budget,
     )
+    return replace(made, model=plan.model_name)
 
 
 async def law_report(workspace: Workspace) -> LawReport:

@@ -35,7 +35,7 @@ class LawRequests(Core):
             if one.place is not None and one.text is not None
         ]
         settings = self._settings.value
-        window = models.window_of(settings, models.current_name(settings)).tokens
+        window = models.window_of(settings, models.answerer(settings).name).tokens
         return LawState(tuple(map(self._file, found)), estimate(laws.assemble(texts)), window)
 
     async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> list[NamedPath]:

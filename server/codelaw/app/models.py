@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
+from codelaw.adapters.models.unreachable import place_of
+from codelaw.agent.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Usage
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from codelaw.domain.chats import Chat
     from codelaw.ports.model import ChatModel
     from codelaw.settings import Settings
+    from codelaw.settings.model import Provider
 
 OFFLINE = "offline"
 _PREFIXED = re.compile(r"/|^[a-z-]+\.[a-z]+\.")
 
 
-def make_model(settings: Settings) -> ChatModel:
-    """The model of the chosen provider; nothing is connected or loaded yet.
+def make_model(settings: Settings, provider: Provider) -> ChatModel:
+    """The model of a provider; nothing is connected or loaded yet.
 
     Raises:
         Refusal: `model_unavailable`: the script of the provider `scripted` is missing or wrong.
     """
     model = settings.model
-    match model.chosen_provider:
+    match provider:
         case "anthropic":
             return AnthropicModel(model.api_key or model.auth_token, model.base_url)
         case "scripted":
@@ -49,16 +52,47 @@ def make_model(settings: Settings) -> ChatModel:
             return OfflineModel()
 
 
-def current_name(settings: Settings) -> str:
-    """The name of the model that a new chat uses."""
-    return OFFLINE if settings.model.chosen_provider == "offline" else settings.model.name
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who will be asked."""
+
+    name: str
+    provider: Provider
+    host: str = ""
+    """Where the text goes, with the port where one is named; empty: it stays on this machine."""
+
+    @property
+    def place(self) -> str:
+        """As `Chat.places` has it."""
+        return self.host or OFFLINE
 
 
-def effective_name(settings: Settings, chosen: str) -> str:
-    """The model that answers in a chat: offline nothing else can; a chat begun offline moves on with the settings."""
-    if settings.model.chosen_provider == "offline":
-        return OFFLINE
-    return settings.model.name if chosen == OFFLINE else chosen
+def answerer(settings: Settings, chat: Chat | None = None) -> Answerer:
+    """The model that will be asked in a chat, or without one in a new chat: what is shown and what is sent (P-4).
+
+    A chosen model stays, whatever the settings name; a chat without a choice goes along with them. Where no vendor can
+    be reached the offline model answers, and where it was chosen no vendor does.
+    """
+    provider = settings.model.chosen_provider
+    name = chat.model if chat is not None and chat.chosen else settings.model.name
+    if OFFLINE in {provider, name}:
+        return Answerer(OFFLINE, OFFLINE)
+    return Answerer(name, provider, place_of(settings.model.base_url or VENDOR) if provider == "anthropic" else "")
+
+
+def check_choice(settings: Settings, name: str) -> None:
+    """Refuse a model that would not be the one to answer.
+
+    Raises:
+        Refusal: `auth_failed`: there is no key; `model_unavailable`: the settings want the offline model.
+    """
+    if name == OFFLINE or settings.model.chosen_provider != OFFLINE:
+        return
+    only = f"{name} cannot be asked: the offline model alone answers,"
+    if settings.model.provider == "auto":
+        raise Refusal("auth_failed", f"{only} because no API key is configured.", NO_KEY_HINT)
+    hint = "Set model.provider to `auto` or `anthropic`."
+    raise Refusal("model_unavailable", f"{only} because model.provider is `offline`.", hint)
 
 
 def window_of(settings: Settings, name: str) -> Window:
@@ -83,14 +117,10 @@ def caches(name: str) -> bool:
     return profile is None or profile.caching
 
 
-def cost_of(name: str) -> Callable[[Usage], float | None]:
+def cost(name: str, usage: Usage) -> float | None:
     """What usage costs in US dollars; None where the price is not known."""
     profile: ModelProfile | None = catalog.profile(name)
-
-    def cost(usage: Usage) -> float | None:
-        return None if profile is None or profile.prices is None else profile.prices.cost(usage)
-
-    return cost
+    return None if profile is None or profile.prices is None else profile.prices.cost(usage)
 
 
 def listed(settings: Settings) -> list[ModelInfo]:
@@ -99,7 +129,7 @@ def listed(settings: Settings) -> list[ModelInfo]:
     The vendor's own endpoint has the vendor's models; behind another base URL anything may answer. Names with a cloud's
     prefix are only there to correct a window.
     """
-    current = current_name(settings)
+    current = answerer(settings).name
     names = [
         profile.name
         for profile in catalog.profiles()

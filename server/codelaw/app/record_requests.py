@@ -43,9 +43,11 @@ class RecordRequests(Core):
             source.strategy,
             now,
             now,
+            chosen=source.chosen,
+            places=source.places if turn_id is not None else (),
         )
         await store.fork(chat_id, turn_id, fork)
-        return await store.chat(fork.id)
+        return self._shown(await store.chat(fork.id))
 
     async def export(self, chat_id: str, form: Literal["markdown", "json"]) -> str:
         """The whole record of a chat: as Markdown for people, as JSON with everything that is stored of it.
@@ -57,7 +59,9 @@ class RecordRequests(Core):
         await agent.outbox.drain()
         store = await self._chats.store()
         stored = await store.load(chat_id)
-        stored = replace(stored, chat=replace(stored.chat, running=agent.running_turn or stored.chat.running))
+        stored = replace(
+            stored, chat=replace(self._shown(stored.chat), running=agent.running_turn or stored.chat.running)
+        )
         events = await store.events(chat_id, 0)
         if form == "markdown":
             return await asyncio.to_thread(transcript, stored.chat, agent.past.told(stored.messages), events)

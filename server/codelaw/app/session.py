@@ -79,7 +79,8 @@ class Session(
 
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
-        for load in (lambda: self._chat_model().warm(), self._chats.store, self._sandbox.means):
+        provider = models.answerer(self._settings.value).provider
+        for load in (lambda: self._chat_model(provider).warm(), self._chats.store, self._sandbox.means):
             try:
                 await load()
             except Refusal as refusal:
@@ -96,9 +97,9 @@ class Session(
 
     def reconfigure(self, settings: EffectiveSettings) -> None:
         """New settings; turns that run go on as they started."""
-        if settings.value.model != self._settings.value.model and self._model is not None:
-            self._retired.append(self._model)
-            self._model = None
+        if settings.value.model != self._settings.value.model:
+            self._retired += self._models.values()
+            self._models = {}
         self._settings = settings
         self._workspace.review = settings.value.editor.review
         if self._embedder.reconfigure(settings.value) and self._embedding is not None:
@@ -111,7 +112,7 @@ class Session(
         await asyncio.gather(self._chats.stop(), *background)
         await self._chats.close()
         await self._embedder.close()
-        for model in [*self._retired, *([self._model] if self._model else [])]:
+        for model in [*self._retired, *self._models.values()]:
             await model.close()
         await self._sandbox.close()
 

@@ -29,6 +29,7 @@ class Chat:
     """`panel`, `inline`, `headless` or `shared` (H-5)."""
     mode: Mode
     model: str
+    """The model that was chosen or asked last; which one will be asked the settings decide as well (P-4)."""
     strategy: Strategy
     created_at: float
     updated_at: float
@@ -37,6 +38,10 @@ class Chat:
     """The id of the running turn."""
     generation: int = 0
     """Rises with every checkpoint, demotion and restore: who has seen another number must load again (D-4, K-7)."""
+    chosen: bool = False
+    """Whether a person chose `model`; a chat without a choice goes along with the settings."""
+    places: tuple[str, ...] = ()
+    """Where its text went or may go: `offline` is this machine, anything else a host. The newest is the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,8 @@ class TurnResult:
     changes: tuple[FileChange, ...] = ()
     error: TurnError | None = None
     cost_usd: float | None = None
+    model: str | None = None
+    """The model that was asked."""
 
 
 @dataclass(frozen=True, slots=True)

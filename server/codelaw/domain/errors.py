@@ -21,6 +21,8 @@ RefusalCode = Literal[
     "turn_not_found",
     "chat_busy",
     "model_unavailable",
+    "model_not_found",
+    "not_confirmed",
     "model_refused",
     "auth_failed",
     "context_overflow",

@@ -10,7 +10,17 @@ from codelaw.domain.messages import Call
 
 StopReason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "refusal"]
 FailureKind = Literal[
-    "rate_limit", "overload", "auth", "overflow", "refused", "network", "malformed", "truncated", "server", "invalid"
+    "rate_limit",
+    "overload",
+    "auth",
+    "overflow",
+    "refused",
+    "network",
+    "malformed",
+    "truncated",
+    "server",
+    "invalid",
+    "unknown_model",
 ]
 
 

@@ -8,6 +8,8 @@ from typing import Literal
 OptionKind = Literal["allow_once", "allow_chat", "allow_always", "reject"]
 PathUse = Literal["reads", "writes"]
 """What a tool does with the paths it is given; what writes them reads them too."""
+Risk = Literal["write", "execute", "send"]
+"""`send`: the text of a chat would leave this machine (P-4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,14 @@ class ApprovalOption:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalQuestion:
-    """A question to the user about one call."""
+    """A question to the user about one call, or with the risk `send` about a whole chat."""
 
     chat_id: str
     turn_id: str
     call_id: str
     tool: str
     title: str
-    risk: Literal["write", "execute"]
+    risk: Risk
     options: tuple[ApprovalOption, ...]
     diff: str | None = None
     command: str | None = None

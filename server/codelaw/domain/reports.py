@@ -61,6 +61,8 @@ class ContextReport:
     kept: str = ""
     """What the strategy shows of the history, in one line; `auto` says here which one it chose (B-1)."""
     budget: tuple[BudgetLine, ...] = ()
+    model: str | None = None
+    """Which would be asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
         mode=params.mode,
         model=params.model,
         strategy=params.strategy,
-        kind=params.kind or "panel",
+        kind=params.kind,
     )
     return convert.chat(made)
 

@@ -42,7 +42,7 @@ from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
-from codelaw.protocol.names import CHAT_EVENT
+from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED
 from codelaw.settings import EffectiveSettings, home, process_environment
 
 log = logging.getLogger(__name__)
@@ -211,8 +211,11 @@ class Connection:
             if pull:
                 await self.configuration.pull()
             found = await asyncio.to_thread(self.folders.resolve)
+            before = self.settings.value.model
             self.settings = await self.configuration.load(found, trusted=self.trusted)
             self.session.reconfigure(self.settings)
+            if before != self.settings.value.model and self.client.events:
+                self.rpc.tell(MODEL_CHANGED, {})
             self.law.soon()
             await self._tell_problems()
 

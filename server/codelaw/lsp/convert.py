@@ -63,6 +63,7 @@ def turn_result(value: chats.TurnResult) -> wire.TurnResult:
         error=wire.TurnError(code=value.error.code, message=value.error.message, hint=value.error.hint)
         if value.error
         else None,
+        model=value.model,
     )
 
 
@@ -199,6 +200,7 @@ def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
             wire_contexts.BudgetLine(part=line.part, share=line.share, tokens=line.tokens, over=line.over)
             for line in value.budget
         ],
+        model=value.model,
     )
 
 

@@ -49,7 +49,7 @@ class Session(Protocol):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
-        kind: str = "panel",
+        kind: str | None = None,
     ) -> Chat: ...
 
     async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]: ...
@@ -75,7 +75,10 @@ class Session(Protocol):
         strategy: Strategy | None = None,
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
-    ) -> RunningTurn: ...
+        kind: str | None = None,
+    ) -> RunningTurn:
+        """Begin a turn; without a chat in a new one of `kind` (H-5)."""
+        ...
 
     async def steer(self, chat_id: str, text: str) -> None: ...
 

@@ -30,7 +30,7 @@ class ChatStore(Protocol):
     async def create(self, chat: Chat) -> None: ...
 
     async def update(self, chat: Chat) -> None:
-        """Write title, mode, model, strategy and `updated_at`."""
+        """Write title, mode, model and whether it was chosen, places, strategy and `updated_at`."""
         ...
 
     async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from codelaw.domain.permissions import OptionKind
+from codelaw.domain.permissions import OptionKind, Risk
 from codelaw.protocol.base import Payload, Reply
 
 
@@ -30,7 +30,7 @@ class ApprovalRequest(Payload):
     call_id: str
     tool: str
     title: str
-    risk: Literal["write", "execute"]
+    risk: Risk
     preview: ApprovalPreview
     options: list[ApprovalOption]
 

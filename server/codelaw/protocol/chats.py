@@ -133,7 +133,7 @@ class RevertTurn(Params):
 
 
 class Chat(Payload):
-    """A conversation; `running` is the id of the running turn."""
+    """A conversation; `model` is the one that will be asked, `running` is the id of the running turn."""
 
     id: str
     title: str
@@ -224,7 +224,7 @@ class TurnError(Payload):
 
 
 class TurnResult(Payload):
-    """How a turn ended."""
+    """How a turn ended; `model` is the one that was asked."""
 
     chat_id: str
     turn_id: str
@@ -235,6 +235,7 @@ class TurnResult(Payload):
     notices: list[Notice]
     changes: list[Change]
     error: TurnError | None = None
+    model: str | None = None
 
 
 class Steered(Payload):

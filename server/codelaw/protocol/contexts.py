@@ -64,7 +64,7 @@ class BudgetLine(Payload):
 
 
 class ContextReport(Payload):
-    """What would be sent now; `threshold` is in tokens, `kept` says what the strategy shows of the history."""
+    """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom."""
 
     sections: list[Section]
     total_tokens: int
@@ -75,6 +75,7 @@ class ContextReport(Payload):
     text: str
     kept: str
     budget: list[BudgetLine]
+    model: str | None = None
 
 
 class CompactionReport(Payload):

@@ -9,6 +9,10 @@ class ListModels(Params):
     pass
 
 
+class ModelChanged(Payload):
+    """Other models than before may be asked: `model/list` and what is shown of chats are to be read again."""
+
+
 class Model(Payload):
     """A model that can be chosen; sizes in tokens."""
 

@@ -42,6 +42,7 @@ EDITOR_TRUST = "codelaw/workspace/editorTrust"
 """A notification from client to server (S-7)."""
 
 CHAT_EVENT = "codelaw/chat/event"
+MODEL_CHANGED = "codelaw/model/changed"
 APPROVAL_REQUEST = "codelaw/approval/request"
 EDITOR_DIAGNOSTICS = "codelaw/editor/diagnostics"
 EDITOR_DEFINITION = "codelaw/editor/definition"

@@ -14,6 +14,7 @@ from codelaw.protocol.base import Payload
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.events import ChatEvent
 from codelaw.protocol.methods import METHODS
+from codelaw.protocol.models import ModelChanged
 from codelaw.protocol.names import (
     APPROVAL_REQUEST,
     CHAT_EVENT,
@@ -24,6 +25,7 @@ from codelaw.protocol.names import (
     EDITOR_RENAME,
     EDITOR_SAVE,
     EDITOR_TRUST,
+    MODEL_CHANGED,
     VERSION,
     command_name,
 )
@@ -48,7 +50,7 @@ def schema() -> dict[str, Any]:
         for model in (method.params, method.result, method.started):
             if model is not None:
                 roots[model.__name__] = model
-    for model in (ChatEvent, EditorTrust, *(model for pair in REQUESTS.values() for model in pair)):
+    for model in (ChatEvent, EditorTrust, ModelChanged, *(model for pair in REQUESTS.values() for model in pair)):
         roots[model.__name__] = model
     _, document = models_json_schema(
         [(model, "validation") for model in roots.values()], ref_template="#/$defs/{model}"
@@ -77,7 +79,10 @@ def schema() -> dict[str, Any]:
             name: {"params": _ref(command.params), "result": _ref(command.result)}
             for name, command in COMMAND_TYPES.items()
         },
-        "notifications": {CHAT_EVENT: {"params": _ref(ChatEvent)}},
+        "notifications": {
+            CHAT_EVENT: {"params": _ref(ChatEvent)},
+            MODEL_CHANGED: {"params": _ref(ModelChanged)},
+        },
         "clientNotifications": {EDITOR_TRUST: {"params": _ref(EditorTrust)}},
         "requests": {
             name: {"params": _ref(params), "result": _ref(result)} for name, (params, result) in REQUESTS.items()

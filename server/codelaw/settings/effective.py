@@ -9,7 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from codelaw.domain.chats import Notice
-from codelaw.settings import sources
+from codelaw.settings import effectless, sources
 from codelaw.settings.model import Group, Settings
 from codelaw.settings.reading import KeyPath, Layer, children, dotted
 from codelaw.settings.workspace import DENY, restrict
@@ -96,9 +96,9 @@ def load_settings(
     value = Settings.model_validate(_nested(merged))
     origins = {dotted(path): "default" for path, _ in _leaves(value)}
     origins |= {dotted(path): layer.name for path, layer in won.items()}
-    return EffectiveSettings(
-        value, origins, problems, {dotted(path): layer.source for path, layer in won.items()}, ignored
-    )
+    named = {dotted(path): layer.source for path, layer in won.items()}
+    problems += effectless.notices(value, _leaves(value), named)
+    return EffectiveSettings(value, origins, problems, named, ignored)
 
 
 def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> None:

@@ -17,6 +17,7 @@ Similarity = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+Provider = Literal["anthropic", "offline", "scripted"]
 CHAT_KINDS = {"headless", "inline", "panel", "shared"}
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -69,7 +70,7 @@ class ModelGroup(Group):
         description="Who answers. `auto` is `anthropic` when a key or a base URL is configured, else `offline`,"
         " which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",
     )
-    name: Name = Field(default=DEFAULT_MODEL, description="The model of new chats.")
+    name: Name = Field(default=DEFAULT_MODEL, description="The model of chats for which none was chosen.")
     base_url: str | None = Field(
         default=None, repr=False, description="Address of the Messages API, where it is not the vendor's own."
     )
@@ -91,7 +92,7 @@ class ModelGroup(Group):
     )
 
     @property
-    def chosen_provider(self) -> Literal["anthropic", "offline", "scripted"]:
+    def chosen_provider(self) -> Provider:
         """The provider, with `auto` decided: `anthropic` when a key or a base URL is configured."""
         if self.provider != "auto":
             return self.provider

@@ -386,7 +386,7 @@ def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: floa
             "overflow",
         ),
         (400, "invalid_request_error", "max_tokens: too large", "invalid"),
-        (404, "not_found_error", "model: nope", "invalid"),
+        (404, "not_found_error", "model: nope", "unknown_model"),
         (402, "billing_error", "pay", "auth"),
         (408, "timeout_error", "late", "server"),
         (503, "overloaded_error", "busy", "overload"),

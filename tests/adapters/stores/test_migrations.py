@@ -59,7 +59,7 @@ def old(path):
 async def test_a_database_of_the_first_release_keeps_everything(old, open_store):
     store = await open_store()
     loaded = await store.load("c1")
-    assert loaded.chat == a_chat(updated_at=200.0, turns=1)
+    assert loaded.chat == a_chat(updated_at=200.0, turns=1, chosen=True)
     assert loaded.messages == (
         Message("m1", "t1", "user", "hello"),
         Message("m2", "t1", "assistant", HALF, Metadata(step=1, calls=(Call("k", "Read", {"path": "a"}),))),
@@ -90,3 +90,24 @@ async def test_a_migration_that_breaks_off_leaves_the_old_schema(old, path):
     assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'").fetchone() == (0,)
     assert "generation" not in {row[1] for row in connection.execute("PRAGMA table_info(chats)")}
     connection.close()
+
+
+async def test_an_old_chat_that_was_answered_offline_has_not_left_this_machine(old, open_store):
+    connection = sqlite3.connect(old)
+    columns = "id, title, kind, mode, model, strategy, created_at, updated_at"
+    for id_, model in (("here", "offline"), ("empty", "offline"), ("away", "claude")):
+        values = f"'{id_}', '', 'panel', 'agent', '{model}', 'layered', 1.0, 1.0"
+        connection.execute(f"INSERT INTO chats ({columns}) VALUES ({values})")
+        if id_ != "empty":
+            columns_of_turns = "chat_id, id, status, owner, started_at, last_usage, stop_reason"
+            turn = f"'{id_}', 't', 'ended', 'o', 1.0, NULL, 'finished'"
+            connection.execute(f"INSERT INTO turns ({columns_of_turns}) VALUES ({turn})")
+    connection.commit()
+    connection.close()
+    store = await open_store()
+    found = {id_: await store.chat(id_) for id_ in ("here", "empty", "away")}
+    assert {id_: (chat.chosen, chat.places) for id_, chat in found.items()} == {
+        "here": (False, ("offline",)),
+        "empty": (False, ()),
+        "away": (True, ()),
+    }

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
 from codelaw.adapters.models.anthropic_stream import MalformedEvent, ReplyReader
+from codelaw.adapters.models.unreachable import cause_of, place_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
+
+VENDOR = "https://api.anthropic.com"
 
 _log = logging.getLogger(__name__)
 _SILENCE = 120.0
@@ -34,7 +37,7 @@ class AnthropicModel:
 
     def __init__(self, api_key: str | None = None, base_url: str | None = None, *, silence: float = _SILENCE) -> None:
         self._key = (api_key or "").strip()
-        self._base_url = base_url
+        self._base_url = base_url or VENDOR
         self._silence = silence
         self._writer = BodyWriter()
         self._loading: asyncio.Task[AsyncAnthropic] | None = None
@@ -69,7 +72,7 @@ class AnthropicModel:
         except ModelFailure:
             raise
         except Exception as error:
-            failure = _failure(error, reader, self._without_key)
+            failure = _failure(error, reader, self._without_key, self._base_url, request.model)
             if failure is None:
                 raise
             # A connection that dies after the stop reason has lost nothing.
@@ -91,7 +94,7 @@ class AnthropicModel:
         try:
             return await _offers(client, name)
         except Exception as error:
-            failure = _failure(error, ReplyReader(lambda _: None), self._without_key)
+            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, name)
             if failure is None:
                 raise
         raise failure  # outside the handler, as in `reply`
@@ -118,7 +121,7 @@ class AnthropicModel:
             # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
             return AsyncAnthropic(
                 api_key=self._key or _NO_KEY,
-                base_url=self._base_url or "https://api.anthropic.com",
+                base_url=self._base_url,
                 timeout=timeout,
                 max_retries=0,
             )
@@ -182,12 +185,15 @@ def _cut(reader: ReplyReader, content_type: str) -> ModelFailure:
     return ModelFailure("truncated", message, partial=reader.text, usage=reader.usage)
 
 
-def _failure(error: Exception, reader: ReplyReader, hide: Callable[[str], str]) -> ModelFailure | None:
+def _failure(
+    error: Exception, reader: ReplyReader, hide: Callable[[str], str], url: str, model: str
+) -> ModelFailure | None:
     """`error` as a failure of the call; None when it is a bug of ours."""
     import anthropic  # noqa: PLC0415 - loaded by now
     import httpx2  # noqa: PLC0415
 
     kind: FailureKind
+    place = place_of(url)
     wait: float | None = None
     match error:
         case anthropic.APIStatusError():
@@ -196,14 +202,18 @@ def _failure(error: Exception, reader: ReplyReader, hide: Callable[[str], str]) 
             wait = retry_after(error.response.headers)
             status = f"{error.status_code} " if error.status_code >= 400 else ""
             message = f"{status}{error.type or 'error'}: {message}"[:1000]
+            if kind == "unknown_model":
+                message = f"{place} does not know the model {model} ({message})"
+            elif kind == "auth":
+                message = f"{place} did not accept the key ({message})"
         case anthropic.APITimeoutError() | httpx2.TimeoutException():
-            kind, message = "network", "The model endpoint was silent for too long."
+            kind, message = "network", f"{place} was silent for too long."
         case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
             kind, message = "invalid", f"The base URL is none: {_cause(error)}"
         case anthropic.APIConnectionError():
-            kind, message = "network", f"No connection to the model endpoint: {_cause(error)}"
+            kind, message = "network", f"No connection to {place}: {cause_of(error)}"
         case httpx2.HTTPError() | httpx2.StreamError():
-            kind, message = "network", f"The connection to the model endpoint broke: {_cause(error)}"
+            kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
         case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent():
             kind, message = "malformed", f"The stream could not be read: {error}"[:300]
         case _:

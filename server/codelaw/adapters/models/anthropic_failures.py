@@ -17,7 +17,7 @@ _BY_TYPE: dict[str, FailureKind] = {
     "billing_error": "auth",
     "request_too_large": "overflow",
     "invalid_request_error": "invalid",
-    "not_found_error": "invalid",
+    "not_found_error": "unknown_model",
     "timeout_error": "server",
     "api_error": "server",
 }
@@ -64,6 +64,8 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
         return kind
     if status >= 500:
         return "overload" if error_type == "overloaded_error" else "server"
+    if error_type == "not_found_error" or (status == 404 and "model" in message.lower()):
+        return "unknown_model"
     return "overflow" if is_overflow(message) else "invalid"
 
 

@@ -25,7 +25,8 @@ MAX_LISTED = 500
 
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
-    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), settled, todos FROM chats"
+    " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
+    " settled, todos FROM chats"
 )
 _HOLDS: dict[Dialect, str] = {
     "sqlite": "holds(CAST({} AS BLOB), ?)",
@@ -54,16 +55,23 @@ def unknown_turn(turn_id: str) -> Refusal:
 
 def create(session: Session, chat: Chat) -> None:
     session.execute(
-        "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy, chat.created_at, chat.updated_at),
+        "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy),
+            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places)),
+        ),
     )
 
 
 def update(session: Session, chat: Chat) -> None:
     written = session.execute(
-        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ? WHERE id = ?",
-        (chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at, chat.id),
+        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ?, chosen = ?, places = ?"
+        " WHERE id = ?",
+        (
+            *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at),
+            *(int(chat.chosen), "\n".join(chat.places), chat.id),
+        ),
     )
     if not written.rowcount:
         raise unknown_chat(chat.id)
@@ -125,13 +133,13 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
         chat=_chat(_running(session, [row[0]]), is_alive, reading, row),
         messages=reading.all(reading.message, messages),
         turns=reading.all(reading.turn, session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,))),
-        todos=reading.todos(row[11]),
+        todos=reading.todos(row[13]),
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
         withdrawn=frozenset(reading.all(reading.text, withdrawn)),
         thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
-        settled=reading.text(row[10:11]),
+        settled=reading.text(row[12:13]),
         damaged=reading.damaged,
     )
 
@@ -222,7 +230,7 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
 
 def _chat(running: Running, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
     running_here = [turn.id for turn in running.get(row[0], []) if is_alive(turn.owner)]
-    return replace(reading.chat(row[:10]), running=running_here[-1] if running_here else None)
+    return replace(reading.chat(row[:12]), running=running_here[-1] if running_here else None)
 
 
 def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:

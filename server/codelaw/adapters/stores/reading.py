@@ -40,8 +40,8 @@ class Reading:
         return tuple(value for row in rows if (value := read(row)) is not None)
 
     def chat(self, row: Row) -> Chat:
-        """`id, title, kind, mode, model, strategy, created_at, updated_at, turns, generation`."""
-        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation = row
+        """`id, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places`."""
+        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places = row
         try:
             return Chat(
                 whole(id_),
@@ -54,6 +54,8 @@ class Reading:
                 valid(float, updated_at),
                 turns,
                 generation=generation,
+                chosen=valid(int, chosen) != 0,
+                places=_places(whole(places)),
             )
         except Unreadable:
             self.damaged += 1
@@ -68,6 +70,8 @@ class Reading:
                 _either(float, updated_at, 0.0),
                 turns,
                 generation=generation,
+                chosen=_either(int, chosen, 0) != 0,
+                places=_places(legible(places)),
             )
 
     def turn(self, row: Row) -> StoredTurn:
@@ -147,6 +151,10 @@ class Reading:
         except Unreadable:
             self.damaged += 1
             return None
+
+
+def _places(text: str) -> tuple[str, ...]:
+    return tuple(place for place in text.split("\n") if place)
 
 
 def _either(kind: Any, value: Any, otherwise: Any) -> Any:

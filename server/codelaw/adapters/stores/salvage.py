@@ -142,8 +142,8 @@ def _adopt(target: sqlite3.Connection) -> None:
         newest = target.execute("SELECT coalesce(max(seq), 0) FROM events WHERE chat_id = ?", (chat_id,)).fetchone()[0]
         now = time.time()
         target.execute(
-            "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, seq)"
-            " VALUES (?, ?, 'panel', 'ask', 'offline', 'layered', ?, ?, ?)",
+            "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, seq, places)"
+            " VALUES (?, ?, 'panel', 'ask', 'offline', 'layered', ?, ?, ?, 'offline')",
             (chat_id, _LOST_TITLE, begun or now, used or now, newest),
         )
     for table, rowid, _, _ in target.execute("PRAGMA foreign_key_check").fetchall():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from codelaw.lsp import convert
 from codelaw.lsp.cancelling import begun
 from codelaw.lsp.documents import path_of
 from codelaw.lsp.features.showing import show
-from codelaw.lsp.features.texts import normal
+from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.protocol import chats as wire
 from codelaw.protocol import editor as params
 from codelaw.templates.render import render
@@ -40,7 +41,7 @@ async def ask(connection: Connection, asked: params.AskInEditor) -> params.Asked
     text = _question_file(connection, asked)
     name = PurePosixPath(shown_path(connection, asked.uri)).stem or "chat"
     stamp = time.strftime("%Y-%m-%d-%H%M%S")
-    file = connection.home / "chats" / f"{stamp}-{_plain(name)}{SUFFIX}"
+    file = connection.home / OWN_CHATS / f"{stamp}-{_plain(name)}{SUFFIX}"
     message = "codelaw: write your question at the end of this file, and send it from there."
     line = text.count("\n") - 1
     return params.Asked(uri=await show(connection, file, text, message=message, focus=True, line=line))
@@ -97,13 +98,19 @@ async def _begin(connection: Connection, asked: params.AskInEditor, text: str, s
     attachments: list[Attachment] = [
         convert.attachment(wire.AttachmentParams(uri=asked.uri, range=span), connection.documents)
     ]
-    editor = EditorState(asked.uri, asked.range.start.line)
+    sent = partial(
+        connection.session.send,
+        text=text,
+        attachments=attachments,
+        editor=EditorState(asked.uri, asked.range.start.line),
+        kind="inline",
+    )
     try:
-        turn = await begun(connection.session.send(chats.get(asked.uri), text, attachments=attachments, editor=editor))
+        turn = await begun(sent(chats.get(asked.uri)))
     except Refusal as refused:
         if refused.code not in {"chat_not_found", "chat_busy"} or asked.uri not in chats:
             raise
-        turn = await begun(connection.session.send(None, text, attachments=attachments, editor=editor))
+        turn = await begun(sent(None))
     chats[asked.uri] = turn.chat_id
     if not connection.client.events:
         connection.later(_show_end(connection, turn, text))
@@ -117,7 +124,7 @@ async def _show_end(connection: Connection, turn: RunningTurn, text: str) -> Non
     story.question = text
     body = told(story)
     parts = [header(turn.chat_id), YOU, harmless(text), block(turn.turn_id, body), YOU]
-    file = connection.home / "chats" / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
+    file = connection.home / OWN_CHATS / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{_plain(turn.turn_id)[:12]}{SUFFIX}"
     await connection.features.chat_files.owners.shown(turn.chat_id, file.as_uri())
     await show(connection, file, "\n\n".join(parts) + "\n\n", message=result.answer or body)
 

@@ -13,7 +13,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.lsp.documents import DocumentMoment, path_of
 from codelaw.lsp.features.owners import Owner, Owners
 from codelaw.lsp.features.teller import Teller
-from codelaw.lsp.features.texts import normal
+from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.lsp.showing import show_answer, show_message
 from codelaw.transcript.chat_file import ChatFile, named_chat_file, parse
 from codelaw.transcript.story import Noted, Story, stories
@@ -86,17 +86,18 @@ class ChatFiles:
             raise Refusal("chat_busy", "codelaw is still answering in this file", "Wait for the end, or stop it")
         if file.question is None:
             raise Refusal("invalid_text", "There is no question to send", "Write it below the last `## You`")
+        kind = self._kind(uri)
         self._sending.add(uri)
         try:
             known = await self._known(uri, file)
             try:
-                turn = await self._connection.session.send(known.chat_id, file.question.text)
+                turn = await self._connection.session.send(known.chat_id, file.question.text, kind=kind)
             except Refusal as refused:
                 if refused.code != "chat_not_found" or known.chat_id is None:
                     raise
                 why = f"The chat {known.chat_id} is not known here: this is a new one."
                 known = _Known(None, f"{why} It has not seen what stands above.")
-                turn = await self._connection.session.send(None, file.question.text)
+                turn = await self._connection.session.send(None, file.question.text, kind=kind)
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
             await self._owners.begun(turn.chat_id, uri, turn.turn_id)
@@ -116,6 +117,11 @@ class ChatFiles:
         file = self.file(uri)
         chat_id = teller.chat_id if teller is not None else self.chat_of(uri, file) if file is not None else None
         return await self._connection.session.cancel(chat_id) if chat_id is not None else False
+
+    def _kind(self, uri: str) -> str:
+        """The kind of a chat that this file begins: code actions make their files in a folder of ours (H-5)."""
+        path = path_of(uri)
+        return "inline" if path is not None and path.parent == self._connection.home / OWN_CHATS else "panel"
 
     def _begin(self, uri: str, turn: RunningTurn, known: _Known, asked: str) -> None:
         story = Story(turn.turn_id, doing="Thinking")

@@ -10,6 +10,8 @@ from codelaw.domain.edits import Splice
 from codelaw.domain.files import Buffer
 from codelaw.lsp.positions import Encoding, line_starts, spelt
 
+OWN_CHATS = "chats"
+"""The folder, in the user's data folder, of the chat files that code actions make."""
 _BREAK = re.compile(r"\r\n|\r")
 
 

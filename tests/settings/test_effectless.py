@@ -1,0 +1,94 @@
+"""A setting that does nothing says so, and every other one is read somewhere."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from codelaw.settings import load_settings
+from codelaw.settings.effectless import IDLE, PLANNED
+from codelaw.settings.model import Group, Settings
+
+CODE = Path(__file__).parents[2] / "server" / "codelaw"
+
+
+def leaves(group: type[Group] = Settings, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """The names of attributes by the keys of every setting."""
+    found: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for name, info in group.model_fields.items():
+        key, kind = info.alias or name, info.annotation
+        if isinstance(kind, type) and issubclass(kind, Group):
+            found |= {(key, *keys): (name, *names) for keys, names in leaves(kind).items()}
+        else:
+            found[(key,)] = (name,)
+    return found
+
+
+def reads() -> set[tuple[str, str]]:
+    """Every `owner.attribute` in the code outside the table itself, with the names that stand for an owner."""
+    found: set[tuple[str, str]] = set()
+    for file in CODE.rglob("*.py"):
+        if file.parent.name == "settings":
+            continue
+        tree = ast.parse(file.read_text("utf-8"))
+        stands_for: dict[str, set[str]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        stands_for.setdefault(target.id, {target.id}).add(node.value.attr)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                found.add((node.value.attr, node.attr))
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                found |= {(owner, node.attr) for owner in stands_for.get(node.value.id, {node.value.id})}
+    return found
+
+
+def test_what_no_code_reads_is_what_the_table_says():
+    known = reads()
+    unread = {
+        keys
+        for keys, names in leaves().items()
+        if not any(name == names[-1] and (len(names) == 1 or owner == names[-2]) for owner, name in known)
+    }
+    assert unread == set(PLANNED)
+
+
+def test_the_tables_name_settings_that_exist():
+    assert set(PLANNED) | set(IDLE) <= set(leaves())
+
+
+@pytest.mark.parametrize(
+    ("client", "key"),
+    [
+        ({"tools": {"webSearch": True}}, "tools.webSearch"),
+        ({"mcp": {"servers": {"a": {"command": "x"}}}}, "mcp.servers"),
+        ({"skills": {"paths": ["~/skills"]}}, "skills.paths"),
+        ({"model": {"script": "a.json"}}, "model.script"),
+        ({"embedding": {"path": "/m"}}, "embedding.path"),
+        ({"embedding": {"provider": "local", "path": "/m", "apiKey": "SECRET"}}, "embedding.apiKey"),
+        ({"memory": {"enabled": False, "topK": 3}}, "memory.topK"),
+    ],
+)
+def test_what_has_no_effect_is_a_notice(client: dict[str, object], key: str):
+    (problem,) = load_settings(environ={}, client=client).problems
+    assert (problem.level, problem.code) == ("warning", "setting_without_effect")
+    assert problem.message.startswith(f"{key} has no effect: ")
+    assert "SECRET" not in problem.message
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        {"tools": {"webSearch": False}, "mcp": {"servers": {}}, "skills": {"paths": []}},
+        {"model": {"provider": "scripted", "script": "a.json"}},
+        {"embedding": {"provider": "local", "path": "/m", "model": "m"}},
+        {"embedding": {"provider": "openai", "baseUrl": "http://127.0.0.1:1", "apiKey": "k"}},
+        {"memory": {"topK": 3}},
+    ],
+)
+def test_what_has_one_is_none(client: dict[str, object]):
+    assert load_settings(environ={}, client=client).problems == []
