@@ -326,6 +326,26 @@ async def test_chat_files_have_it_too_and_others_have_not(start: Start, root: Pa
         assert texts(await complete(client, chat, 99, 99)) == ["@a.md"], "past the end means the end"
 
 
+async def test_several_folders_are_completed_and_a_question_names_the_right_one(start: Start, root: Path):
+    other = root.parent / "other" / root.name
+    for folder in (root, other):
+        (folder / "src").mkdir(parents=True)
+        (folder / "src" / "app.md").write_text("one\ntwo\n")
+    async with start(root, other) as client:
+        chat = await client.open(root / "talk.chat.md", "@\n看@src/a\n@work-2/s", 1)
+        every = ["@work/", "@work-2/", "@work/src/", "@work/talk.chat.md", "@work-2/src/"]
+        assert texts(await complete(client, chat, 0, 1)) == every
+        below = await complete(client, chat, 1, 7)
+        assert texts(below) == ["@work/src/app.md", "@work-2/src/app.md"]
+        assert {item["filterText"] for item in below["items"]} == {"@src/a"}, "which an editor does not hide"
+        assert texts(await complete(client, chat, 2, 9)) == ["@work-2/src/"]
+        second = (other / "src" / "app.md").as_uri()
+        where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+        asked = await client.command("codelaw.editor.ask", {"uri": second, "range": where})
+        text = Path(asked["uri"].removeprefix("file://")).read_text()
+        assert "About @work-2/src/app.md, line 1:" in text
+
+
 async def test_a_client_that_can_is_told_for_which_documents_they_are(start: Start, root: Path, home: Path):
     document = {
         **CAPABILITIES["textDocument"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from lsprotocol import types
 from pygls.uris import from_fs_path
@@ -37,17 +38,19 @@ class Folders:
     def uris(self) -> list[str]:
         return list(self._names)
 
-    def resolve(self) -> list[Folder]:
-        """As the engine knows them: folders on disk, symlinks resolved, under different names. Touches the disk."""
-        found: list[Folder] = []
+    def named(self) -> list[tuple[str, Path, str]]:
+        """Those on the disk: the name that each goes by, which no other has, its path as it was given, and its uri."""
+        found: list[tuple[str, Path, str]] = []
         taken: set[str] = set()
         for uri, name in list(self._names.items()):
             path = path_of(uri)
-            if path is None:
-                continue
-            shown = _free_name(name.replace("/", "-") or path.name or "root", taken)
-            found.append(Folder(shown, resolved(path), uri))
+            if path is not None:
+                found.append((_free_name(name.replace("/", "-") or path.name or "root", taken), path, uri))
         return found
+
+    def resolve(self) -> list[Folder]:
+        """As the engine knows them: folders on disk, symlinks resolved, under different names. Touches the disk."""
+        return [Folder(name, resolved(path), uri) for name, path, uri in self.named()]
 
 
 def _free_name(name: str, taken: set[str]) -> str:

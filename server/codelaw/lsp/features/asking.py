@@ -82,14 +82,20 @@ async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked
 
 
 def shown_path(connection: Connection, uri: str) -> str:
-    """A document's path as a person knows it: inside its workspace folder, or its name."""
+    """A document's path as a person and a mention know it: inside its workspace folder, or its name.
+
+    With several folders the folder's name stands in front.
+    """
     path = path_of(uri)
     if path is None:
         return one_name(uri)
-    for folder in map(path_of, connection.folders.uris):
-        if folder is not None and path.is_relative_to(folder):
-            return one_name(path.relative_to(folder).as_posix())
-    return one_name(path.name)
+    folders = connection.folders.named()
+    holding = [(folder, name) for name, folder, _ in folders if path.is_relative_to(folder)]
+    if not holding:
+        return one_name(path.name)
+    folder, name = max(holding, key=lambda one: len(one[0].parts))
+    inside = path.relative_to(folder).as_posix()
+    return one_name(f"{name}/{inside}" if len(folders) > 1 else inside)
 
 
 async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: wire.Range) -> params.Asked:
