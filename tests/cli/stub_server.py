@@ -226,7 +226,8 @@ def main():
             send({"id": id_, "error": {"code": -32803, "message": "There is nothing here.", "data": data}})
         elif method == "codelaw/chat/read":
             said = [] if SCENE == "compacts" else [{"id": "m9", "turnId": "t1", "role": "assistant", "content": "x"}]
-            send({"id": id_, "result": {"messages": said, "events": [], "running": None}})
+            chat = {"id": "c1", "title": "The chat", "turns": 2, "updatedAt": 1000.0, "running": None}
+            send({"id": id_, "result": {"chat": chat, "messages": said, "events": [], "running": None}})
         elif method == "codelaw/chat/revert" and SCENE in UNDONE:
             event("notice", level="info", code="reverted", message="Undone in a.py.")
             send({"id": id_, "result": UNDONE[SCENE]})

@@ -1,4 +1,4 @@
-"""`codelaw chats --export` and `--fork` against the real server with its offline model (D-2)."""
+"""`codelaw chats --export`, `--fork` and `--delete`, the first two against the real server with its offline model (D-2)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.cli.driving import Terminal, received, run
 from tests.cli.test_commands import codelaw
 
 
@@ -60,3 +61,26 @@ def test_usage_errors(arguments, tmp_path):
     done = codelaw("chats", *arguments, workspace=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "deleted"), [("y", True), ("yes", True), ("n", False), ("", False), ("maybe", False)]
+)
+def test_a_chat_is_deleted_after_a_yes(log, typed, deleted):
+    terminal = Terminal("plain", log, "chats", "--delete", "c1")
+    terminal.until("The chat")
+    terminal.until("(y/n) ")
+    terminal.type(f"{typed}\n")
+    assert terminal.status() == (0 if deleted else 1)
+    assert received(log, "codelaw/chat/delete") == ([{"chatId": "c1"}] if deleted else [])
+
+
+def test_without_a_terminal_a_chat_is_deleted_with_yes_alone(log):
+    done = run("plain", log, "chats", "--delete", "c1")
+    assert (done.returncode, received(log, "codelaw/chat/delete")) == (2, [])
+    assert "--yes" in done.stderr
+    done = run("plain", log, "chats", "--delete", "c1", "--yes", "--json")
+    assert json.loads(done.stdout) == {"id": "c1", "deleted": True}
+    assert received(log, "codelaw/chat/delete") == [{"chatId": "c1"}]
+    assert run("plain", log, "chats", "--yes").returncode == 2
+    assert run("plain", log, "chats", "words", "--delete", "c1").returncode == 2

@@ -1,4 +1,4 @@
-"""`codelaw chats`: the chats, newest first; and one of them exported or forked (D-2)."""
+"""`codelaw chats`: the chats, newest first; and one of them exported, forked or deleted (D-2)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import time
 from typing import Any
 
 from codelaw.cli.asked import ask_server, with_client
+from codelaw.cli.asking import confirmed
 from codelaw.cli.client import Client
-from codelaw.cli.exits import FINISHED
+from codelaw.cli.exits import FAILED, FINISHED, USAGE
 from codelaw.cli.spawn import Server
-from codelaw.cli.terminal import DIM, Screen, one_line
+from codelaw.cli.terminal import DIM, YELLOW, Screen, one_line
 from codelaw.cli.undo import NO_EVENTS
 
 
@@ -21,6 +22,8 @@ def chats(server: Server, arguments: argparse.Namespace) -> int:
         return _export(server, arguments)
     if arguments.fork is not None:
         return _fork(server, arguments)
+    if arguments.delete is not None:
+        return _delete(server, arguments)
     params = {"limit": max(1, min(arguments.limit, 500))} | ({"query": arguments.query} if arguments.query else {})
 
     def show(screen: Screen, found: dict[str, Any]) -> None:
@@ -55,6 +58,28 @@ def _fork(server: Server, arguments: argparse.Namespace) -> int:
             screen.line(json.dumps(fork), aside=False)
         else:
             _print(screen, fork)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def _delete(server: Server, arguments: argparse.Namespace) -> int:
+    async def work(client: Client, screen: Screen) -> int:
+        of_chat = {"chatId": arguments.delete}
+        record = await client.request("codelaw/chat/read", of_chat | {"limit": 0, "sinceSeq": NO_EVENTS})
+        if not arguments.yes:
+            if not screen.interactive:
+                screen.line("Nobody can be asked here: add --yes to delete the chat.", style=YELLOW)
+                return USAGE
+            _print(screen, record["chat"])
+            if not await confirmed(screen, "Delete this chat with all its messages, for good? (y/n) "):
+                screen.line("The chat is kept.", style=DIM)
+                return FAILED
+        await client.request("codelaw/chat/delete", of_chat)
+        if arguments.json:
+            screen.line(json.dumps({"id": arguments.delete, "deleted": True}), aside=False)
+        else:
+            screen.line("Deleted.", style=DIM)
         return FINISHED
 
     return with_client(server, arguments, work)

@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     whole = chats.add_mutually_exclusive_group()
     whole.add_argument("--export", metavar="ID", help="print the whole record of this chat instead")
     whole.add_argument("--fork", metavar="ID", help="make a chat that begins as this one did instead")
+    whole.add_argument("--delete", metavar="ID", help="delete this chat for good instead; asks first")
+    chats.add_argument("--yes", action="store_true", help="of --delete: do not ask")
     chats.add_argument("--format", choices=["markdown", "json"], help="of --export (default: markdown)")
     chats.add_argument(
         "--turn", metavar="ID", help="of --fork: the last turn it has (default: the newest that has ended)"
@@ -204,8 +206,11 @@ def _chats(arguments: argparse.Namespace) -> int:
         arguments.usage_error("--format is of --export")
     if arguments.export is not None and arguments.json:
         arguments.usage_error("--json is of the list and of --fork; for --export say --format json")
-    if arguments.query is not None and (arguments.export is not None or arguments.fork is not None):
-        arguments.usage_error("QUERY is of the list: --export and --fork take the id of a chat")
+    if arguments.yes and arguments.delete is None:
+        arguments.usage_error("--yes is of --delete")
+    one = (arguments.export, arguments.fork, arguments.delete)
+    if arguments.query is not None and any(chat is not None for chat in one):
+        arguments.usage_error("QUERY is of the list: --export, --fork and --delete take the id of a chat")
 
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 

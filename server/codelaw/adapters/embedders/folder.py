@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Weights = Mapping[str, NDArray[float32]]
 
-EXTRA = "pip install 'codelaw[local]'"
+EXTRA = "pip install 'safetensors>=0.5' 'tokenizers>=0.21', in codelaw's environment"
 LARGEST_CONFIG = 4 << 20
 """Bytes of a file of settings; tokenizers are larger and read by their own library."""
 SHORTEST, LONGEST = 8, 8192

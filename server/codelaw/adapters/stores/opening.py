@@ -35,7 +35,7 @@ async def _open_postgres(url: str) -> SqlChats:
         opened = await asyncio.to_thread(_load_postgres)
     except ImportError as error:
         message = f"store.url names a PostgreSQL database, and the package for it is missing ({error})."
-        hint = "pip install 'codelaw[postgresql]'"
+        hint = "pip install 'psycopg[binary]>=3.2', in codelaw's environment"
         raise Refusal("store_unavailable", message, hint) from error
     return await opened(url)
 
