@@ -173,7 +173,9 @@ class ContextGroup(Group):
     summarise_above: Natural = Field(
         default=2_000, description="Tokens of unsummarised messages from which a rolling summary is written anew."
     )
-    window: Count = Field(default=20, description="The newest rounds that the strategy `sliding-window` sends.")
+    window: Count = Field(
+        default=20, description="The newest rounds that the strategy `sliding-window` sends behind its summary at most."
+    )
 
 
 class TurnGroup(Group):
