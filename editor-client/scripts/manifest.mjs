@@ -9,7 +9,7 @@ const packageFile = new URL("../package.json", import.meta.url);
 /** Where programs and files lie: decided on each machine, never by a folder. */
 const OF_THE_MACHINE = ["server.", "model.script", "store.url", "mcp.", "skills.", "embedding.path"];
 
-/** What happens without asking, and where text and keys go: decided by the user, for remote machines as well. */
+/** What happens without asking, where text and keys go, and who the model is: decided by the user, everywhere. */
 const OF_THE_USER = [
   "permissions.",
   "model.provider",
@@ -18,6 +18,7 @@ const OF_THE_USER = [
   "editor.review",
   "embedding.provider",
   "embedding.baseUrl",
+  "prompts.",
 ];
 
 const scopeOf = (path) => {
@@ -33,6 +34,7 @@ const TITLES = {
   model: "Model",
   models: "Model",
   context: "Context",
+  prompts: "Prompts",
   turn: "Turns",
   memory: "Memory",
   embedding: "Embeddings",

@@ -198,7 +198,17 @@ class FakeSession:
         return ChatRecord(chat, messages, (), running.turn_id if running else None)
 
     async def send(
-        self, chat_id, text, *, mode=None, model=None, strategy=None, attachments=(), editor=None, kind=None
+        self,
+        chat_id,
+        text,
+        *,
+        mode=None,
+        model=None,
+        strategy=None,
+        strategy_options=None,
+        attachments=(),
+        editor=None,
+        kind=None,
     ):
         if not text.strip() or len(text) > OVER:
             raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")
@@ -276,7 +286,7 @@ class FakeSession:
         await self.before(chat_id, turn_id, "a.py")
         return ["a.py", "b.py"]
 
-    async def inspect(self, chat_id, text) -> ContextReport:
+    async def inspect(self, chat_id, text, *, strategy=None, strategy_options=None) -> ContextReport:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
         return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
 

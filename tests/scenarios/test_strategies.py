@@ -13,6 +13,7 @@ import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
+from tests.lsp.raw import RpcError
 from tests.scenarios.conftest import Start, finish
 
 
@@ -86,3 +87,65 @@ def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: P
     wrong = codelaw("chat", "x", "--strategy", "best")
     assert wrong.returncode != 0
     assert "strategy" in wrong.stderr
+
+
+async def test_a_strategy_and_its_numbers_are_previewed_without_a_change(start: Start, vendor: LoopbackVendor):
+    async with start() as client:
+        chat = await talk(client, vendor, 6)
+        before = await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0})
+        asked = {"chatId": chat, "text": "QUESTION6X"}
+        plain = await client.request("codelaw/context/inspect", asked)
+        preview = {"strategy": "sliding-window", "strategyOptions": {"window": 2, "totalBudget": 20_000}}
+        shown = await client.request("codelaw/context/inspect", asked | preview)
+        assert (shown["strategy"], shown["kept"]) == ("sliding-window", "2 of 6 rounds (4 messages)")
+        assert sum(line["share"] for line in shown["budget"]) <= 20_000
+        assert [number for number in range(7) if f"QUESTION{number}X" in shown["text"]] == [4, 5, 6]
+        new = await client.request("codelaw/context/inspect", {"text": "hello", "strategy": "full"})
+        assert new["strategy"] == "full"
+        assert await client.request("codelaw/context/inspect", asked) == plain
+        assert await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0}) == before
+
+
+async def test_numbers_of_a_message_count_for_its_turn_alone(start: Start, vendor: LoopbackVendor):
+    async with start(options={"context": {"strategy": "sliding-window", "summary": False}}) as client:
+        chat = await talk(client, vendor, 5)
+        for options, seen in (({"window": 2}, [3, 4, 5]), ({}, [0, 1, 2, 3, 4, 5, 6])):
+            vendor.play(VendorReply(text=finish("x")))
+            sent = {"chatId": chat, "text": f"QUESTION{seen[-1]}X", "strategyOptions": options}
+            await client.request("codelaw/chat/send", sent)
+            assert questions(vendor) == seen
+
+
+@pytest.mark.parametrize("method", ["codelaw/chat/send", "codelaw/context/inspect"])
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"lastN": 3}, "strategyOptions.lastN"),
+        ({"context.window": 3}, "strategyOptions.context.window"),
+        ({"window": 0}, "strategyOptions.window"),
+        ({"topK": "5"}, "strategyOptions.topK"),
+        ({"share": 1.5}, "strategyOptions.share"),
+        ({"summary": 1}, "strategyOptions.summary"),
+        ([], "strategyOptions"),
+    ],
+)
+async def test_wrong_numbers_are_refused_with_their_path(start: Start, method: str, options: Any, path: str):
+    async with start() as client:
+        with pytest.raises(RpcError) as refused:
+            await client.request(method, {"text": "hello", "strategyOptions": options})
+        assert refused.value.code == -32602
+        assert [error["path"] for error in refused.value.data["errors"]] == [path]
+        assert (await client.request("codelaw/chat/list", {}))["chats"] == []
+
+
+async def test_a_persona_stands_in_the_system_prompt_the_same_in_every_process(start: Start, vendor: LoopbackVendor):
+    persona = "You are Ada. Answer in one sentence."
+    systems: list[Any] = []
+    for _ in range(2):
+        async with start(options={"prompts": {"persona": persona}}) as client:
+            await talk(client, vendor, 1)
+            systems.append(vendor.messages[-1].json["system"])
+            report = await client.request("codelaw/context/inspect", {"text": "hello"})
+    assert systems[0] == systems[1]
+    assert json.dumps(systems[0]).count(persona) == 1
+    assert [part["name"] for part in report["sections"]][:4] == ["core", "soul", "persona", "tools"]

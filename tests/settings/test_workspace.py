@@ -30,6 +30,7 @@ REFUSED = [
     ("embedding", 'apiKey = "k"'),
     ("embedding", 'path = "/x"'),
     ("store", 'url = "postgresql://evil"'),
+    ("prompts", 'persona = "evil"'),
     ("mcp.servers.evil", 'command = "evil"'),
     ("skills", 'paths = ["/"]'),
     ("tools", "webSearch = true"),

@@ -139,6 +139,7 @@ Started: Started
 Steer: Steer
 SteerTurn: SteerTurn
 Steered: Steered
+StrategyOptions: StrategyOptions
 Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
@@ -992,12 +993,41 @@ export interface GrantList {
 grants: Grant[]
 }
 /**
+ * With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "InspectContext".
  */
 export interface InspectContext {
 chatId?: (string | null)
 text?: (string | null)
+strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+strategyOptions?: (StrategyOptions | null)
+}
+/**
+ * Numbers of a strategy for one request: settings of `context` and `retrieval`, by their own names (B-1).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "StrategyOptions".
+ */
+export interface StrategyOptions {
+threshold?: (number | null)
+keepRounds?: (number | null)
+minMessages?: (number | null)
+lowWater?: (number | null)
+maxWindow?: (number | null)
+summaryTimeoutSeconds?: (number | null)
+totalBudget?: (number | null)
+demoteTokens?: (number | null)
+indexTokens?: (number | null)
+recentMin?: (number | null)
+recentMax?: (number | null)
+summariseAbove?: (number | null)
+window?: (number | null)
+topK?: (number | null)
+radius?: (number | null)
+share?: (number | null)
+minSimilarity?: (number | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1306,6 +1336,7 @@ chatId?: (string | null)
 mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
+strategyOptions?: (StrategyOptions | null)
 attachments?: (AttachmentParams[] | null)
 editor?: (EditorParams | null)
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,6 +13,7 @@ from codelaw.agent.leaving import Decided, Leaving
 from codelaw.app import models
 from codelaw.app.core import Core
 from codelaw.app.destinations import chosen, leaves, moved, sent, wanted
+from codelaw.app.strategy_options import applied as strategy_options_applied
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
@@ -112,15 +113,18 @@ class ChatRequests(Core):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
     ) -> RunningTurn:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
+        `strategy` stays with the chat; `strategy_options` are for this turn alone.
         Not to be cancelled: a turn might begin that nobody knows of.
         """
-        settings, restricted = self._settings.value, self._restricted
+        settings = strategy_options_applied(self._settings.value, strategy_options or {})
+        restricted = self._restricted
         self._turns.check_text(text)
         known = await self._chats.get(chat_id) if chat_id is not None else None
         agent = known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from codelaw.agent.beside import Beside
@@ -10,7 +11,8 @@ from codelaw.app import inspection, models
 from codelaw.app.completing import completions
 from codelaw.app.core import Core
 from codelaw.app.ruling import readable, visible
-from codelaw.domain.chats import Chat, Mode
+from codelaw.app.strategy_options import applied
+from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
 
@@ -18,9 +20,16 @@ from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Look
 class ContextRequests(Core):
     """The context: looked into, compacted, brought back."""
 
-    async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport:
-        """What would be sent now (L-5)."""
-        settings = self._settings.value
+    async def inspect(
+        self,
+        chat_id: str | None,
+        text: str | None,
+        *,
+        strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
+    ) -> ContextReport:
+        """What would be sent now (L-5), or with another strategy and other numbers of it; nothing is changed."""
+        settings = applied(self._settings.value, strategy_options or {})
         agent = await self._chats.get(chat_id) if chat_id is not None else None
         who = models.answerer(settings, agent.chat if agent else None)
         name = who.name
@@ -37,6 +46,8 @@ class ContextRequests(Core):
             restricted=self._restricted,
         )
         chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
+        if strategy is not None:
+            chat = replace(chat, strategy=strategy)
         ground = self._turns.ground(plan, chat, self._chat_model(who.provider), settings)
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):

@@ -175,6 +175,7 @@ class TurnMaker:
             tools_description=spoken.description(toolbox),
             schemas=spoken.schemas(toolbox),
             remembering=settings.memory.enabled,
+            persona=settings.prompts.persona,
         )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         allowed = readable(settings, self._workspace.folders)

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 def context(server: Server, arguments: argparse.Namespace) -> int:
     """Print the sections with their sizes, then the text."""
-    params = {"chatId": arguments.chat, "text": arguments.text}
+    params = {"chatId": arguments.chat, "text": arguments.text, "strategy": arguments.strategy}
     params = {name: value for name, value in params.items() if value is not None}
 
     def show(screen: Screen, report: Json) -> None:

@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     context.add_argument("text", nargs="?", metavar="TEXT", help="as if this were asked")
     _of_a_client(context)
     context.add_argument("--chat", metavar="ID", help="of this chat (default: of a new one)")
+    context.add_argument("--strategy", metavar="S", help="as if the chat had this strategy; nothing is changed")
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
     _memory_commands(commands)

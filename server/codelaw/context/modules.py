@@ -1,13 +1,15 @@
 """L1: the system modules in their fixed order (L-2, L-3).
 
-CORE, SOUL, TOOLS, WORKFLOW, MEMORY, MODE; then the skills index and connector prompts when there are any. Nothing here
-may depend on time, place or open files: for the same mode, tools and dialect the bytes are the same in every process.
+CORE, SOUL, PERSONA where there is one, TOOLS, WORKFLOW, MEMORY, MODE; then the skills index and connector prompts when
+there are any. Nothing here may depend on time, place or open files: for the same mode, tools, dialect and persona the
+bytes are the same in every process.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from codelaw.context.persona import persona_module
 from codelaw.context.sections import Section, text_section
 from codelaw.domain.chats import Dialect, Mode
 from codelaw.templates.render import render
@@ -18,12 +20,18 @@ SCHEMAS = "schemas"
 
 @lru_cache(maxsize=16)
 def system_sections(
-    *, mode: Mode, dialect: Dialect, tools_description: str, schemas: str = "", remembering: bool = False
+    *,
+    mode: Mode,
+    dialect: Dialect,
+    tools_description: str,
+    schemas: str = "",
+    remembering: bool = False,
+    persona: str | None = None,
 ) -> tuple[Section, ...]:
     """The L1 sections. `tools_description` describes the enabled tools only.
 
     `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there. With
-    `remembering` the MEMORY module speaks of long-term memory too.
+    `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text.
     """
     short = "" if mode == "agent" else "_short"
     tools = render("tools", dialect=dialect, tools_description=tools_description)
@@ -31,6 +39,7 @@ def system_sections(
         SCHEMAS: schemas,
         "core": render("core"),
         "soul": render("soul"),
+        "persona": persona_module(persona),
         "tools": tools,
         "workflow": render(f"workflow{short}"),
         "memory": render(f"memory{short}", remembering=remembering),

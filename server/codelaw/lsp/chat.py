@@ -117,6 +117,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             mode=params.mode,
             model=params.model,
             strategy=params.strategy,
+            strategy_options=convert.strategy_options(params.strategy_options),
             attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
             editor=convert.editor_state(params.editor, documents),
         )

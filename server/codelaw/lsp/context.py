@@ -31,7 +31,11 @@ SETTLE_SECONDS = 0.05
 
 
 async def inspect(connection: Connection, params: wire.InspectContext) -> wire.ContextReport:
-    return convert.context_report(await connection.session.inspect(params.chat_id, params.text))
+    options = convert.strategy_options(params.strategy_options)
+    session = connection.session
+    return convert.context_report(
+        await session.inspect(params.chat_id, params.text, strategy=params.strategy, strategy_options=options)
+    )
 
 
 async def compact(connection: Connection, params: ChatRef) -> wire.CompactionReport:

@@ -312,3 +312,8 @@ def _line_range(uri: str, value: wire.Range, documents: EditorDocuments) -> requ
         return code_points(line_at(text, starts, place.line), place.character, documents.encoding)
 
     return requests.LineRange(value.start.line, character(value.start), value.end.line, character(value.end))
+
+
+def strategy_options(value: wire.StrategyOptions | None) -> dict[str, float]:
+    """The numbers that were given, by the names of settings in Python."""
+    return {} if value is None else value.model_dump(exclude_none=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -73,6 +73,7 @@ class Session(Protocol):
         mode: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
@@ -123,7 +124,14 @@ class Session(Protocol):
         """The files that a turn changed, as shown, in the order of their first change (E-4)."""
         ...
 
-    async def inspect(self, chat_id: str | None, text: str | None) -> ContextReport: ...
+    async def inspect(
+        self,
+        chat_id: str | None,
+        text: str | None,
+        *,
+        strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
+    ) -> ContextReport: ...
 
     async def compact(self, chat_id: str) -> CompactionReport:
         """Compact now, or wait with those who wait already (K-7); cancelling the waiter does not cancel the work."""

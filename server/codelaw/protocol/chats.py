@@ -51,6 +51,28 @@ class EditorParams(Params):
     visible: Range | None = None
 
 
+class StrategyOptions(Params):
+    """Numbers of a strategy for one request: settings of `context` and `retrieval`, by their own names (B-1)."""
+
+    threshold: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    keep_rounds: Annotated[int, Field(ge=1)] | None = None
+    min_messages: Annotated[int, Field(ge=0)] | None = None
+    low_water: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    max_window: Annotated[int, Field(ge=1)] | None = None
+    summary_timeout_seconds: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
+    total_budget: Annotated[int, Field(ge=1)] | None = None
+    demote_tokens: Annotated[int, Field(ge=0)] | None = None
+    index_tokens: Annotated[int, Field(ge=0)] | None = None
+    recent_min: Annotated[int, Field(ge=0)] | None = None
+    recent_max: Annotated[int, Field(ge=1)] | None = None
+    summarise_above: Annotated[int, Field(ge=0)] | None = None
+    window: Annotated[int, Field(ge=1)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=100)] | None = None
+    radius: Annotated[int, Field(ge=0, le=50)] | None = None
+    share: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    min_similarity: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] | None = None
+
+
 class CreateChat(Params):
     title: Title | None = None
     mode: Mode | None = None
@@ -90,6 +112,7 @@ class SendMessage(Params):
     mode: Mode | None = None
     model: Name | None = None
     strategy: Strategy | None = None
+    strategy_options: StrategyOptions | None = None
     attachments: Annotated[list[AttachmentParams], Field(max_length=100)] | None = None
     editor: EditorParams | None = None
 

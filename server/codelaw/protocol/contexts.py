@@ -6,15 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codelaw.domain.chats import Strategy
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import BudgetPart, Layer
 from codelaw.protocol.base import Params, Payload
-from codelaw.protocol.chats import Id
+from codelaw.protocol.chats import Id, StrategyOptions
 
 
 class InspectContext(Params):
+    """With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed."""
+
     chat_id: Id | None = None
     text: str | None = None
+    strategy: Strategy | None = None
+    strategy_options: StrategyOptions | None = None
 
 
 class RestoreContext(Params):

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL
+from codelaw.context.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.memories import Category
 
@@ -41,6 +42,14 @@ def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
+def _bounded(persona: str) -> str:
+    if len(persona) > LONGEST:
+        message = f"a persona has at most {LONGEST} characters, this one has {len(persona)}: say it shorter"
+        raise ValueError(message)
+    return persona
+
+
+Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
     tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative],
@@ -175,6 +184,16 @@ class ContextGroup(Group):
     )
     window: Count = Field(
         default=20, description="The newest rounds that the strategy `sliding-window` sends behind its summary at most."
+    )
+
+
+class PromptsGroup(Group):
+    """What is added to the words that the model is given."""
+
+    persona: Persona | None = Field(
+        default=None,
+        description="Who the model is to be, in your own words: its manner, its focus, its language. It stands in every"
+        " request and has at most 8000 characters; unset: none.",
     )
 
 
@@ -321,6 +340,7 @@ class Settings(Group):
         description='What is said of models by name: `{"my-model": {"contextWindow": 32000}}`.',
     )
     context: ContextGroup = Field(default_factory=ContextGroup)
+    prompts: PromptsGroup = Field(default_factory=PromptsGroup)
     turn: TurnGroup = Field(default_factory=TurnGroup)
     memory: MemoryGroup = Field(default_factory=MemoryGroup)
     embedding: EmbeddingGroup = Field(default_factory=EmbeddingGroup)

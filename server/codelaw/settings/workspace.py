@@ -50,6 +50,7 @@ REASONS: dict[str, str] = {
     "model": "where requests and keys go is the user's own choice",
     "embedding": "where texts are sent is the user's own choice",
     "permissions": "a workspace may add to permissions.deny and nothing else",
+    "prompts": "who the model is to be is the user's own choice",
     "mcp": "a workspace must not start programs",
     "skills": "a workspace must not name folders to read",
     "store": "where chats are kept is the user's own choice",
