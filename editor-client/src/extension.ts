@@ -94,6 +94,7 @@ export function activate(context: ExtensionContext): void {
       shown.event(event);
       view.event(event);
     }),
+    started.onModelChanged(() => view.post({ kind: "modelChanged" })),
     started.onState((state) => {
       if (state.phase !== "ready" || state.session !== session) {
         // Who asked is gone, and with it what ran.

@@ -34,6 +34,7 @@ export interface ServerState {
 /** Commands of the extension that the panel may run. */
 export type CommandId =
   | "codelaw.setKey"
+  | "codelaw.chooseModel"
   | "codelaw.installServer"
   | "codelaw.choosePython"
   | "codelaw.showLogs"
@@ -88,7 +89,9 @@ export type ToPanel =
   | { kind: "looking"; looking: Looking | null }
   | { kind: "choose"; what: "model" | "mode" | "strategy" | "compact" }
   /** Turns whose changes the user has accepted, as `chatId/turnId`. */
-  | { kind: "accepted"; turns: string[] };
+  | { kind: "accepted"; turns: string[] }
+  /** Another model may be asked than before: models and chats are to be read again. */
+  | { kind: "modelChanged" };
 
 /** What the panel keeps in the editor's hands for when it is made anew; nothing of it is the server's. */
 export interface Kept {

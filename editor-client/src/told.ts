@@ -1,16 +1,23 @@
 // What went wrong, in one line for a message of the editor's.
-import { window } from "vscode";
+import { commands, window } from "vscode";
 import { unlinked } from "./plain";
 import { refusalOf } from "./server/refusal";
+import { wayOut } from "./ways";
 
 /** The words of any error, with what to do about it. */
 export function sentence(error: unknown): string {
-  const { message, hint } = refusalOf(error);
+  const { code, message, hint: given } = refusalOf(error);
+  const hint = wayOut(code)?.hint ?? given;
   const ended = /[.!?…]$/.test(message) ? message : `${message}.`;
   return unlinked(`codelaw: ${hint === "" ? ended : `${ended} ${hint}`}`);
 }
 
-/** Show an error; what the user cancelled is none. */
+/** Show an error with what helps as a button; what the user cancelled is none. */
 export function showError(error: unknown): void {
-  if (refusalOf(error).code !== "cancelled") void window.showErrorMessage(sentence(error));
+  const { code } = refusalOf(error);
+  if (code === "cancelled") return;
+  const way = wayOut(code);
+  void window.showErrorMessage(sentence(error), ...(way === undefined ? [] : [way.title])).then((chosen) => {
+    if (way !== undefined && chosen === way.title) void commands.executeCommand(way.command);
+  });
 }

@@ -207,3 +207,25 @@ export async function readModels(panel: Panel): Promise<void> {
     tellProblem(panel, error);
   }
 }
+
+/** What is shown of chats, read again because other models may be asked in them. */
+export async function readNames(panel: Panel): Promise<void> {
+  try {
+    const { chat, page, chats } = panel.state();
+    if (chat !== null) {
+      const record = await panel.request("codelaw/chat/read", {
+        chatId: chat.chat.id,
+        limit: 0,
+        sinceSeq: chat.lastSeq,
+      });
+      panel.dispatch({ kind: "chatChanged", chat: record.chat });
+    }
+    if (page === "chats") {
+      const { query } = chats;
+      const found = await panel.request("codelaw/chat/list", query === "" ? {} : { query });
+      for (const one of found.chats) panel.dispatch({ kind: "chatChanged", chat: one });
+    }
+  } catch (error) {
+    tellProblem(panel, error);
+  }
+}

@@ -3,7 +3,7 @@
 import type { ToPanel } from "../src/messages";
 import { makeJudge } from "./looking";
 import type { Actions, Panel } from "./panel";
-import { readModels, tellProblem } from "./reading";
+import { readModels, readNames, tellProblem } from "./reading";
 import { CLOCKS } from "./store";
 
 /** How long a running chat may be silent before the panel asks. */
@@ -113,6 +113,10 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
       case "looking":
         panel.dispatch(message);
         void judge(false);
+        return;
+      case "modelChanged":
+        void readModels(panel);
+        void readNames(panel);
         return;
       case "approval":
       case "approvalGone":

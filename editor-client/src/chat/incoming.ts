@@ -8,6 +8,7 @@ const MOST_URIS = 200;
 
 const PANEL_COMMANDS: Record<CommandId, true> = {
   "codelaw.setKey": true,
+  "codelaw.chooseModel": true,
   "codelaw.installServer": true,
   "codelaw.choosePython": true,
   "codelaw.showLogs": true,

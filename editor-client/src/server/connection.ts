@@ -24,6 +24,7 @@ import { killTree } from "./process";
 import { cancelled, disconnected, refusalOf } from "./refusal";
 
 const EVENT: keyof Notifications = "codelaw/chat/event";
+const MODEL_CHANGED: keyof Notifications = "codelaw/model/changed";
 /** So long may a server take to introduce itself. */
 const START_TIMEOUT = 60_000;
 /** So long may it take to end once it was told to; then it is killed. */
@@ -41,6 +42,8 @@ export interface ConnectionOptions {
   middleware: Middleware;
   requests: ReadonlyMap<string, Handler>;
   onEvent(event: ChatEvent): void;
+  /** The server's settings have changed, and another model may be asked. */
+  onModelChanged(): void;
 }
 
 /** Announces what the extension can do. */
@@ -137,6 +140,7 @@ export class Connection implements Connected {
     client.registerFeature(abilities);
     for (const [method, handler] of options.requests) client.onRequest(method, handler);
     client.onNotification(EVENT, (event: ChatEvent) => options.onEvent(event));
+    client.onNotification(MODEL_CHANGED, () => options.onModelChanged());
     const limit = timeLimit(signal);
     try {
       await Promise.race([client.start(), gone, limit.passed]);

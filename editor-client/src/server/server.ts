@@ -37,6 +37,7 @@ export class Server implements Wire, Disposable {
   readonly log: LogOutputChannel;
   readonly #states = new EventEmitter<ServerState>();
   readonly #events = new EventEmitter<ChatEvent>();
+  readonly #modelChanges = new EventEmitter<undefined>();
   readonly #requests = new Map<string, Handler>();
   readonly #lifecycle: Lifecycle<Connection>;
   readonly #installation: Installation;
@@ -50,6 +51,7 @@ export class Server implements Wire, Disposable {
 
   readonly onState = this.#states.event;
   readonly onEvent = this.#events.event;
+  readonly onModelChanged = this.#modelChanges.event;
 
   constructor(context: ExtensionContext) {
     this.log = window.createOutputChannel("codelaw", { log: true });
@@ -64,7 +66,8 @@ export class Server implements Wire, Disposable {
         const { log } = this;
         const middleware = this.#withSettings();
         const onEvent = (event: ChatEvent) => this.#events.fire(event);
-        const options = { folder, log, middleware, requests: this.#requests, onEvent };
+        const onModelChanged = () => this.#modelChanged();
+        const options = { folder, log, middleware, requests: this.#requests, onEvent, onModelChanged };
         return await Connection.open(launch, options, lost, signal);
       },
       changed: (state) => this.#changed(state),
@@ -75,6 +78,7 @@ export class Server implements Wire, Disposable {
       this.log,
       this.#states,
       this.#events,
+      this.#modelChanges,
       this.#key,
       workspace.onDidChangeConfiguration((change) => {
         if (change.affectsConfiguration("codelaw.server.command")) void this.restart();
@@ -189,6 +193,13 @@ export class Server implements Wire, Disposable {
       this.#asked = current;
       void this.#learnModel(current);
     }
+  }
+
+  #modelChanged(): void {
+    const { current } = this.#lifecycle;
+    if (current === undefined) return;
+    void this.#learnModel(current);
+    this.#modelChanges.fire(undefined);
   }
 
   /** Whether the offline model answers, for want of a key; asked of the server, who knows all that is configured. */

@@ -8,6 +8,8 @@ export interface Wire {
   readonly state: ServerState;
   readonly onState: Event<ServerState>;
   readonly onEvent: Event<ChatEvent>;
+  /** Another model may be asked than before. */
+  readonly onModelChanged: Event<undefined>;
   /**
    * Send a request; waits for a server that is starting.
    * @throws Refusal what the server refused, and `disconnected` when it is gone

@@ -496,3 +496,24 @@ describe("an older server", () => {
     expect(made.state().problem?.hint).toMatch(/Update/);
   });
 });
+
+describe("when another model may be asked", () => {
+  it("the picker of the chat at hand and that of the next one name it, and the list of chats too", async () => {
+    const named = (model: string) => ({ ...chat("c", { model }) });
+    const made = rig(run(showing(record("c")), { kind: "server", server: READY }));
+    made.answers["codelaw/model/list"] = () => ({
+      models: [{ name: "new", contextWindow: 1, maxOutput: 1, provider: "anthropic", current: true }],
+    });
+    made.answers["codelaw/chat/read"] = () => ({ ...record("c"), chat: named("new") });
+    made.answers["codelaw/chat/list"] = () => ({ chats: [named("new")] });
+    made.panel.dispatch({ kind: "chats", query: "", chats: [named("old")], nextCursor: null, more: false });
+    made.panel.dispatch({ kind: "page", page: "chats" });
+    expect(made.state().chat?.chat.model).toBe("m");
+    made.receive({ kind: "modelChanged" });
+    await settle();
+    expect(made.state().chat?.chat.model).toBe("new");
+    expect(made.state().models.map(({ name }) => name)).toEqual(["new"]);
+    expect(made.state().chats.chats.map(({ model }) => model)).toEqual(["new"]);
+    expect(made.requests("codelaw/chat/read").at(-1)?.params).toMatchObject({ chatId: "c", limit: 0 });
+  });
+});

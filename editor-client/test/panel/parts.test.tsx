@@ -248,3 +248,39 @@ describe("an empty panel", () => {
     expect(made.state().composer.text).toBe(ideas[1]!.textContent);
   });
 });
+
+describe("an error", () => {
+  const failed = (code: string): State => {
+    const error = { code, message: "It went wrong.", hint: "Set model.apiKey in config.toml." };
+    return chat(ended("c", "t1", "", "failed", { error }));
+  };
+
+  it.each([
+    ["auth_failed", "Set API Key", "codelaw.setKey"],
+    ["model_not_found", "Choose Model", "codelaw.chooseModel"],
+    ["not_confirmed", "Choose Model", "codelaw.chooseModel"],
+    ["window_too_small", "Choose Model", "codelaw.chooseModel"],
+  ] as const)("of a turn with the code %s offers %s", (code, title, command) => {
+    const { posted } = show(failed(code));
+    fireEvent.click(screen.getByRole("button", { name: title }));
+    expect(posted).toContainEqual({ kind: "command", command });
+  });
+
+  it("names no setting that the editor has not, and offers the same where a request was refused", () => {
+    const { container, posted } = show(failed("auth_failed"));
+    expect(container.textContent).toContain("It went wrong.");
+    expect(container.textContent).not.toContain("apiKey");
+    cleanup();
+    const problem = { code: "auth_failed", message: "No key.", hint: "Set model.apiKey in config.toml." };
+    const second = show(run(showing(record("c")), server(), { kind: "problem", problem }));
+    expect(second.container.textContent).not.toContain("apiKey");
+    fireEvent.click(screen.getByRole("button", { name: "Set API Key" }));
+    expect([posted.length, second.posted.at(-1)]).toEqual([0, { kind: "command", command: "codelaw.setKey" }]);
+  });
+
+  it("without a way of the editor's keeps the server's hint", () => {
+    const { container } = show(failed("model_unavailable"));
+    expect(container.textContent).toContain("Set model.apiKey in config.toml.");
+    expect(screen.queryByRole("button", { name: "Set API Key" })).toBeNull();
+  });
+});

@@ -46,9 +46,15 @@ export function events(chatId: string, turnId: string, from: number, ...kinds: o
 
 export const started = (text: string): object => ({ kind: "turn_started", text, mentions: [], mentionsLeftOut: 0 });
 
-export const ended = (chatId: string, turnId: string, answer = "", stopReason = "finished"): object => {
+export const ended = (
+  chatId: string,
+  turnId: string,
+  answer = "",
+  stopReason = "finished",
+  more: object = {},
+): object => {
   const usage = { inputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1, totalTokens: 2 };
-  const result = { chatId, turnId, stopReason, answer, steps: 1, usage, notices: [], changes: [] };
+  const result = { chatId, turnId, stopReason, answer, steps: 1, usage, notices: [], changes: [], ...more };
   return { kind: "turn_ended", result };
 };
 

@@ -25,7 +25,8 @@ const TITLES: Record<ApprovalOption["kind"], string> = {
   allow_always: "Always allow",
   reject: "No",
 };
-const RISKS = { write: "Changes files", execute: "Runs a command" };
+const RISKS = { write: "Changes files", execute: "Runs a command", send: "Leaves this machine" };
+const ICONS = { write: "edit", execute: "terminal", send: "send" } as const;
 
 /** One question: what would be done, why it is asked, and the answers. It is answered once. */
 export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
@@ -62,10 +63,12 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
     const index = Number(event.key) - 1;
     const option = request.options[index];
     if (option !== undefined) choose(option);
-    else if (index === request.options.length && reject !== undefined) setComment((words) => words ?? "");
+    else if (!place && index === request.options.length && reject !== undefined) setComment((words) => words ?? "");
   };
 
   const { diff, command } = request.preview;
+  /** About the whole chat and where it goes, and no call that might be made otherwise. */
+  const place = request.risk === "send";
   const hidden = [request.title, diff ?? "", command ?? ""].some(hasHidden);
   return (
     <div
@@ -80,7 +83,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
       onKeyDown={onKeyDown}
     >
       <div class="approval-head">
-        <Icon name={request.risk === "execute" ? "terminal" : "edit"} />
+        <Icon name={ICONS[request.risk]} />
         <h2 id={`${id}-title`} class="approval-title">
           <Visible text={request.title} />
         </h2>
@@ -144,10 +147,10 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
               if (event.detail < 2) choose(option);
             }}
           >
-            <kbd aria-hidden="true">{index + 1}</kbd> {titleOf(option, request.options)}
+            <kbd aria-hidden="true">{index + 1}</kbd> {place ? option.title : titleOf(option, request.options)}
           </button>
         ))}
-        {reject === undefined ? (
+        {place ? null : reject === undefined ? (
           <button type="button" class="approval-option" onClick={() => reply("reject", { cancelled: true })}>
             No
           </button>
@@ -176,7 +179,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
       )}
       {answer !== null && (
         <p class="approval-answer" role="status">
-          {answer === "reject" ? "Refused." : "Allowed."}
+          {place ? "Answered." : answer === "reject" ? "Refused." : "Allowed."}
         </p>
       )}
     </div>

@@ -1,7 +1,8 @@
-import type { ServerState } from "../../src/messages";
+import type { Problem, ServerState } from "../../src/messages";
 import { useHands } from "../hands";
 import type { State } from "../state";
 import { Icon } from "./Icon";
+import { Trouble } from "./Trouble";
 
 const WORDS: Record<ServerState["phase"], string> = {
   searching: "Looking for the codelaw server…",
@@ -21,7 +22,7 @@ export function Banner({ state: { server, problem } }: { state: State }) {
       {server.phase !== "ready" && <Server server={server} />}
       {server.phase === "ready" && server.message !== "" && !server.offline && <Server server={server} />}
       {server.phase === "ready" && server.offline && <Offline />}
-      {problem !== null && <ProblemLine message={problem.message} hint={problem.hint} />}
+      {problem !== null && <ProblemLine problem={problem} />}
     </div>
   );
 }
@@ -59,13 +60,13 @@ function Offline() {
   );
 }
 
-function ProblemLine({ message, hint }: { message: string; hint: string }) {
+function ProblemLine({ problem }: { problem: Problem }) {
   const { panel } = useHands();
   return (
     <div class="banner" data-phase="problem">
       <Icon name="warning" />
       <span class="banner-text" dir="auto">
-        {message} {hint !== "" && <span class="hint">{hint}</span>}
+        <Trouble problem={problem} />
       </span>
       <button
         type="button"

@@ -8,6 +8,7 @@ import { Icon } from "./Icon";
 import { Items } from "./Items";
 import { Question } from "./Question";
 import { Ticking } from "./Ticking";
+import { Trouble } from "./Trouble";
 
 interface Props {
   chatId: string;
@@ -68,7 +69,7 @@ function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; a
         <p class="notice" data-level="error" dir="auto">
           <Icon name="warning" />
           <span>
-            {result.error.message} <span class="hint">{result.error.hint}</span>
+            <Trouble problem={result.error} />
           </span>
         </p>
       )}

@@ -23,6 +23,8 @@ NOT_CONFIRMED_HINT = (
     "Choose a model for this chat, which confirms it (`codelaw chat --chat ID --model NAME` in a terminal), or choose"
     " `offline`, which answers here; or send the message again and answer the question."
 )
+STAYS = "chat_stays_offline"
+"""The notice with which a chat's model has become the offline one."""
 TOOL = "Send"
 """What the question calls itself where a call names its tool."""
 
@@ -62,7 +64,7 @@ class Leaving:
             case "stay":
                 await self.decide("stay")
                 message = "This chat stays offline: no language model answers in it until you choose another."
-                opened.notice(Notice("info", "chat_stays_offline", message))
+                opened.notice(Notice("info", STAYS, message))
                 return await self.stay()
             case _:
                 return not_confirmed(self.model, self.host)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen, one_line
-from codelaw.cli.verdicts import KEYS, verdict, without_keys
+from codelaw.cli.verdicts import KEYS, STAY, verdict, without_keys
 
 Json = dict[str, Any]
 
@@ -169,7 +169,8 @@ def _question(request: Json) -> str:
 
 def _option(request: Json, kind: str) -> Json | None:
     options: list[Json] = request.get("options", [])
-    return next((option for option in options if option.get("kind") == kind), None)
+    field = "id" if kind == STAY else "kind"
+    return next((option for option in options if option.get(field) == kind), None)
 
 
 def _rejection(request: Json, comment: str) -> Json:

@@ -6,11 +6,14 @@ import re
 import unicodedata
 from collections.abc import Container
 
+STAY = "stay"
+"""The answer that a chat stays on this machine: an option of its own beside the no (P-4)."""
 _WORDS = {
     "allow_once": ("y", "yes", "ok", "okay", "allow", "once"),
     "allow_chat": ("a", "chat"),
     "allow_always": ("p", "always"),
     "reject": ("n", "no", "reject", "deny"),
+    STAY: ("o", "offline", "stay"),
 }
 KEYS = {kind: words[0] for kind, words in _WORDS.items()}
 """The key of each kind of option, as it is offered."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from codelaw.agent.leaving import STAYS
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
@@ -177,6 +178,8 @@ class Connection:
         try:
             if self.client.events:
                 self.rpc.tell(CHAT_EVENT, convert.chat_event(event).wire())
+                if isinstance(event.event, NoticeEvent) and event.event.code == STAYS:
+                    self.rpc.tell(MODEL_CHANGED, {})
             elif isinstance(event.event, CompactionEvent) and event.turn_id:
                 report = event.event.report
                 if report is not None and report.message:  # within a turn only what must be said (K-6)
