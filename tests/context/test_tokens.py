@@ -90,7 +90,10 @@ def test_a_calibration_follows_what_is_reported_and_stays_bounded() -> None:
         ({}, Window(64_000, "default")),
         ({"profile": PROFILE}, Window(200_000, "profile")),
         ({"profile": PROFILE, "general": 100_000}, Window(100_000, "model.contextWindow")),
-        ({"profile": PROFILE, "general": 100_000, "per_model": 1_000_000}, Window(1_000_000, "models.contextWindow")),
+        (
+            {"profile": PROFILE, "general": 100_000, "per_model": 1_000_000},
+            Window(1_000_000, "models.<name>.contextWindow"),
+        ),
         ({"per_model": 0, "general": -5, "profile": PROFILE}, Window(200_000, "profile")),
         ({"per_model": math.nan, "general": math.inf}, Window(64_000, "default")),
         ({"profile": PROFILE, "cap": 50_000}, Window(50_000, "profile", capped=True)),

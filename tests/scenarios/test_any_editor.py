@@ -103,6 +103,11 @@ async def test_an_explanation_is_shown_as_a_chat_file_in_which_one_can_go_on(beg
         text = await pad.ended(2)
         assert "Follow-up." in text
         assert "copy" not in text
+        assert await kinds(client) == ["inline"]
+
+
+async def kinds(client: RawClient) -> list[str]:
+    return [chat["kind"] for chat in (await client.request("codelaw/chat/list", {}))["chats"]]
 
 
 async def test_a_diagnostic_goes_along_with_the_order_to_fix_it(begin: Begin, root: Path):  # noqa: F811
@@ -122,7 +127,7 @@ async def test_a_diagnostic_goes_along_with_the_order_to_fix_it(begin: Begin, ro
 
 
 async def test_a_question_is_written_in_a_file_that_quotes_the_selection(begin: Begin, root: Path):  # noqa: F811
-    async with begin([{"text": finish("Because.")}]) as client:
+    async with begin([{"text": finish("Because.")}, {"text": finish("Hello.")}]) as client:
         uri = await opened(client, root)
         asked = await client.command("codelaw.editor.ask", {"uri": uri, "range": span(3, 5)})
         file = await shown(client)
@@ -139,6 +144,12 @@ async def test_a_question_is_written_in_a_file_that_quotes_the_selection(begin: 
         await pad.send()
         assert "Because." in await pad.ended()
         assert "Why minus?\n\n## codelaw" in pad.text
+        assert await kinds(client) == ["inline"], "a code action made the file"
+        own = Pad(client, (root / "mine.chat.md").as_uri(), "## You\n\nHello?\n")
+        await own.show()
+        await own.send()
+        await own.ended()
+        assert await kinds(client) == ["panel", "inline"]
 
 
 async def test_a_client_without_documents_is_told_the_answer_and_where_it_is(begin: Begin, root: Path):  # noqa: F811

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +271,60 @@ async def test_no_summary_is_written_elsewhere_after_a_no(start: Start, vendor: 
             result = await client.request("codelaw/chat/send", {"chatId": chat["id"], "text": "x"})
             assert result["error"]["code"] == "not_confirmed"
     assert vendor.requests == []
+
+
+async def terminal(home: Path, root: Path, vendor: LoopbackVendor, *arguments: str) -> tuple[int | None, str]:
+    """`codelaw chat` without a terminal: its exit status and what it said aside."""
+    env = {
+        **os.environ,
+        "CODELAW_HOME": str(home),
+        "CODELAW_MODEL__BASE_URL": vendor.url,
+        "CODELAW_MODEL__API_KEY": "sk-x",
+        "CODELAW_MODEL__NAME": "claude-sonnet-4-5",
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "codelaw", "chat", "--workspace", str(root), *arguments),
+        env=env,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, errors = await process.communicate()
+    return process.returncode, errors.decode()
+
+
+async def test_without_a_terminal_nothing_leaves_until_a_model_is_named(
+    start: Start, vendor: LoopbackVendor, home: Path, root: Path
+):
+    chat_id = await begin_offline(start)
+    for more in ([], ["--yes"]):
+        status, said = await terminal(home, root, vendor, "--chat", chat_id, *more, "and now?")
+        assert (status, vendor.requests) == (1, []), more
+        assert "Nothing was sent" in said
+        assert "--model NAME" in said
+    vendor.script = [VendorReply(text=finish("ok"))] * 2
+    status, said = await terminal(home, root, vendor, "--chat", chat_id, "--model", "claude-haiku-4-5", "and now?")
+    assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"]), said
+    status, said = await terminal(home, root, vendor, "--chat", chat_id, "and then?")
+    assert (status, asked(vendor)) == (0, ["claude-haiku-4-5"] * 2), said
+
+
+async def test_the_limit_of_inline_chats_is_that_of_code_actions(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [VendorReply(text=finish("ok"))] * 3
+    uri = (root / "a.py").as_uri()
+    options = {**key(vendor), "context": {"historyLimits": {"inline": 1, "panel": 0}}}
+    async with start(options=options) as client:
+        await client.open(root / "a.py", "one\ntwo\n")
+        part = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+        for number in range(3):
+            question = {"uri": uri, "range": part, "text": f"question {number}"}
+            begun = await client.command("codelaw.editor.ask", question)
+            await client.event("turn_ended")
+            await client.until(lambda item, turn=begun["turnId"]: ended(item, turn))
+    body = vendor.messages[-1].body.decode()
+    assert ["question 0" in body, "question 2" in body] == [False, True]
+
+
+def ended(message: dict[str, Any], turn_id: str) -> bool:
+    event = message.get("params", {}) if message.get("method") == "codelaw/chat/event" else {}
+    return event.get("turnId") == turn_id and event["event"]["kind"] == "turn_ended"

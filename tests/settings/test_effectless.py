@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
+from codelaw.agent.recovery import explain
+from codelaw.domain.errors import ModelFailure
 from codelaw.settings import load_settings
 from codelaw.settings.effectless import IDLE, PLANNED
 from codelaw.settings.model import Group, Settings
@@ -92,3 +95,37 @@ def test_what_has_no_effect_is_a_notice(client: dict[str, object], key: str):
 )
 def test_what_has_one_is_none(client: dict[str, object]):
     assert load_settings(environ={}, client=client).problems == []
+
+
+def said() -> dict[str, set[str]]:
+    """What is spelt like a setting in the words of the code, docstrings aside, with the files that say it."""
+    groups = "|".join(sorted({keys[0] for keys in leaves()}))
+    pattern = re.compile(rf"(?<![\w./-])(?:{groups})\.[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)?(?![\w(/<]|\.\w)")
+    found: dict[str, set[str]] = {}
+    for file in CODE.rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        documented = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            if node.body and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+                for name in pattern.findall(node.value):
+                    found.setdefault(name, set()).add(file.relative_to(CODE).as_posix())
+    return found
+
+
+def test_every_setting_that_a_message_names_exists():
+    known = {".".join(keys) for keys in leaves()} | {"model.safetensors", "models.json", "embedding.weight"}  # files
+    named = said()
+    assert len(named) > 20, "the search finds nothing"
+    assert {name: files for name, files in named.items() if name not in known} == {}
+
+
+def test_a_wrong_key_is_answered_with_where_keys_are_looked_for():
+    error = explain(ModelFailure("auth", "no"))
+    assert (error.code, "ANTHROPIC_API_KEY" in error.hint, "config.toml" in error.hint) == ("auth_failed", True, True)
+    assert explain(ModelFailure("unknown_model", "no")).code == "model_not_found"
+    assert "model.baseUrl" in explain(ModelFailure("network", "no")).hint

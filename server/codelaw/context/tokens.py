@@ -17,7 +17,7 @@ DEFAULT_MAX_OUTPUT = 16_384
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 
-WindowSource = Literal["models.contextWindow", "model.contextWindow", "profile", "default"]
+WindowSource = Literal["models.<name>.contextWindow", "model.contextWindow", "profile", "default"]
 
 _NARROW = 2.92
 _WIDE = 1.8
@@ -129,7 +129,7 @@ def resolve_window(
     `cap` (`context.maxWindow`) only lowers it. What is zero, negative or NaN is as if not set.
     """
     candidates: tuple[tuple[float | None, WindowSource], ...] = (
-        (per_model, "models.contextWindow"),
+        (per_model, "models.<name>.contextWindow"),
         (general, "model.contextWindow"),
         (None if profile is None else profile.context_window, "profile"),
     )
