@@ -50,10 +50,7 @@ class Leaving:
             ApprovalOption("cancel", "Do not send", "reject"),
             ApprovalOption("stay", "Stay offline", "reject"),
         )
-        title = (
-            f"Send this chat to {self.model} at {self.host}? Until now it was answered on this machine, and nothing of"
-            " it has left."
-        )
+        title = f"Send this chat to {self.model} at {self.host}? It has not left this machine."
         question = ApprovalQuestion(opened.chat_id, opened.id, f"send_{opened.id}", TOOL, title, "send", options)
         chosen = (await self.approver.ask(question)).option_id
         match chosen:

@@ -11,8 +11,9 @@ from codelaw.adapters.models.offline_words import Term
 
 _INTRODUCTION = (
     "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find. For answers "
-    "that reason and for edits, set a key (`ANTHROPIC_API_KEY` or the setting `model.apiKey`) or the address of an "
-    "endpoint that speaks the Messages API (`model.baseUrl`)."
+    "that reason and for edits, set a key (*Set API Key* where your editor has it, else `ANTHROPIC_API_KEY` or "
+    "`model.apiKey` in codelaw's `config.toml`) or the address of an endpoint that speaks the Messages API "
+    "(`model.baseUrl`)."
 )
 _MOST_FILES = 6
 _MOST_LINES = 4
