@@ -80,11 +80,15 @@ What is larger is read from the disk, without its unsaved changes."
   (unless (and codelaw--server (jsonrpc-running-p codelaw--server))
     (setq codelaw--server
           (or (seq-find #'codelaw-server-p (gethash (eglot--current-project) eglot--servers-by-project))
-              (with-temp-buffer
-                (setq buffer-file-name (expand-file-name "new.chat.md"))
-                (delay-mode-hooks (codelaw-chat-mode))
-                (unwind-protect (let ((eglot-sync-connect t)) (apply #'eglot (eglot--guess-contact)))
-                  (setq buffer-file-name nil)))
+              (let ((eglot-autoshutdown nil)) ; the server outlives the buffer that it is started from
+                (with-temp-buffer
+                  (setq buffer-file-name (expand-file-name "new.chat.md"))
+                  (delay-mode-hooks (codelaw-chat-mode))
+                  (unwind-protect (let ((eglot-sync-connect t)) (apply #'eglot (eglot--guess-contact)))
+                    (when (eglot-managed-p)
+                      (eglot--signal-textDocument/didClose)
+                      (remove-hook 'kill-buffer-hook 'eglot--signal-textDocument/didClose t))
+                    (setq buffer-file-name nil))))
               (user-error "The server did not start; M-x eglot-stderr-buffer shows why"))))
   codelaw--server)
 
@@ -636,9 +640,11 @@ the keys that are typed into another buffer."
 
 (defun codelaw--question-text (question)
   "The text of QUESTION; its options carry themselves as a property."
-  (let ((number 0) (preview (codelaw--visible (or (codelaw--question-preview question) ""))))
-    (concat (propertize (codelaw--visible (codelaw--question-title question)) 'face 'bold) "\n\n"
-            (unless (string-empty-p preview)
+  (let* ((number 0)
+         (title (codelaw--visible (codelaw--question-title question)))
+         (preview (codelaw--visible (or (codelaw--question-preview question) ""))))
+    (concat (propertize title 'face 'bold) "\n\n"
+            (unless (member preview (list "" title))
               (concat (if (codelaw--question-diff question) (codelaw--diff preview) preview) "\n\n"))
             (mapconcat
              (lambda (option)

@@ -37,9 +37,13 @@ local marks = vim.api.nvim_create_namespace("codelaw")
 -- One line below the editor. A longer message would make Neovim wait for a key, and take one that is meant for a buffer.
 local function say(text, level)
   text = "codelaw: " .. text:gsub("%s+", " ")
-  local room = math.max(vim.v.echospace, 20)
+  local room = math.max(vim.v.echospace, 20) - 1
   if vim.fn.strdisplaywidth(text) > room then
-    text = vim.fn.strcharpart(text, 0, math.floor(room / 2)) .. "…"
+    text = vim.fn.strcharpart(text, 0, room)
+    while vim.fn.strdisplaywidth(text) > room - 1 do
+      text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 1)
+    end
+    text = text .. "…"
   end
   vim.notify(text, level)
 end
@@ -278,7 +282,7 @@ local function start_client(config)
   rpc.start = connected
   local fine, id = pcall(vim.lsp.start_client, config)
   rpc.start = own
-  return fine and id or error(id, 0)
+  return fine and id or not fine and error(id, 0) or nil
 end
 
 -- The buffer -------------------------------------------------------------------------------------------------------
@@ -522,7 +526,7 @@ local function draw(question)
   local lines = lines_of(question.title)
   vim.list_extend(lines, { HELP, "" })
   local first = #lines
-  if question.preview then
+  if question.preview and question.preview ~= question.title then
     vim.list_extend(lines, lines_of(question.preview))
     lines[#lines + 1] = ""
   end
@@ -956,10 +960,10 @@ function M.start(root)
   if not state.client then
     error("codelaw: the server did not start; is " .. options.cmd[1] .. " on your PATH?", 0)
   end
-  local ready = vim.wait(30000, function()
-    return client() ~= nil and client().initialized
+  vim.wait(30000, function()
+    return state.connection.is_closing() or (client() ~= nil and client().initialized)
   end, 10)
-  if not ready then
+  if not (client() and client().initialized) or state.connection.is_closing() then
     error("codelaw: the server did not start; :lua vim.cmd('edit ' .. vim.lsp.get_log_path()) shows why", 0)
   end
   -- The server sees what is open, unsaved changes included.

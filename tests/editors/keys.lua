@@ -200,8 +200,54 @@ function scenes.buffers()
   tell("chat", lua("return Shown()"))
 end
 
+-- The lines of the README for a Neovim without a plugin.
+function scenes.stock()
+  lua(
+    [[
+      local code, command, settings = ...
+      local made = code:gsub('{ "codelaw", "serve" }', function()
+        return "vim.fn.json_decode(" .. string.format("%q", command) .. ")"
+      end)
+      made = made:gsub("capabilities = capabilities,", function(found)
+        return found .. " init_options = vim.fn.json_decode(" .. string.format("%q", settings) .. "),"
+      end)
+      assert(loadstring(made))()
+      function Text()
+        return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\n")
+      end
+      function Shown()
+        return ""
+      end
+    ]],
+    os.getenv("DRIVE_STOCK"),
+    os.getenv("DRIVE_SERVER"),
+    os.getenv("DRIVE_SETTINGS")
+  )
+  press(":edit plain.odd<CR>")
+  press("ggOmine<Esc>")
+  until_("the server", "#vim.lsp.get_active_clients() == 1 and vim.lsp.get_active_clients()[1].initialized == true")
+  press("i")
+  lua([[
+    local params = { command = "codelaw.chat.send", arguments = { { text = "Change it" } } }
+    vim.lsp.get_active_clients()[1].request("workspace/executeCommand", params, function() end)
+  ]])
+  local asked = vim.wait(30000, function()
+    return mode().blocking or mode().mode == "c"
+  end, 20)
+  tell("asked", asked)
+  vim.rpcrequest(inner, "nvim_input", "1<CR>yes<CR>")
+  vim.wait(1000)
+  tell("still asked", mode().mode)
+  vim.rpcrequest(inner, "nvim_input", "answer 1<CR>")
+  vim.wait(1000)
+  until_("the change", "Text():find('ALPHA') ~= nil")
+  tell("text", lua("return Text()"))
+end
+
 local fine, problem = pcall(function()
-  start()
+  if os.getenv("DRIVE_SCENE") ~= "stock" then
+    start()
+  end
   scenes[os.getenv("DRIVE_SCENE")]()
 end)
 if not fine then

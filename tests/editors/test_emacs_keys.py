@@ -265,3 +265,5 @@ def test_open_buffers_are_changed_and_not_the_disk_behind_them(start: Start, pro
     seen = emacs.until("the end", ended("Four."))
     assert seen["buffers"]["clean.txt"]["text"] == f"{after}more\n"
     assert seen["buffers"]["clean.txt"]["modified"] is False
+    assert "unsaved changes in" in seen["chat"]
+    assert ".chat.md" not in seen["chat"], "what the server is started from is no document"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from tests.editors.test_neovim import ROOT, SERVER
 
+README = ROOT / "editor-client" / "README.md"
 NOTE = "hidden \u202e\x1b[8m text\n"
 
 
@@ -38,6 +40,7 @@ def drive(
         "DRIVE_SCENE": scene,
         "DRIVE_SERVER": json.dumps(SERVER),
         "DRIVE_SETTINGS": json.dumps(model | (settings or {})),
+        "DRIVE_STOCK": re.findall(r"```lua\n(.*?)```", README.read_text("utf-8"), re.DOTALL)[-1],
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
@@ -154,3 +157,21 @@ def test_open_buffers_are_changed_and_not_the_disk_behind_them(tmp_path: Path, p
     assert told["clean"] == [after, False]
     assert (project / "clean.txt").read_text() == after + "\n", "saved before the command"
     assert told["attached"] == ["clean.txt", "new.txt", "plain.txt", "second.txt", "typing.txt"]
+
+
+@pytest.mark.needs("nvim")
+def test_what_the_readme_gives_a_neovim_without_a_plugin(tmp_path: Path, project: Path) -> None:
+    (project / "plain.odd").write_text("alpha\n")
+    told = drive(
+        "stock",
+        tmp_path,
+        [
+            act("Read", path="plain.odd"),
+            act("Edit", path="plain.odd", old_string="alpha", new_string="ALPHA"),
+            finish("Changed."),
+        ],
+    )
+    assert told["asked"] is True
+    assert told["still asked"] == "c", "neither a digit nor a yes is an answer"
+    assert told["text"] == "mine\nALPHA"
+    assert (project / "plain.odd").read_text() == "alpha\n"
