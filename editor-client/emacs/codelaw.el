@@ -594,9 +594,14 @@ What is not of the same PART as the text before it begins on a line of its own."
   (visual-line-mode 1)
   (add-hook 'window-selection-change-functions #'codelaw--entered nil t))
 
+(defvar-local codelaw--entered nil "Whether what was typed before this question was selected is dropped.")
+
 (defun codelaw--entered (window)
   "Drop what was typed before WINDOW, which shows a question, was selected."
-  (when (eq window (selected-window)) (discard-input)))
+  (with-current-buffer (window-buffer window)
+    (let ((selected (eq window (selected-window))))
+      (unless (or codelaw--entered (not selected)) (discard-input))
+      (setq codelaw--entered selected))))
 
 (defconst codelaw--hidden
   (rx (any (#x00 . #x08) (#x0b . #x1f) (#x7f . #x9f) #xad #x61c (#x200b . #x200f) (#x2028 . #x202e)
@@ -720,7 +725,8 @@ have a reason, which the model is told."
     (unless (jsonrpc-running-p (codelaw--question-server question)) (codelaw--close question "withdrawn")))
   (unless codelaw--asked (user-error "Nothing is asked"))
   (select-window (codelaw--show-question))
-  (discard-input))
+  (discard-input)
+  (setq codelaw--entered t))
 
 (defun codelaw-question-choose ()
   "Choose the answer whose number was pressed."
