@@ -56,6 +56,26 @@ def test_a_turn_is_listed_and_goes_on(workspace):
     assert codelaw("chats", "nothing-like-it", workspace=workspace).stdout == ""
 
 
+def test_the_newest_chat_of_a_workspace_goes_on(workspace, tmp_path_factory):
+    def ask(folder, *arguments):
+        done = codelaw("chat", "frob.py?", "--json", *arguments, workspace=folder)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])["chatId"], done.stderr
+
+    other = tmp_path_factory.mktemp("other")
+    first, told = ask(workspace, "--continue")
+    assert "No chat was begun in this folder yet" in told
+    newest, _ = ask(workspace)
+    elsewhere, _ = ask(other)
+    again, told = ask(workspace, "--continue")
+    assert again == newest
+    assert f"Going on with chat {newest}" in told
+    fork = json.loads(codelaw("chats", "--fork", first, "--json", workspace=other).stdout)["id"]
+    assert ask(workspace, "--continue")[0] == fork, "a fork belongs where its chat does"
+    assert ask(other, "--continue")[0] == elsewhere
+    assert codelaw("chat", "x", "--continue", "--chat", first, workspace=workspace).returncode == 2
+
+
 def test_the_context_is_shown_by_section(workspace):
     done = codelaw("context", "What is @frob.py?", workspace=workspace)
     assert done.returncode == 0, done.stderr

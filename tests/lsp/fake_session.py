@@ -181,7 +181,7 @@ class FakeSession:
             raise Refusal("chat_not_found", f"There is no chat {chat_id}", "List the chats")
         return self.chats[chat_id]
 
-    async def list(self, query, limit, cursor):
+    async def list(self, query, limit, cursor, *, here=False):
         if query == "unserialisable":
             return [replace(next(iter(self.chats.values())), created_at=float("nan"))], None
         if query == "bug":

@@ -1057,6 +1057,7 @@ export interface ListChats {
 query?: (string | null)
 limit?: (number | null)
 cursor?: (string | null)
+here?: (boolean | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -60,13 +60,19 @@ class ChatRequests(Core):
         )
         if model is not None:
             chat = chosen(settings, chat, model)
-        await stores.chats.create(chat)
+        await stores.chats.create(chat, self._folder_addresses())
         return self._shown(chat)
 
-    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
-        """Stored chats, newest first; the second value continues the list."""
-        found, cursor = await (await self._chats.store()).list(query, limit, cursor)
+    async def list(
+        self, query: str | None, limit: int, cursor: str | None, *, here: bool = False
+    ) -> tuple[list[Chat], str | None]:
+        """Stored chats, newest first; the second value continues the list. `here`: of this workspace alone."""
+        folders = self._folder_addresses() if here else None
+        found, cursor = await (await self._chats.store()).list(query, limit, cursor, folders)
         return [self._shown(chat) for chat in found], cursor
+
+    def _folder_addresses(self) -> tuple[str, ...]:
+        return tuple(folder.root.as_uri() for folder in self._workspace.folders)
 
     async def read(
         self,

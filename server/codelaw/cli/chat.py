@@ -19,7 +19,7 @@ from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 from codelaw.cli.hangup import LEAVE_SECONDS, Hangup, TerminalGone
 from codelaw.cli.printing import TurnPrinter
 from codelaw.cli.spawn import Server
-from codelaw.cli.terminal import RED, YELLOW, Screen
+from codelaw.cli.terminal import DIM, RED, YELLOW, Screen, one_line
 
 Json = dict[str, Any]
 
@@ -79,6 +79,17 @@ class Talk:
         self.client.on_approval = self._asking.answer
         self.client.on_message = self._message
         await self.client.connect(Path(self._arguments.workspace))
+        if self._arguments.newest:
+            await self._take_newest()
+
+    async def _take_newest(self) -> None:
+        """Go on with the newest chat of this workspace, or begin the first one."""
+        found = (await self.client.request("codelaw/chat/list", {"limit": 1, "here": True}))["chats"]
+        if not found:
+            self._screen.line("No chat was begun in this folder yet; this is a new one.", style=YELLOW)
+            return
+        self.chat_id = found[0]["id"]
+        self._screen.line(one_line(f"Going on with chat {self.chat_id}: {found[0]['title']}"), style=DIM)
 
     async def turn(self, text: str) -> int:
         """One turn; gives the exit status it stands for.

@@ -32,7 +32,8 @@ async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
 
 
 async def list_chats(connection: Connection, params: wire.ListChats) -> wire.ChatList:
-    found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor)
+    here = bool(params.here)
+    found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor, here=here)
     return wire.ChatList(chats=[convert.chat(item) for item in found], next_cursor=cursor)
 
 

@@ -52,7 +52,9 @@ class Session(Protocol):
         kind: str | None = None,
     ) -> Chat: ...
 
-    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]: ...
+    async def list(
+        self, query: str | None, limit: int, cursor: str | None, *, here: bool = False
+    ) -> tuple[list[Chat], str | None]: ...
 
     async def read(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,14 +27,21 @@ class ChatStore(Protocol):
     owner: str
     """The id of this server instance."""
 
-    async def create(self, chat: Chat) -> None: ...
+    async def create(self, chat: Chat, folders: Collection[str] = ()) -> None:
+        """Store a new chat, begun in these workspace folders (their addresses)."""
+        ...
 
     async def update(self, chat: Chat) -> None:
         """Write title, mode, model and whether it was chosen, places, strategy and `updated_at`."""
         ...
 
-    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
-        """Newest first; `query` is looked for in titles and messages. The second value continues the list."""
+    async def list(
+        self, query: str | None, limit: int, cursor: str | None, folders: Collection[str] | None = None
+    ) -> tuple[list[Chat], str | None]:
+        """Newest first; `query` is looked for in titles and messages. The second value continues the list.
+
+        With `folders` only chats that were begun in one of them.
+        """
         ...
 
     async def chat(self, chat_id: str) -> Chat:

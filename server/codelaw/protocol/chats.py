@@ -85,6 +85,8 @@ class ListChats(Params):
     query: Annotated[str, Field(max_length=1000)] | None = None
     limit: Annotated[int, Field(ge=1, le=500)] | None = None
     cursor: Annotated[str, Field(max_length=1000)] | None = None
+    here: bool | None = None
+    """Only chats that were begun in a folder of this client's workspace."""
 
 
 class ReadChat(Params):

@@ -135,6 +135,24 @@ class StoreSuite:
         assert (await store.load("c1")).messages == (said("m1"),)
         assert await store.result("c1", "r") is None
 
+    async def test_chats_are_listed_by_the_folders_in_which_they_were_begun(self, open_store):
+        store = await open_store()
+        await store.create(a_chat("c1"), ["file:///a", "file:///b", "file:///a"])
+        await store.create(a_chat("c2"), ["file:///b"])
+        await store.create(a_chat("c3"))
+        await store.fork("c1", None, a_chat("c4", updated_at=9e9))
+
+        async def listed(*folders):
+            return [chat.id for chat in (await store.list(None, 100, None, folders))[0]]
+
+        assert await listed("file:///a") == ["c4", "c1"]
+        assert sorted(await listed("file:///a", "file:///b")) == ["c1", "c2", "c4"]
+        assert await listed("file:///") == []
+        assert await listed() == []
+        await store.delete("c1")
+        assert await listed("file:///a") == ["c4"]
+        assert len((await store.list(None, 100, None))[0]) == 3
+
     async def test_the_list_is_newest_first_and_goes_on_from_its_cursor(self, open_store):
         store = await open_store()
         for number in range(7):

@@ -53,7 +53,7 @@ def unknown_turn(turn_id: str) -> Refusal:
     return Refusal("turn_not_found", f"There is no turn {shown!r} in this chat.", "Read the chat to see its turns.")
 
 
-def create(session: Session, chat: Chat) -> None:
+def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
     session.execute(
         "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -62,6 +62,13 @@ def create(session: Session, chat: Chat) -> None:
             *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places)),
         ),
     )
+    keep_folders(session, chat.id, folders)
+
+
+def keep_folders(session: Session, chat_id: str, folders: Collection[str]) -> None:
+    """Note where a chat was begun, so that the chats of a workspace can be listed."""
+    for folder in dict.fromkeys(folders):
+        session.execute("INSERT INTO chat_folders (chat_id, folder) VALUES (?, ?)", (chat_id, folder))
 
 
 def update(session: Session, chat: Chat) -> None:
@@ -82,8 +89,13 @@ def delete(session: Session, chat_id: str) -> None:
         raise unknown_chat(chat_id)
 
 
-def listed(
-    session: Session, is_alive: IsAlive, query: str | None, limit: int, cursor: str | None
+def listed(  # noqa: PLR0917 - as the port has it
+    session: Session,
+    is_alive: IsAlive,
+    query: str | None,
+    limit: int,
+    cursor: str | None,
+    folders: Collection[str] | None = None,
 ) -> tuple[list[Chat], str | None]:
     conditions: list[str] = []
     parameters: list[Any] = []
@@ -92,6 +104,10 @@ def listed(
         said = f"SELECT 1 FROM messages WHERE chat_id = chats.id AND {content}"  # noqa: S608 - our own words
         conditions.append(f"({title} OR EXISTS ({said}))")
         parameters += [query.casefold()] * 2
+    if folders is not None:
+        among = ", ".join("?" * len(folders)) or "NULL"
+        conditions.append(f"id IN (SELECT chat_id FROM chat_folders WHERE folder IN ({among}))")  # noqa: S608 - ours
+        parameters += folders
     if cursor is not None:
         conditions.append("(updated_at, id) < (?, ?)")
         parameters += _cursor_values(cursor)

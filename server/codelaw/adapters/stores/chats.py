@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from codelaw.adapters.stores import (
@@ -36,15 +36,17 @@ class SqlChats:
         self.owners = owners
         self.owner = owners.id
 
-    async def create(self, chat: Chat) -> None:
-        await self.database.write(lambda session: chat_rows.create(session, chat))
+    async def create(self, chat: Chat, folders: Collection[str] = ()) -> None:
+        await self.database.write(lambda session: chat_rows.create(session, chat, folders))
 
     async def update(self, chat: Chat) -> None:
         await self.database.write(lambda session: chat_rows.update(session, chat))
 
-    async def list(self, query: str | None, limit: int, cursor: str | None) -> tuple[list[Chat], str | None]:
+    async def list(
+        self, query: str | None, limit: int, cursor: str | None, folders: Collection[str] | None = None
+    ) -> tuple[list[Chat], str | None]:
         alive = self.owners.is_alive
-        return await self.database.read(lambda session: chat_rows.listed(session, alive, query, limit, cursor))
+        return await self.database.read(lambda session: chat_rows.listed(session, alive, query, limit, cursor, folders))
 
     async def load(self, chat_id: str) -> StoredChat:
         return await self.database.read(lambda session: chat_rows.load(session, self.owners.is_alive, chat_id))

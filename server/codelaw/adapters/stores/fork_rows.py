@@ -30,11 +30,12 @@ def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> Non
         Refusal: `chat_not_found`; `turn_not_found`; `chat_busy`: that turn, or one before it, has not ended.
     """
     chat_rows.require(session, chat_id)
+    folders = [row[0] for row in session.execute("SELECT folder FROM chat_folders WHERE chat_id = ?", (chat_id,))]
     if turn_id is None:
-        chat_rows.create(session, fork)
+        chat_rows.create(session, fork, folders)
         return
     kept = (chat_id, _last(session, chat_id, turn_id))
-    chat_rows.create(session, fork)
+    chat_rows.create(session, fork, folders)
     session.execute(
         "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
         " SELECT ?, id, status, owner, started_at, last_usage, stop_reason FROM turns"
