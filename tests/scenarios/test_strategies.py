@@ -84,6 +84,8 @@ def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: P
     assert "kept: 1 of 1 rounds" in shown.stdout
     assert "over its share: system: " in shown.stdout
     assert "of 800 tokens" in shown.stdout
+    assert "strategy full" in codelaw("context", "--chat", chat, "--strategy", "full").stdout
+    assert "strategy last-n" in codelaw("context", "--chat", chat).stdout, "nothing was changed"
     wrong = codelaw("chat", "x", "--strategy", "best")
     assert wrong.returncode != 0
     assert "strategy" in wrong.stderr

@@ -22,21 +22,57 @@ no model is asked, no event loop is needed.
 The strategies are those of the server (B-1): `full`, `last-n`, `summary+recent`, `span-retrieval`, `sliding-window`,
 `layered` and `auto`. A summary is the caller's to give, since writing one takes a model; spans are found by words, or
 by a `search` of the caller's own. `prompt_limit` tells the budget of a model by its name.
+
+A prompt can be had as text (`BuiltContext.render`), as the Messages API takes it (`BuiltContext.request`), and weighed
+for several models (`BuiltContext.estimates`):
+
+    >>> built.render().splitlines()[2]
+    '[user] Question 25?'
+    >>> [turn["role"] for turn in built.request()["messages"][-2:]]
+    ['assistant', 'user']
+    >>> {name: one.fits for name, one in built.estimates(["gpt-4", "claude-3"]).items()}
+    {'gpt-4': True, 'claude-3': True}
+
+A chat that codelaw has stored is read by its id: `build_context_for_chat(read_chat("3f2a…"), "And now?")`.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from codelaw.api.building import build_context, build_context_for_request, build_simple_context
-from codelaw.api.built import BuiltContext, Metadata, TokenStats
+from codelaw.api.built import ApiMessage, BuiltContext, Metadata, TokenStats
+from codelaw.api.estimating import ModelEstimate, estimate_tokens
 from codelaw.api.limits import PROMPT_LIMITS, prompt_limit
 from codelaw.domain.errors import Refusal
 
+if TYPE_CHECKING:
+    from codelaw.api.stored import StoredConversation, build_context_for_chat, load_chat, read_chat
+
+_STORED = frozenset({"StoredConversation", "build_context_for_chat", "load_chat", "read_chat"})
+
 __all__ = [
     "PROMPT_LIMITS",
+    "ApiMessage",
     "BuiltContext",
     "Metadata",
+    "ModelEstimate",
     "Refusal",
+    "StoredConversation",
     "TokenStats",
     "build_context",
+    "build_context_for_chat",
     "build_context_for_request",
     "build_simple_context",
+    "estimate_tokens",
+    "load_chat",
     "prompt_limit",
+    "read_chat",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the store is loaded by its first use."""
+    if name in _STORED:
+        return getattr(import_module("codelaw.api.stored"), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from codelaw.api.estimating import ModelEstimate, estimates_of
+from codelaw.api.reading import SYSTEM, ApiMessage, role_of, text_of
 from codelaw.context.strategies import Resolved
 from codelaw.domain.reports import BudgetLine, Dropped
-
-ApiMessage = Mapping[str, Any]
-"""`{"role": …, "content": …}`, and whatever else a vendor knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +56,49 @@ class BuiltContext:
     """What each part takes of its share (B-2)."""
     dropped: tuple[Dropped, ...] = ()
     """What was left out, and why."""
+
+    def render(self) -> str:
+        """The prompt as text: system messages as they are, then `[user] …`, `[assistant] …`, `[tool] …` (L-5)."""
+        return "\n\n".join(_rendered(message) for message in self.messages)
+
+    def request(self) -> dict[str, Any]:
+        """The prompt as the Messages API takes it: `{"system": text, "messages": [{"role", "content"}]}`.
+
+        Users and assistants take turns: neighbours of one role are joined. Results that have a role of their own are
+        text of the user's, `[tool] …`; what is in blocks stays in blocks.
+        """
+        turns: list[dict[str, Any]] = []
+        for message in self.messages:
+            if message.get("role") in SYSTEM:
+                continue
+            role = "assistant" if role_of(message) == "assistant" else "user"
+            blocks = _blocks(message)
+            if not blocks:
+                continue
+            if turns and turns[-1]["role"] == role:
+                turns[-1]["content"] = [*turns[-1]["content"], *blocks]
+            else:
+                turns.append({"role": role, "content": blocks})
+        return {
+            "system": "\n\n".join(text_of(one) for one in self.messages if one.get("role") in SYSTEM),
+            "messages": turns,
+        }
+
+    def estimates(self, models: Iterable[str] | None = None) -> dict[str, ModelEstimate]:
+        """What the prompt takes with each of `models`, by default those of `PROMPT_LIMITS`, and whether it fits."""
+        return estimates_of(self.render(), models)
+
+
+def _rendered(message: ApiMessage) -> str:
+    text = text_of(message)
+    return text if message.get("role") in SYSTEM else f"[{role_of(message)}] {text}"
+
+
+def _blocks(message: ApiMessage) -> list[Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return [*cast("list[Any]", content)]
+    text = text_of(message)
+    if not text.strip():
+        return []  # vendors refuse it
+    return [{"type": "text", "text": f"[tool] {text}" if role_of(message) == "tool" else text}]

@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from codelaw.api.built import ApiMessage
 from codelaw.domain.messages import Message, Metadata, Role
+
+ApiMessage = Mapping[str, Any]
+"""`{"role": …, "content": …}`, and whatever else a vendor knows."""
 
 _ROLES: dict[str, Role] = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "tool": "tool"}
 SYSTEM = frozenset({"system", "developer"})
@@ -25,7 +27,7 @@ def read(messages: Sequence[ApiMessage]) -> list[Message]:
     found: list[Message] = []
     turn = 0
     for place, message in enumerate(messages):
-        role = _role(message, place)
+        role = role_of(message, place)
         if role == "user" and found:
             turn += 1
         name = message.get("name")
@@ -42,7 +44,12 @@ def text_of(message: ApiMessage) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _role(message: ApiMessage, place: int) -> Role:
+def role_of(message: ApiMessage, place: int = 0) -> Role:
+    """Who speaks; a user's message that holds results of tools is a tool's.
+
+    Raises:
+        ValueError: `messages[place]` has no role, or one that is not known.
+    """
     given = str(message.get("role", ""))
     if given == "function":
         return "tool"
