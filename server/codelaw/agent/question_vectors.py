@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import EmbeddingFailure
@@ -123,7 +125,7 @@ class QuestionVectors:
         task.add_done_callback(ended)
 
     async def _measured(self, embedder: Embedder) -> Chance:
-        background = await asyncio.to_thread(_background)  # numpy
+        background = await asyncio.to_thread(load_background)
         vectors = await embedder.embed(background.texts())
         return await asyncio.to_thread(background.measured, vectors)
 
@@ -161,7 +163,6 @@ def looked_at(question: str) -> str:
     return question if len(question) <= LOOKED_AT else f"{question[:half]}\n{question[-half:]}"
 
 
-def _background():  # noqa: ANN202 - a module
-    from codelaw.memory import background  # noqa: PLC0415 - numpy
-
-    return background
+def load_background() -> ModuleType:
+    """What measures embedders; not on the event loop, since it needs numpy."""
+    return import_module("codelaw.memory.background")

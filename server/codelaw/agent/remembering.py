@@ -321,7 +321,7 @@ class _Gathering:
             found = await self._attempt(
                 store.candidates(places, question, embedder=name, vector=vector, category=limits.category)
             )
-            fit = await self._attempt(memory.fitting(found or (), question, vector, self._left / 2))
+            fit = await self._attempt(memory.fitting(found, question, vector, self._left / 2)) if found else None
             known = await self._attempt(about) or Shown("")
         finally:
             memory.attic.leave(about)

@@ -129,6 +129,9 @@ class Core:
         stores = await self._chats.stores()
         return await self._memory.of(stores.memories, chat_id, settings or self._settings.value)
 
+    async def _warm_memory(self) -> None:
+        await self._memory.warm((await self._chats.stores()).memories, self._settings.value)
+
     async def _gatherer(
         self, agent: AgentChat | None, settings: Settings, memory: ChatMemory | None = None
     ) -> BesideGatherer:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.workspace.projects import project_keys
+from codelaw.agent.question_vectors import load_background
 from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.memories import Places
 
@@ -35,6 +36,16 @@ class Memories:
             chosen.enabled, chosen.top_k, chosen.min_similarity, chosen.timeout_ms / 1000, chosen.category
         )
         return ChatMemory(store, self._embedder, Places(self._user, projects, chat_id), limits, time.time, self._attic)
+
+    async def warm(self, store: MemoryStore, settings: Settings) -> None:
+        """Load what looking for memories needs, where there are any: a first turn should not wait for it.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        memory = await self.of(store, None, settings)
+        if settings.memory.enabled and (await store.list(memory.places, None, None, 1, None))[0]:
+            await asyncio.to_thread(load_background)
 
     async def close(self) -> None:
         """Finish what goes on in the background; before the store is closed."""

@@ -80,7 +80,11 @@ class Session(
     async def warm(self) -> None:
         """Load what the first turn needs, off the event loop; asks no model (V-1)."""
         provider = models.answerer(self._settings.value).provider
-        for load in (lambda: self._chat_model(provider).warm(), self._chats.store, self._sandbox.means):
+
+        async def load_model() -> None:
+            await self._chat_model(provider).warm()
+
+        for load in (load_model, self._chats.store, self._warm_memory, self._sandbox.means):
             try:
                 await load()
             except Refusal as refusal:
