@@ -143,3 +143,18 @@ async def test_a_turn_that_times_out_waiting_for_somebody_elses_compaction_says_
     assert result.error is not None
     assert "it waited for a compaction of the chat, which goes on" in result.error.message
     assert (await asked).compacted
+
+
+async def test_turns_that_time_out_in_a_compaction_do_not_do_so_for_ever(bench: Bench):
+    context = {"keepRounds": 10}
+    await small(bench, "endless", model={"contextWindow": WINDOW}, context=context)
+    chat = await talk(bench, 14, size=8_000, usage=usage(51_200))
+    await bench.reopen(model={"contextWindow": WINDOW}, context=context, turn={"timeoutSeconds": 2})
+    told: list[str] = []
+    for number in range(14, 17):
+        result = await bench.turn(ask(number), chat)
+        assert result.error is not None
+        told.append(result.error.message)
+    assert ["paused" in message for message in told] == [False, False, True]
+    bench.vendor.play(bench.finish("it goes on"))
+    assert (await bench.turn(ask(17), chat)).answer == "it goes on"

@@ -210,4 +210,6 @@ def test_a_message_is_named_where_the_user_can_do_something_about_it():
     assert why.index("the steps of this turn 3000") < why.index("your message 2000") < why.index("the law 700")
     assert "memories" not in why
     assert "grown by 3200 tokens" in why
+    lower = held_up(chat.past, chat.ground, law=700, around=around, tokens=20_000)
+    assert "grown by" not in lower, "the trigger is farther away than that"
     assert held_up(chat.past, chat.ground, law=700, around=around, tokens=12_800) == ""

@@ -294,7 +294,7 @@ class Fitting:
         return await self._build() if chosen and await self._demoted(chosen) else view
 
     def timed_out(self, seconds: float) -> tuple[str, str]:
-        """What the user is told of a turn that took too long, and what to do; a compaction is not left unsaid (K-7)."""
+        """What the user is told of a turn that took too long, and can do; a compaction is named, and has failed (K-7)."""
         message = f"The turn took longer than turn.timeoutSeconds ({seconds:g} s)"
         if self._compacting is None:
             return f"{message}.", "Raise the limit or ask for less at once."
@@ -303,6 +303,9 @@ class Fitting:
             after = "it waited for a compaction of the chat, which goes on"
         elif generation == self.past.generation:
             after = "it was still compacting the chat. That was stopped, and the history is as it was"
+            self.compacting.failures += 1
+            if self.compacting.paused:
+                after = f"{after}. Automatic compaction is paused until somebody asks for one"
         else:
             after = "it had just compacted the chat, which stays so"
         hint = "Raise the limit, or compact the chat before you send the message again: that has a limit of its own."

@@ -90,11 +90,11 @@ def held_up(past: Past, ground: Ground, *, law: int, around: tuple[tuple[str, in
     ]
     parts = sorted(((size, name) for name, size in sized if size > 0), reverse=True)
     told = ", ".join(f"{name} {ground.corrected(size)}" for size, name in parts)
+    sentence = f"The context holds about {tokens} tokens and could not come down to {mark}: {told}."
     more = ground.limits.window // GROWTH
-    return (
-        f"The context holds about {tokens} tokens and could not come down to {mark}: {told}. "
-        f"The next compaction waits until it has grown by {more} tokens or the window is full."
-    )
+    if tokens + more <= ground.mark:
+        return sentence
+    return f"{sentence} The next compaction waits until it has grown by {more} tokens or the window is full."
 
 
 def _since(past: Past, ground: Ground, turn_id: str, beside: int) -> int | None:
