@@ -73,12 +73,13 @@ async def chat(dialect: str, window: int) -> AsyncIterator[Chat]:
 
 
 async def bill(dialect: str) -> list[tuple[str, str, str]]:
-    """The trigger at 160 000 tokens: the summary call, and the request after it."""
+    """The trigger at 160 000 tokens, before a turn or in it: the summary call, and the request after it."""
     async with chat(dialect, 200_000) as made:
-        await made.fill(160_000)
-        await made.turn()
-        summary = made.vendor.summaries[-1]
-        before, after = made.vendor.steps[-3], made.vendor.steps[-2]
+        while not made.vendor.summaries:
+            await made.turn()
+        asked = made.vendor.messages
+        place = next(place for place, request in enumerate(asked) if request.summary)
+        before, summary, after = asked[place - 1 : place + 2]
         assert made.vendor.refused == []
         return [
             (f"{dialect}: tokens of the view before", str(before.tokens), ""),
