@@ -294,7 +294,7 @@ class Fitting:
         return await self._build() if chosen and await self._demoted(chosen) else view
 
     def timed_out(self, seconds: float) -> tuple[str, str]:
-        """What the user is told of a turn that took too long, and can do; a compaction is named and has failed (K-7)."""
+        """What the user is told of a turn that took too long, and can do; a compaction is named, and failed (K-7)."""
         message = f"The turn took longer than turn.timeoutSeconds ({seconds:g} s)"
         if self._compacting is None:
             return f"{message}.", "Raise the limit or ask for less at once."
