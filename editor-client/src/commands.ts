@@ -30,6 +30,8 @@ export function registerCommands(
     "codelaw.newChat": () => view.tell({ kind: "show", page: "chat", chatId: null }),
     "codelaw.showChats": withServer(() => view.tell({ kind: "show", page: "chats" })),
     "codelaw.showContext": withServer(() => view.tell({ kind: "show", page: "context" })),
+    "codelaw.showPermissions": withServer(() => view.tell({ kind: "show", page: "permissions" })),
+    "codelaw.manageTrust": () => commands.executeCommand("workbench.trust.manage"),
     "codelaw.askSelection": withServer(() => askSelection(view, shown)),
     "codelaw.explain": withServer(() => explain(server, view)),
     "codelaw.fix": withServer(() => fix(server, view)),

@@ -29,6 +29,8 @@ export interface ServerState {
   methods: string[];
   /** The server has no key and answers with the offline model. */
   offline: boolean;
+  /** The editor does not trust the folder: nothing is written or run there. */
+  restricted?: boolean;
 }
 
 /** Commands of the extension that the panel may run. */
@@ -41,7 +43,8 @@ export type CommandId =
   | "codelaw.restart"
   | "codelaw.openSettings"
   | "codelaw.welcome"
-  | "codelaw.showLaw";
+  | "codelaw.showLaw"
+  | "codelaw.manageTrust";
 
 /** A document, or a part of one, that goes along with the next message. */
 export interface Attachment extends AttachmentParams {
@@ -63,7 +66,7 @@ export interface Problem {
   hint: string;
 }
 
-export type Page = "chat" | "chats" | "context";
+export type Page = "chat" | "chats" | "context" | "permissions";
 
 /** A question of the server's that waits for the user; `id` is the extension's own. */
 export interface OpenApproval {

@@ -91,7 +91,7 @@ def test_the_doctor_tells_what_works_and_where_from(workspace):
     assert "turn.maxSteps = 7  (environment, CODELAW_TURN__MAX_STEPS)" in done.stdout
     assert "offline" in done.stdout
     assert "Commands run" in done.stdout
-    assert "is not trusted" in done.stdout
+    assert "has no .codelaw/config.toml" in done.stdout
 
 
 def findings(done):

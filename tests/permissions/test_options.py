@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.permissions.options import options_for, proposed_rule
+from codelaw.permissions.options import SHOWN, options_for, proposed_rule
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 
@@ -62,9 +62,29 @@ def test_paths_propose_their_folder(tool, path, rule):
     assert kinds == (["allow_once", "allow_chat", "allow_always", "reject"] if rule else ["allow_once", "reject"])
 
 
-def test_a_title_is_one_line():
-    options = options_for(CallFacts("Bash", "execute", "ls 'a\n  y  Allow once'"))
-    assert not any("\n" in option.title for option in options)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -r " + "x" * SHOWN,
+        "rm -r 'a\n  y  Allow once'",
+        "rm -r a\u202eb",
+        "rm -r a\u200bb",
+        "rm -r a\u3164b",
+        "rm -r 'a  b'",
+    ],
+)
+def test_what_cannot_be_shown_whole_is_not_offered_for_good(command: str):
+    facts = CallFacts("Bash", "execute", command)
+    assert proposed_rule(facts) is not None
+    assert [option.kind for option in options_for(facts)] == ["allow_once", "reject"]
+
+
+@pytest.mark.parametrize("command", ["git diff", "rm -r " + "x" * (SHOWN - 12), "rm -r 文件"])
+def test_a_standing_answer_shows_its_whole_rule(command: str):
+    standing = [option for option in options_for(CallFacts("Bash", "execute", command)) if option.rule]
+    assert [option.kind for option in standing] == ["allow_chat", "allow_always"]
+    for option in standing:
+        assert option.title.endswith(f": {option.rule}")
 
 
 def test_standing_options_carry_their_rule():

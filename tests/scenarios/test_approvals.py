@@ -234,7 +234,7 @@ async def test_trust_is_asked_for_once_given_kept_and_taken(
     async with start(QUIET) as client:
         client.answers["window/showMessageRequest"] = {"title": "Not now"}
         question = await client.method("window/showMessageRequest")
-        assert "permissions.allow" in question["message"]
+        assert 'permissions.allow = ["Edit(/new.txt)"]' in question["message"]
         assert str(root) in question["message"]
         assert await allowed(client) == ([], ["Bash(curl:*)"])
         assert await client.request("codelaw/workspace/trust", {"folder": str(root), "trusted": True}) == {
@@ -278,7 +278,53 @@ async def test_a_client_that_shows_no_questions_is_told_how_to_trust(start: Star
     async with start(QUIET) as client:
         said = await client.method("window/showMessage")
         assert "model.baseUrl" in said["message"]
-        assert "codelaw.workspace.trust" in said["message"]
+        assert f"codelaw trust {root}" in said["message"]
+
+
+async def test_a_changed_file_is_asked_about_again(start: Start, root: Path):
+    rules(root)
+    async with start(QUIET) as client:
+        client.answers["window/showMessageRequest"] = {"title": "Trust this folder"}
+        await client.method("window/showMessageRequest")
+        for _ in range(200):
+            if (await allowed(client))[0]:
+                break
+            await asyncio.sleep(0.02)
+        assert (await allowed(client))[0] == ["Edit(/new.txt)"]
+        client.answers["window/showMessageRequest"] = {"title": "Not now"}
+        rules(root, RULES.replace("Edit(/new.txt)", "Bash(sh:*)"))
+        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
+        assert (file["trusted"], file["values"]["permissions.allow"]) == (False, '["Bash(sh:*)"]')
+        assert (await allowed(client))[0] == []
+        asked = client.params("window/showMessageRequest")
+        assert ["Bash(sh:*)" in question["message"] for question in asked] == [False, True]
+
+
+async def test_what_was_not_shown_is_not_trusted(start: Start, root: Path, home: Path):
+    rules(root)
+    async with start(QUIET) as client:
+        client.answers["window/showMessageRequest"] = {"title": "Not now"}
+        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
+        rules(root, RULES.replace("Edit(/new.txt)", "Bash(sh:*)"))
+        wanted = {"folder": str(root), "trusted": True, "digest": file["digest"]}
+        refused = await client.error("codelaw/workspace/trust", wanted)
+        assert refused.data["code"] == "not_trusted"
+        assert (await allowed(client))[0] == []
+        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
+        await client.request("codelaw/workspace/trust", {**wanted, "digest": file["digest"]})
+        assert (await allowed(client))[0] == ["Bash(sh:*)"]
+        (root / ".codelaw/config.toml").unlink()
+        refused = await client.error("codelaw/workspace/trust", {"folder": str(root), "trusted": True})
+        assert refused.data["code"] == "not_trusted"
+
+
+async def test_a_file_too_long_to_be_shown_is_not_offered(start: Start, root: Path):
+    many = json.dumps([f"Bash(program-{number}:*)" for number in range(100)])
+    rules(root, f"[permissions]\nallow = {many}\n")
+    async with start(QUIET) as client:
+        said = await client.method("window/showMessage")
+        assert f"codelaw trust {root}" in said["message"]
+        assert client.params("window/showMessageRequest") == []
 
 
 async def test_only_a_folder_of_the_workspace_can_be_trusted(start: Start, root: Path, home: Path):

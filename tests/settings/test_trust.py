@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from pathlib import Path
 
@@ -35,17 +36,23 @@ KEYS = {
 }
 
 
-def test_a_trusted_file_counts_in_full_and_another_names_what_waits(tmp_path: Path):
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_trusted_file_counts_in_full_and_another_shows_what_waits(tmp_path: Path):
     file, user = tmp_path / "workspace.toml", tmp_path / "user.toml"
     file.write_text(WHOLE)
     user.write_text('[permissions]\nallow = ["Edit"]\ndeny = ["Bash(curl:*)"]\n')
     held = load_settings(environ={}, user_file=user, workspace_files=[file])
-    assert set(held.ignored[str(file)]) == KEYS
+    (found,) = held.files
+    assert (set(found.held), found.trusted, found.digest) == (KEYS, False, digest(file))
+    assert found.held["permissions.allow"] == '["Bash(make:*)"]'
     assert held.value.permissions.allow == ["Edit"]
     assert held.value.model.base_url is None
     assert not held.value.tools.bash.network
-    trusted = load_settings(environ={}, user_file=user, workspace_files=[file], trusted_files=[file])
-    assert trusted.ignored == {}
+    trusted = load_settings(environ={}, user_file=user, workspace_files=[file], trusted={file: digest(file)})
+    assert [(one.trusted, set(one.held)) for one in trusted.files] == [(True, KEYS)]
     assert [problem.code for problem in trusted.problems] == ["setting_without_effect"], "mcp.servers"
     assert trusted.value.permissions.allow == ["Bash(make:*)"]
     assert trusted.value.model.base_url == "http://127.0.0.1:9"
@@ -55,36 +62,65 @@ def test_a_trusted_file_counts_in_full_and_another_names_what_waits(tmp_path: Pa
         assert one.value.permissions.deny == ["Bash(curl:*)", "Bash(rm:*)"]
 
 
+def test_trust_is_bound_to_what_was_seen(tmp_path: Path):
+    file = tmp_path / "workspace.toml"
+    file.write_text(WHOLE)
+    seen = {file: digest(file)}
+    file.write_text(WHOLE.replace("Bash(make:*)", "Bash(sh:*)"))
+    changed = load_settings(environ={}, workspace_files=[file], trusted=seen)
+    assert changed.value.permissions.allow == []
+    assert changed.files[0].held["permissions.allow"] == '["Bash(sh:*)"]'
+
+
+def test_values_are_shown_whole_but_for_secrets_and_nothing_in_them_is_hidden(tmp_path: Path):
+    file = tmp_path / "workspace.toml"
+    file.write_text(
+        '[model]\napiKey = "SECRETKEY"\nbaseUrl = "https://user:SECRETKEY@x.example/v1?k=SECRETKEY"\n'
+        '[permissions]\nallow = ["Bash(a\\u202Eb\\u200b)"]\n'
+        '[mcp.servers.x]\ncommand = "sh"\nargs = ["-c", "echo whole"]\nenv = {TOKEN = "SECRETKEY"}\n'
+    )
+    (found,) = load_settings(environ={}, workspace_files=[file]).files
+    shown = "\n".join(f"{key} = {value}" for key, value in found.held.items())
+    assert "SECRETKEY" not in shown
+    assert "x.example/v1" in shown
+    assert "\\u202e" in shown
+    assert "\\u200b" in shown
+    assert shown.replace("\n", "").isprintable()
+    assert '"args": ["-c", "echo whole"]' in shown
+    assert "TOKEN" in shown
+
+
 def test_trust_is_remembered_by_the_real_path(tmp_path: Path):
     home, folder = tmp_path / "home", tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
-    assert trusted_folders(home) == frozenset()
-    set_trust(home, tmp_path / "link", trusted=True)
-    assert trusted_folders(home) == {folder.resolve()}
-    set_trust(home, folder, trusted=True)
-    set_trust(home, tmp_path / "other", trusted=False)
-    assert trusted_folders(home) == {folder.resolve()}
-    set_trust(home, folder, trusted=False)
-    assert trusted_folders(home) == frozenset()
+    assert trusted_folders(home) == {}
+    set_trust(home, tmp_path / "link", "d1")
+    assert trusted_folders(home) == {folder.resolve(): "d1"}
+    set_trust(home, folder, "d2")
+    set_trust(home, tmp_path / "other", None)
+    assert trusted_folders(home) == {folder.resolve(): "d2"}
+    set_trust(home, folder, None)
+    assert trusted_folders(home) == {}
     assert sorted(path.name for path in home.iterdir()) == [FILE, f"{FILE}.lock"]
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[", "null", "[]", '{"folders": 1}', '{"folders": [1, "relative", null]}', "\0"]
+    "content",
+    ["", "[", "null", "[]", '{"folders": 1}', '{"folders": ["/x"]}', '{"folders": {"x": "d", "/x": 1}}', "\0"],
 )
-def test_a_damaged_list_trusts_nobody_and_is_written_anew(tmp_path: Path, content: str):
+def test_a_damaged_or_older_list_trusts_nobody_and_is_written_anew(tmp_path: Path, content: str):
     (tmp_path / FILE).write_text(content)
-    assert trusted_folders(tmp_path) == frozenset()
-    set_trust(tmp_path, tmp_path / "x", trusted=True)
-    assert trusted_folders(tmp_path) == {(tmp_path / "x").resolve()}
+    assert trusted_folders(tmp_path) == {}
+    set_trust(tmp_path, tmp_path / "x", "d")
+    assert trusted_folders(tmp_path) == {(tmp_path / "x").resolve(): "d"}
 
 
 def test_servers_that_write_at_once_lose_nothing(tmp_path: Path):
     folders = [tmp_path / str(number) for number in range(20)]
-    threads = [threading.Thread(target=set_trust, args=(tmp_path, one), kwargs={"trusted": True}) for one in folders]
+    threads = [threading.Thread(target=set_trust, args=(tmp_path, one, "d")) for one in folders]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert trusted_folders(tmp_path) == {folder.resolve() for folder in folders}
+    assert trusted_folders(tmp_path) == dict.fromkeys((folder.resolve() for folder in folders), "d")

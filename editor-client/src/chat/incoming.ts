@@ -16,6 +16,7 @@ const PANEL_COMMANDS: Record<CommandId, true> = {
   "codelaw.openSettings": true,
   "codelaw.welcome": true,
   "codelaw.showLaw": true,
+  "codelaw.manageTrust": true,
 };
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
 /** What no page may do, whoever wrote it: trusting a folder is the server's own question to the user. */

@@ -114,6 +114,7 @@ Range: Range
 ReadChat: ReadChat
 ReadLaw: ReadLaw
 ReadSettings: ReadSettings
+ReadWorkspaceSettings: ReadWorkspaceSettings
 RenameReply: RenameReply
 RestoreContext: RestoreContext
 Retry: Retry
@@ -157,6 +158,8 @@ UpdateMemory: UpdateMemory
 Usage: Usage
 UsageReport: UsageReport
 WorkspaceEditReply: WorkspaceEditReply
+WorkspaceFile: WorkspaceFile
+WorkspaceSettings: WorkspaceSettings
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -922,6 +925,15 @@ export interface EditorTrust {
 trusted: boolean
 }
 /**
+ * Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorTrust".
+ */
+export interface EditorTrust {
+trusted: boolean
+}
+/**
  * A chat as one document.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1240,6 +1252,13 @@ export interface ReadSettings {
 
 }
 /**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadWorkspaceSettings".
+ */
+export interface ReadWorkspaceSettings {
+
+}
+/**
  * Undo that checkpoint and the newer ones, or the newest alone (K-3).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1422,6 +1441,7 @@ trusted: boolean
 export interface TrustFolder {
 folder: string
 trusted: boolean
+digest?: (string | null)
 }
 /**
  * Without a turn, the last one of the file.
@@ -1467,6 +1487,31 @@ scope?: (("user" | "project" | "session") | null)
 confidence?: (number | null)
 chatId?: (string | null)
 }
+/**
+ * A folder's own settings file: its digest, and what in it counts only when the folder is trusted.
+ * 
+ * `values` are JSON by dotted key, secrets masked, characters that are not seen as their codes.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "WorkspaceFile".
+ */
+export interface WorkspaceFile {
+folder: string
+path: string
+file: string
+digest: string
+trusted: boolean
+values: {
+[k: string]: string | undefined
+}
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "WorkspaceSettings".
+ */
+export interface WorkspaceSettings {
+files: WorkspaceFile[]
+}
 
 export const VERSION = 1;
 
@@ -1497,6 +1542,7 @@ export interface Methods {
   "codelaw/memory/forget": { params: ForgetMemory; result: Forgotten };
   "codelaw/memory/backfill": { params: Backfill; result: Backfilled };
   "codelaw/workspace/trust": { params: TrustFolder; result: Trust };
+  "codelaw/workspace/settings": { params: ReadWorkspaceSettings; result: WorkspaceSettings };
   "codelaw/permission/list": { params: ListGrants; result: GrantList };
   "codelaw/permission/revoke": { params: RevokeGrant; result: Revoked };
   "codelaw/model/list": { params: ListModels; result: ModelList };
@@ -1558,6 +1604,7 @@ export const METHODS = [
   "codelaw/memory/forget",
   "codelaw/memory/backfill",
   "codelaw/workspace/trust",
+  "codelaw/workspace/settings",
   "codelaw/permission/list",
   "codelaw/permission/revoke",
   "codelaw/model/list",

@@ -8,6 +8,9 @@ export const CAPABILITIES = {
   editor: { save: {}, diagnostics: {}, definition: {}, references: {}, rename: {}, quickFix: {} },
 } as const;
 
+/** The same with whether the editor trusts the folder (its restricted mode). */
+export const capabilitiesIn = (trusted: boolean) => ({ ...CAPABILITIES, workspaceTrusted: trusted });
+
 /** The methods without which a chat cannot be held. */
 const NEEDED = ["codelaw/chat/create", "codelaw/chat/read", "codelaw/chat/send", "codelaw/chat/cancel"];
 

@@ -17,12 +17,13 @@ import {
 } from "vscode-languageclient/node";
 import { unlinked } from "../plain";
 import type { ChatEvent, Notifications } from "../protocol/types";
-import { announced, CAPABILITIES } from "./announced";
+import { announced, capabilitiesIn } from "./announced";
 import type { Launch } from "./find";
 import type { Connected } from "./lifecycle";
 import { killTree } from "./process";
 import { cancelled, disconnected, refusalOf } from "./refusal";
 
+const TRUST = "codelaw/workspace/editorTrust";
 const EVENT: keyof Notifications = "codelaw/chat/event";
 const MODEL_CHANGED: keyof Notifications = "codelaw/model/changed";
 /** So long may a server take to introduce itself. */
@@ -41,22 +42,24 @@ export interface ConnectionOptions {
   log: LogOutputChannel;
   middleware: Middleware;
   requests: ReadonlyMap<string, Handler>;
+  /** The editor trusts the folder. */
+  trusted: boolean;
   onEvent(event: ChatEvent): void;
   /** The server's settings have changed, and another model may be asked. */
   onModelChanged(): void;
 }
 
 /** Announces what the extension can do. */
-const abilities: StaticFeature = {
+const abilities = (trusted: boolean): StaticFeature => ({
   fillClientCapabilities: (capabilities) => {
     const given: unknown = capabilities.experimental;
     const others = typeof given === "object" ? given : {};
-    capabilities.experimental = { ...others, codelaw: CAPABILITIES };
+    capabilities.experimental = { ...others, codelaw: capabilitiesIn(trusted) };
   },
   initialize: () => undefined,
   getState: () => ({ kind: "static" }),
   clear: () => undefined,
-};
+});
 
 /** The log, for the trace of messages: one of them gives the server its settings and with them the key. */
 const withoutKey = (log: LogOutputChannel): LogOutputChannel => ({
@@ -95,7 +98,11 @@ export class Connection implements Connected {
   readonly #process: ChildProcess;
   readonly #gone: Promise<never>;
 
-  private constructor(client: LanguageClient, child: ChildProcess, gone: Promise<never>) {
+  /** What the server was told last of the editor's trust in the folder. */
+  trusted: boolean;
+
+  private constructor(client: LanguageClient, child: ChildProcess, gone: Promise<never>, trusted: boolean) {
+    this.trusted = trusted;
     const { version, methods, message } = announced(client.initializeResult);
     this.version = version;
     this.methods = methods;
@@ -137,14 +144,14 @@ export class Connection implements Connected {
       () => Promise.resolve({ reader: child.stdout, writer: child.stdin, detached: true }),
       clientOptions(options, () => setTimeout(() => killTree(child), DRAIN)),
     );
-    client.registerFeature(abilities);
+    client.registerFeature(abilities(options.trusted));
     for (const [method, handler] of options.requests) client.onRequest(method, handler);
     client.onNotification(EVENT, (event: ChatEvent) => options.onEvent(event));
     client.onNotification(MODEL_CHANGED, () => options.onModelChanged());
     const limit = timeLimit(signal);
     try {
       await Promise.race([client.start(), gone, limit.passed]);
-      return new Connection(client, child, gone);
+      return new Connection(client, child, gone, options.trusted);
     } catch (error) {
       killTree(child);
       throw error;
@@ -170,6 +177,12 @@ export class Connection implements Connected {
   /** Run a command of the server's. @throws Refusal */
   command<R>(command: string, params: unknown): Promise<R> {
     return this.request<R>(ExecuteCommandRequest.method, { command, arguments: [params] });
+  }
+
+  /** Tell the server that the editor trusts the folder now. */
+  async trust(): Promise<void> {
+    this.trusted = true;
+    await this.#client.sendNotification(TRUST, { trusted: true });
   }
 
   /** Let the server read its settings again. */

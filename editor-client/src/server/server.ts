@@ -67,7 +67,8 @@ export class Server implements Wire, Disposable {
         const middleware = this.#withSettings();
         const onEvent = (event: ChatEvent) => this.#events.fire(event);
         const onModelChanged = () => this.#modelChanged();
-        const options = { folder, log, middleware, requests: this.#requests, onEvent, onModelChanged };
+        const trusted = workspace.isTrusted;
+        const options = { folder, log, middleware, requests: this.#requests, trusted, onEvent, onModelChanged };
         return await Connection.open(launch, options, lost, signal);
       },
       changed: (state) => this.#changed(state),
@@ -89,7 +90,11 @@ export class Server implements Wire, Disposable {
   }
 
   get state(): ServerState {
-    return this.#lifecycle.state;
+    return this.#toldOfTrust(this.#lifecycle.state);
+  }
+
+  #toldOfTrust(state: ServerState): ServerState {
+    return workspace.isTrusted ? state : { ...state, restricted: true };
   }
 
   /** Answer a request of the server's, of this one and of all that are started after it. Call it before `start`. */
@@ -187,10 +192,11 @@ export class Server implements Wire, Disposable {
 
   #changed(state: ServerState): void {
     this.log.debug(`The server is ${state.phase} (session ${String(state.session)})`);
-    this.#states.fire(state);
+    this.#states.fire(this.#toldOfTrust(state));
     const { current } = this.#lifecycle;
     if (current !== undefined && current !== this.#asked) {
       this.#asked = current;
+      void this.#tellTrust(current); // it may have been given while the server started
       void this.#learnModel(current);
     }
   }
@@ -231,9 +237,25 @@ export class Server implements Wire, Disposable {
   }
 
   #trusted(): void {
+    this.#states.fire(this.state);
     // What was not looked at before may hold a server.
     if (this.state.phase === "missing") void this.restart();
-    else void this.#settingsChanged();
+    else void this.#trustGranted();
+  }
+
+  async #trustGranted(): Promise<void> {
+    const { current } = this.#lifecycle;
+    if (current !== undefined) await this.#tellTrust(current);
+    await this.#settingsChanged();
+  }
+
+  async #tellTrust(connection: Connection): Promise<void> {
+    if (connection.trusted || !workspace.isTrusted) return;
+    try {
+      await connection.trust();
+    } catch (error) {
+      this.log.warn(`The server could not be told of the trust in the folder: ${refusalOf(error).message}`);
+    }
   }
 
   #withSettings(): Middleware {

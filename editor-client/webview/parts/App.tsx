@@ -6,6 +6,7 @@ import { ChatsPage } from "./Chats";
 import { Composer } from "./Composer";
 import { ContextPage } from "./ContextPage";
 import { Log } from "./Log";
+import { PermissionsPage } from "./Permissions";
 import { Pickers } from "./Pickers";
 import { TodoList } from "./Todo";
 import { Welcome } from "./Welcome";
@@ -18,6 +19,7 @@ export function App({ state }: { state: State }) {
       <Banner state={state} />
       {state.page === "chats" && <ChatsPage state={state} />}
       {state.page === "context" && <ContextPage state={state} />}
+      {state.page === "permissions" && <PermissionsPage state={state} />}
       {state.page === "chat" ? <ChatPage state={state} /> : <WaitingQuestions state={state} />}
     </main>
   );

@@ -123,11 +123,9 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
               <dt>{rule.kinds.join(" · ")}</dt>
               <dd>
                 <Visible text={ruleInWords(rule.rule)} />{" "}
-                {!rule.rule.startsWith("Bash(") || rule.rule.endsWith(":*)") ? (
-                  <code>
-                    <Visible text={rule.rule} />
-                  </code>
-                ) : null}
+                <code>
+                  <Visible text={rule.rule} />
+                </code>
               </dd>
             </div>
           ))}

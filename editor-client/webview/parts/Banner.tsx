@@ -22,6 +22,7 @@ export function Banner({ state: { server, problem } }: { state: State }) {
       {server.phase !== "ready" && <Server server={server} />}
       {server.phase === "ready" && server.message !== "" && !server.offline && <Server server={server} />}
       {server.phase === "ready" && server.offline && <Offline />}
+      {server.restricted === true && <Restricted />}
       {problem !== null && <ProblemLine problem={problem} />}
     </div>
   );
@@ -54,6 +55,24 @@ function Offline() {
       <span class="banner-actions">
         <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.setKey" })}>
           Set API key
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function Restricted() {
+  const { panel } = useHands();
+  return (
+    <div class="banner" data-phase="restricted">
+      <Icon name="warning" />
+      <span class="banner-text">
+        Restricted mode: you do not trust this folder. codelaw only reads in it; nothing is written or run, and its
+        CODE_LAW.md is not obeyed.
+      </span>
+      <span class="banner-actions">
+        <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.manageTrust" })}>
+          Manage trust
         </button>
       </span>
     </div>

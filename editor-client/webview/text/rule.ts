@@ -11,7 +11,7 @@ export function ruleInWords(rule: string): string {
   if (tool === undefined || specifier === undefined) return rule === "Bash" ? "every command" : `every call of ${rule}`;
   if (tool === "Bash") return "exactly this command";
   const doing = tool === "Edit" || tool === "Write" ? "changes of" : `calls of ${tool} for`;
-  const path = specifier.replace(/\[([*?[])\]/gu, "$1");
+  const path = specifier.replace(/\[([*?[{])\]/gu, "$1").replaceAll("\\\\", "\\");
   if (path.endsWith("/**")) return `${doing} files in “${path.slice(0, -3)}” and below`;
   return `${doing} “${path.replace(/^\//u, "")}”`;
 }

@@ -16,6 +16,8 @@ Json = dict[str, Any]
 
 SHOWN_LINES = 60
 """Of a diff or command; `d` shows the rest."""
+SHOWN_TITLE = 1000
+"""Columns of an answer: what it would allow is seen whole, whatever the terminal's width."""
 TOGETHER_SECONDS = 0.05
 """Lines that come within this time of each other were pasted."""
 ANNOUNCED_SECONDS = 1.0
@@ -99,7 +101,7 @@ class Asking:
             screen.line(f"  … {len(hidden)} more lines (d shows them)", style=DIM)
         offered = {kind: option for kind in KEYS if (option := _option(request, kind))}
         for kind, option in offered.items():
-            screen.line(f"  {KEYS[kind]}  {one_line(option['title'])}")
+            screen.line(f"  {KEYS[kind]}  {one_line(option['title'], SHOWN_TITLE)}")
         screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
         while True:
             _drop_typed_ahead()

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import platform
+import shlex
 import shutil
 import socket
 import sqlite3
@@ -28,7 +29,7 @@ from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.errors import EmbeddingFailure
-from codelaw.settings import WORKSPACE_FILE, home, process_environment, trusted_folders, user_file
+from codelaw.settings import WORKSPACE_FILE, home, process_environment, readable, user_file
 
 CONNECT_SECONDS = 3.0
 _PROGRAMS = {
@@ -68,7 +69,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             await _embedder(settings),
             *await asyncio.to_thread(_programs),
             await _sandbox(settings, Path(arguments.workspace)),
-            await asyncio.to_thread(_trust, folder, Path(arguments.workspace)),
+            *await _trust(client, Path(arguments.workspace)),
         ]
         broken = any(finding.state == "broken" for finding in findings)
         if arguments.json:
@@ -221,11 +222,23 @@ async def _sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
     return Finding("sandbox", state, means.describe(network=network))
 
 
-def _trust(folder: Path, workspace: Path) -> Finding:
-    real = workspace.resolve()
-    if real in trusted_folders(folder):
-        return Finding("trust", "good", f"{real} is trusted: its {WORKSPACE_FILE} counts in full")
-    return Finding("trust", "good", f"{real} is not trusted: its {WORKSPACE_FILE} may only tighten")
+async def _trust(client: Client, workspace: Path) -> list[Finding]:
+    """Whether the workspace's own settings count (S-3)."""
+    files = (await client.request("codelaw/workspace/settings", {}))["files"]
+    if not files:
+        return [Finding("trust", "good", f"{workspace} has no {WORKSPACE_FILE}")]
+    found: list[Finding] = []
+    for file in files:
+        name = readable(file["file"])
+        if file["trusted"]:
+            found.append(Finding("trust", "good", f"{name} is trusted as it is now: it counts in full"))
+        elif file["values"]:
+            run = f"codelaw trust {shlex.quote(file['path'])}"
+            waits = f"{name} is not trusted: {', '.join(file['values'])} wait; `{run}` shows them and asks"
+            found.append(Finding("trust", "lacking", waits))
+        else:
+            found.append(Finding("trust", "good", f"{name} only tightens, and needs no trust"))
+    return found
 
 
 def _print(screen: Screen, findings: list[Finding], settings: dict[str, Any], file: Path) -> None:

@@ -93,6 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
     _memory_commands(commands)
+    _trust_commands(commands)
 
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
     _of_a_client(doctor)
@@ -136,6 +137,25 @@ def _memory_commands(commands: Any) -> None:
                 "--limit", type=_count, default=most, metavar="N", help=f"at most so many (default: {most})"
             )
         action.add_argument("--json", action="store_true", help="one entry a line")
+
+
+def _trust_commands(commands: Any) -> None:
+    summary = "what was allowed for always"
+    group: argparse.ArgumentParser = commands.add_parser("permissions", help=summary, description=summary)
+    actions = group.add_subparsers(metavar="ACTION", required=True)
+    for name, told in (("list", "list it"), ("revoke", "take back what has this ID")):
+        action = _command(actions, name, told, _permissions)
+        action.set_defaults(action=name)
+        if name == "revoke":
+            action.add_argument("id", metavar="ID")
+        _of_a_client(action)
+        action.add_argument("--json", action="store_true", help="one permission a line")
+
+    trust = _command(commands, "trust", "show what a folder's own settings ask for, and let them count", _trust)
+    trust.add_argument("dir", nargs="?", metavar="DIR", default=".", help="the folder (default: here)")
+    answer = trust.add_mutually_exclusive_group()
+    answer.add_argument("--yes", action="store_true", help="trust it without being asked")
+    answer.add_argument("--revoke", action="store_true", help="trust it no more")
 
 
 def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:
@@ -240,6 +260,21 @@ def _memory(arguments: argparse.Namespace) -> int:
         from codelaw.cli.memory import memory  # noqa: PLC0415
 
         return memory(server, arguments)
+
+
+def _permissions(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.permissions import permissions  # noqa: PLC0415
+
+        return permissions(server, arguments)
+
+
+def _trust(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.trust import trust  # noqa: PLC0415
+
+    return trust(arguments)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

@@ -69,6 +69,9 @@ def _message(question: ApprovalQuestion) -> dict[str, Any]:
     # Titles like `Edit a.py` name the tool themselves.
     title = question.title if question.title.startswith(f"{question.tool} ") else f"{question.tool}: {question.title}"
     text = title + (f"\n\n{preview}" if preview else "")
+    # Buttons may be cut: what a standing answer would allow is told here too.
+    for rule in dict.fromkeys(option.rule for option in question.options if option.rule):
+        text += f"\n\nTo allow it in this chat or always allows all of: {rule}"
     actions = [{"title": title} for title in _titles(question)]
     return {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
 

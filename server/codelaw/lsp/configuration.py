@@ -72,7 +72,7 @@ class Configuration:
                 environ=environ,
                 user_file=user_file(environ),
                 workspace_files=[folder.root / WORKSPACE_FILE for folder in own],
-                trusted_files=[folder.root / WORKSPACE_FILE for folder in own if folder.root in known],
+                trusted={folder / WORKSPACE_FILE: digest for folder, digest in known.items()},
                 client=client,
                 cli=self._overrides,
             )

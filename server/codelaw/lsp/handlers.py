@@ -40,6 +40,7 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/memory/forget": memory.forget,
     "codelaw/memory/backfill": memory.backfill,
     "codelaw/workspace/trust": workspace.trust,
+    "codelaw/workspace/settings": workspace.settings,
     "codelaw/permission/list": permission.list_grants,
     "codelaw/permission/revoke": permission.revoke,
     "codelaw/model/list": model.list_models,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from codelaw.lsp.documents import path_of
 from codelaw.lsp.errors import ClientError, Disconnected
 from codelaw.lsp.showing import show_message
 from codelaw.protocol import workspaces as wire
-from codelaw.settings import WORKSPACE_FILE, set_trust
+from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
@@ -25,35 +26,72 @@ log = logging.getLogger(__name__)
 
 TRUST = "Trust this folder"
 NOT_NOW = "Not now"
-SHOWN_KEYS = 8
+SHOWN_CHARACTERS = 900
+"""Of a question: editors cut longer ones, and nobody trusts what they have not seen."""
+RUN = "codelaw trust"
+"""The command of the terminal that shows every value and asks."""
 
 
 async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
     folder = await asyncio.to_thread(_folder, connection, params.folder)
-    await _remember(connection, folder.root, trusted=params.trusted)
+    if params.trusted:
+        await connection.reload()
+        file = _file_of(connection, folder.root)
+        if file is None:
+            raise Refusal("not_trusted", f"{folder.root} has no {WORKSPACE_FILE} to trust.", "Write it first.")
+        if params.digest is not None and params.digest != file.digest:
+            raise _changed(file.path)
+        await _remember(connection, folder.root, file.digest)
+    else:
+        await _remember(connection, folder.root, None)
     return wire.Trust(trusted=params.trusted)
+
+
+async def settings(connection: Connection, _params: wire.ReadWorkspaceSettings) -> wire.WorkspaceSettings:
+    """What each folder's own settings file holds, to be seen before it is trusted."""
+    await connection.reload()
+    names = {folder.root: folder.name for folder in await asyncio.to_thread(connection.folders.resolve)}
+    return wire.WorkspaceSettings(
+        files=[
+            wire.WorkspaceFile(
+                folder=names.get(_root(file.path), ""),
+                path=str(_root(file.path)),
+                file=str(file.path),
+                digest=file.digest,
+                trusted=file.trusted,
+                values=file.held,
+            )
+            for file in connection.settings.files
+        ]
+    )
 
 
 def offer_trust(connection: Connection) -> None:
     """Ask about every workspace file that has been held back, once as long as it says the same."""
-    for file, keys in connection.settings.ignored.items():
-        question = (file, *keys)
-        if question not in connection.asked_trust:
+    for file in connection.settings.files:
+        question = (str(file.path), file.digest)
+        if file.held and not file.trusted and question not in connection.asked_trust:
             connection.asked_trust.add(question)
-            connection.later(_ask(connection, Path(file), keys))
+            connection.later(_ask(connection, file))
 
 
-async def _ask(connection: Connection, file: Path, keys: list[str]) -> None:
-    folder = Path(str(file).removesuffix(WORKSPACE_FILE))
-    named = ", ".join(keys[:SHOWN_KEYS]) + (f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else "")
-    text = f"codelaw: {file} sets {named}. This counts only when you trust the folder {folder}."
+async def _ask(connection: Connection, file: WorkspaceFile) -> None:
+    folder = _root(file.path)
+    run = f"{RUN} {shlex.quote(str(folder))}"
+    values = "\n".join(f"{key} = {value}" for key, value in file.held.items())
+    text = f"codelaw: {file.path} sets:\n{values}\nThis counts only when you trust the folder {folder} with it."
+    if len(text) > SHOWN_CHARACTERS:
+        keys = ", ".join(file.held)[: SHOWN_CHARACTERS // 2]
+        count = f"{len(file.held)} settings that count only when you trust the folder ({keys}), too long to show here"
+        show_message(connection.rpc, "warning", f"codelaw: {file.path} has {count}. To see and trust them, run: {run}")
+        return
     actions = [{"title": TRUST}, {"title": NOT_NOW}]
     message = {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
     try:
         answer = await connection.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, message)
     except ClientError as error:
         log.info("The client does not ask about trust: %s", error)
-        show_message(connection.rpc, "warning", f"{text} To trust it, run the command codelaw.workspace.trust.")
+        show_message(connection.rpc, "warning", f"{text} To trust it, run: {run}")
         return
     except Disconnected:
         return
@@ -61,14 +99,31 @@ async def _ask(connection: Connection, file: Path, keys: list[str]) -> None:
     if chosen != TRUST:
         return
     try:
-        await _remember(connection, folder, trusted=True)
+        await connection.reload()
+        now = _file_of(connection, folder)
+        if now is None or now.digest != file.digest:
+            raise _changed(file.path)
+        await _remember(connection, folder, file.digest)
     except Refusal as refused:
         show_message(connection.rpc, "error", f"codelaw: {refused.message}")
 
 
-async def _remember(connection: Connection, root: Path, *, trusted: bool) -> None:
+def _changed(file: Path) -> Refusal:
+    message = f"{file} has changed since it was shown: it is not trusted."
+    return Refusal("not_trusted", message, "Look at its values again.")
+
+
+def _root(file: Path) -> Path:
+    return Path(str(file).removesuffix(WORKSPACE_FILE))
+
+
+def _file_of(connection: Connection, root: Path) -> WorkspaceFile | None:
+    return next((file for file in connection.settings.files if file.path == root / WORKSPACE_FILE), None)
+
+
+async def _remember(connection: Connection, root: Path, digest: str | None) -> None:
     try:
-        await asyncio.to_thread(set_trust, connection.home, root, trusted=trusted)
+        await asyncio.to_thread(set_trust, connection.home, root, digest)
     except OSError as error:
         message = f"It cannot be remembered whether {root} is trusted: {error}"
         raise Refusal("store_unavailable", message, "See whether the data folder is writable.") from error

@@ -72,24 +72,32 @@ _READERS = frozenset(
 )
 """Programs that may be allowed by name."""
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-_MAX_TITLE = 60
+SHOWN = 120
+"""Characters of a rule that every client shows whole; a longer one is not offered."""
+_UNSEEN = re.compile("  |[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]")
+"""What is printable and yet not seen, or not seen as it is."""
 
 
 def options_for(facts: CallFacts) -> tuple[ApprovalOption, ...]:
-    """Once, always in this chat, always for a pattern (when a sensible one exists), reject."""
+    """Once, always in this chat, always for a pattern, reject.
+
+    A standing answer is offered where a sensible rule exists, and only when the whole of it can be shown.
+    """
     once = ApprovalOption("once", "Allow once", "allow_once")
     reject = ApprovalOption("reject", "Reject", "reject")
     rule = proposed_rule(facts)
-    if rule is None:
+    if rule is None or not _seen_whole(rule):
         return once, reject
-    line = " ".join(rule.split())
-    shown = line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
     return (
         once,
-        ApprovalOption("chat", f"Allow in this chat: {shown}", "allow_chat", rule),
-        ApprovalOption("always", f"Always allow: {shown}", "allow_always", rule),
+        ApprovalOption("chat", f"Allow in this chat: {rule}", "allow_chat", rule),
+        ApprovalOption("always", f"Always allow: {rule}", "allow_always", rule),
         reject,
     )
+
+
+def _seen_whole(rule: str) -> bool:
+    return len(rule) <= SHOWN and rule.isprintable() and _UNSEEN.search(rule) is None
 
 
 def proposed_rule(facts: CallFacts) -> str | None:

@@ -44,6 +44,7 @@ METHODS: dict[str, Method] = {
     "codelaw/memory/forget": Method(memories.ForgetMemory, memories.Forgotten),
     "codelaw/memory/backfill": Method(memories.Backfill, memories.Backfilled),
     "codelaw/workspace/trust": Method(workspaces.TrustFolder, workspaces.Trust),
+    "codelaw/workspace/settings": Method(workspaces.ReadWorkspaceSettings, workspaces.WorkspaceSettings),
     "codelaw/permission/list": Method(permissions.ListGrants, permissions.GrantList),
     "codelaw/permission/revoke": Method(permissions.RevokeGrant, permissions.Revoked),
     "codelaw/model/list": Method(models.ListModels, models.ModelList),

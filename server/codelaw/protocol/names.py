@@ -31,6 +31,7 @@ CLIENT_METHODS = (
     "codelaw/memory/forget",
     "codelaw/memory/backfill",
     "codelaw/workspace/trust",
+    "codelaw/workspace/settings",
     "codelaw/permission/list",
     "codelaw/permission/revoke",
     "codelaw/model/list",

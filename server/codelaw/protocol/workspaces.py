@@ -14,6 +14,30 @@ class TrustFolder(Params):
 
     folder: Annotated[str, Field(min_length=1, max_length=8192)]
     trusted: bool
+    digest: Annotated[str, Field(max_length=200)] | None = None
+    """Of the settings file whose values the user was shown; when it says something else by now, it is refused."""
+
+
+class ReadWorkspaceSettings(Params):
+    pass
+
+
+class WorkspaceFile(Payload):
+    """A folder's own settings file: its digest, and what in it counts only when the folder is trusted.
+
+    `values` are JSON by dotted key, secrets masked, characters that are not seen as their codes.
+    """
+
+    folder: str
+    path: str
+    file: str
+    digest: str
+    trusted: bool
+    values: dict[str, str]
+
+
+class WorkspaceSettings(Payload):
+    files: list[WorkspaceFile]
 
 
 class Trust(Payload):

@@ -1,6 +1,6 @@
 """Typed configuration: its layers, and where each value came from."""
 
-from codelaw.settings.effective import EffectiveSettings, load_settings
+from codelaw.settings.effective import EffectiveSettings, WorkspaceFile, load_settings, readable
 from codelaw.settings.model import DEFAULT_MODEL, Settings
 from codelaw.settings.places import WORKSPACE_FILE, home, login_name, own_folders, process_environment, user_file
 from codelaw.settings.trust import set_trust, trusted_folders
@@ -10,11 +10,13 @@ __all__ = [
     "WORKSPACE_FILE",
     "EffectiveSettings",
     "Settings",
+    "WorkspaceFile",
     "home",
     "load_settings",
     "login_name",
     "own_folders",
     "process_environment",
+    "readable",
     "set_trust",
     "trusted_folders",
     "user_file",

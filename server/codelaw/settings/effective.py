@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +20,18 @@ CREDENTIALS: tuple[KeyPath, ...] = (("model", "apiKey"), ("model", "authToken"))
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A workspace's own settings file as it was read (S-3)."""
+
+    path: Path
+    digest: str
+    """SHA-256 of its bytes, hexadecimal."""
+    trusted: bool
+    held: dict[str, str]
+    """By dotted key, what counts only when the user trusts the folder, as JSON, secrets masked; also when it does."""
+
+
+@dataclass(frozen=True, slots=True)
 class EffectiveSettings:
     """The settings in force."""
 
@@ -28,8 +41,8 @@ class EffectiveSettings:
     problems: list[Notice]
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """The file or variable behind a key that is not a default."""
-    ignored: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """By workspace file, the keys in it that would count if the user trusted its folder (S-3)."""
+    files: tuple[WorkspaceFile, ...] = ()
+    """The workspace's own files that were found, the first folder's first (S-3)."""
 
     def describe(self) -> dict[str, Any]:
         """`{"settings": {key: {"value", "origin", "source"?}}}`, keys and passwords masked (S-5)."""
@@ -48,14 +61,15 @@ def load_settings(
     environ: Mapping[str, str],
     user_file: Path | None = None,
     workspace_files: Sequence[Path] = (),
-    trusted_files: Collection[Path] = (),
+    trusted: Mapping[Path, str] | None = None,
     client: Mapping[str, Any] | None = None,
     cli: Mapping[str, Any] | None = None,
 ) -> EffectiveSettings:
     """Read every layer; the later wins, and nothing raises: what is wrong becomes a notice and the value below stays.
 
     `client` and `cli` are nested like the table, without a prefix. Of several workspace files the first one that sets
-    a key wins; those that are also in `trusted_files` count in full, the others only tighten (S-3). Touches the disk.
+    a key wins; those whose digest is the one in `trusted` count in full, the others only tighten (S-3). Touches the
+    disk.
     """
     merged: dict[KeyPath, Any] = {}
     won: dict[KeyPath, Layer] = {}
@@ -72,14 +86,17 @@ def load_settings(
     if user_file is not None:
         lay(sources.from_file("user", user_file))
     denied: list[str] = []
-    ignored: dict[str, list[str]] = {}
+    files: list[WorkspaceFile] = []
     for file in reversed(workspace_files):
         layer = sources.from_file("workspace", file)
-        if file not in trusted_files:
-            whole, layer = layer, restrict(layer, _with_defaults(merged))
-            refused = [dotted(path) for path in whole.values if path not in layer.values]
-            if refused:
-                ignored[str(file)] = refused
+        narrow = restrict(layer, _with_defaults(merged))
+        known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
+        if layer.digest is not None:
+            held = {path: value for path, value in layer.values.items() if path not in narrow.values}
+            told = {readable(dotted(path)): _spelled(path, value) for path, value in held.items()}
+            files.insert(0, WorkspaceFile(file, layer.digest, known, told))
+        if not known:
+            layer = narrow
         denied += layer.values.pop(DENY, [])
         lay(layer)
     for layer in sources.from_environment(environ):
@@ -98,7 +115,7 @@ def load_settings(
     origins |= {dotted(path): layer.name for path, layer in won.items()}
     named = {dotted(path): layer.source for path, layer in won.items()}
     problems += effectless.notices(value, _leaves(value), named)
-    return EffectiveSettings(value, origins, problems, named, ignored)
+    return EffectiveSettings(value, origins, problems, named, tuple(files))
 
 
 def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> None:
@@ -152,6 +169,31 @@ def _masked(path: KeyPath, value: Any) -> Any:
     if path == ("mcp", "servers"):
         return {name: _masked_server(server) for name, server in value.items()}
     return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _spelled(path: KeyPath, value: Any) -> str:
+    """A value as the user sees it before they trust it: whole but for secrets, and nothing in it unseen."""
+    if path == ("mcp", "servers"):
+        value = {name: _without_secrets(server) for name, server in value.items()}
+    else:
+        value = _masked(path, value)
+    return readable(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _without_secrets(server: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a server is started with or reached by; of variables and headers the names."""
+    shown = dict(server)
+    for key in ("env", "headers"):
+        if isinstance(shown.get(key), Mapping):
+            shown[key] = dict.fromkeys(cast("Mapping[str, Any]", shown[key]), MASK)
+    if "url" in shown:
+        shown["url"] = _without_password(str(shown["url"]))
+    return shown
+
+
+def readable(text: str) -> str:
+    """The text with what is not seen written as its code."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def _masked_server(server: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Layer:
     """A file, a variable or a word for people."""
     values: dict[KeyPath, Any] = field(default_factory=dict[KeyPath, Any])
     problems: list[Notice] = field(default_factory=list[Notice])
+    digest: str | None = None
+    """SHA-256 of a file's bytes, hexadecimal; None where there is none."""
 
     def warn(self, code: str, message: str) -> None:
         """Add a notice that names the source."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import tomllib
@@ -38,7 +39,9 @@ def from_file(name: str, path: Path) -> Layer:
     except (OSError, ValueError, RecursionError) as error:
         layer.warn("settings_unreadable", f"{error}; ignored")
         return layer
-    return read_layer(name, str(path), raw)
+    layer = read_layer(name, str(path), raw)
+    layer.digest = hashlib.sha256(content).hexdigest()
+    return layer
 
 
 def _content(path: Path) -> bytes | None:

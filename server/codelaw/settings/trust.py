@@ -1,7 +1,8 @@
 """Which folders the user trusts, so that their own settings file counts in full (S-3).
 
 The list lies in the data folder, never in a workspace, and names folders by their real path: another folder under the
-same name, or a link to one, is not trusted with it.
+same name, or a link to one, is not trusted with it. With each stands the digest of the settings file that the user has
+seen: what says anything else is not trusted.
 """
 
 from __future__ import annotations
@@ -19,20 +20,26 @@ FILE = "trusted.json"
 _LARGEST = 1 << 20
 
 
-def trusted_folders(home: Path) -> frozenset[Path]:
-    """The trusted folders; none when the list is missing or cannot be read. Touches the disk."""
+def trusted_folders(home: Path) -> dict[Path, str]:
+    """The trusted folders, each with the digest of the settings file that was seen.
+
+    None when the list is missing or cannot be read; folders that an older version wrote without a digest are left out,
+    so that the user is asked again. Touches the disk.
+    """
     try:
         with (home / FILE).open("rb") as file:
             content: Any = json.loads(file.read(_LARGEST))
     except (OSError, ValueError, RecursionError):
-        return frozenset()
+        return {}
     named = cast("dict[str, Any]", content).get("folders") if isinstance(content, dict) else None
-    paths = cast("list[Any]", named) if isinstance(named, list) else []
-    return frozenset(Path(path) for path in paths if isinstance(path, str) and Path(path).is_absolute())
+    digests = cast("dict[str, Any]", named) if isinstance(named, dict) else {}
+    return {
+        Path(path): digest for path, digest in digests.items() if isinstance(digest, str) and Path(path).is_absolute()
+    }
 
 
-def set_trust(home: Path, folder: Path, *, trusted: bool) -> None:
-    """Remember whether `folder` is trusted. Touches the disk.
+def set_trust(home: Path, folder: Path, digest: str | None) -> None:
+    """Remember that `folder` is trusted with the settings file of that digest; None: that it is not. Touches the disk.
 
     Raises:
         OSError: the list cannot be written.
@@ -40,12 +47,12 @@ def set_trust(home: Path, folder: Path, *, trusted: bool) -> None:
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     real = Path(os.path.realpath(folder))
     with _alone(home):
-        folders = set(trusted_folders(home))
-        if trusted:
-            folders.add(real)
+        folders = trusted_folders(home)
+        if digest is None:
+            folders.pop(real, None)
         else:
-            folders.discard(real)
-        text = json.dumps({"folders": sorted(map(str, folders))}, indent=1)
+            folders[real] = digest
+        text = json.dumps({"folders": {str(path): folders[path] for path in sorted(folders)}}, indent=1)
         descriptor, name = tempfile.mkstemp(prefix=f"{FILE}-", dir=home)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -1,0 +1,97 @@
+import "../style/permissions.css";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Grant } from "../../src/protocol/types";
+import { useHands } from "../hands";
+import { PanelProblem } from "../panel";
+import type { State } from "../state";
+import { focusComposer } from "./focus";
+import { Icon } from "./Icon";
+import { Visible } from "./Visible";
+
+/** What the user has allowed for good, each rule whole, and how to take it back. */
+export function PermissionsPage({ state }: { state: State }) {
+  const { panel } = useHands();
+  const [grants, setGrants] = useState<readonly Grant[] | null>(null);
+  const [taking, setTaking] = useState<ReadonlySet<string>>(new Set());
+  const title = useRef<HTMLHeadingElement>(null);
+  const ready = state.server.phase === "ready";
+
+  useEffect(() => title.current?.focus(), []);
+
+  const problem = useCallback(
+    (error: unknown): void => {
+      if (!(error instanceof PanelProblem)) throw error;
+      panel.dispatch({ kind: "problem", problem: { code: error.code, message: error.message, hint: error.hint } });
+    },
+    [panel],
+  );
+  const read = useCallback(async (): Promise<void> => {
+    try {
+      setGrants((await panel.request("codelaw/permission/list", {})).grants);
+    } catch (error) {
+      problem(error);
+    }
+  }, [panel, problem]);
+  useEffect(() => {
+    if (ready) void read();
+  }, [ready, state.server.session, read]);
+
+  const revoke = async ({ id }: Grant): Promise<void> => {
+    setTaking((ids) => new Set(ids).add(id));
+    try {
+      await panel.request("codelaw/permission/revoke", { id });
+    } catch (error) {
+      problem(error);
+    }
+    await read();
+    setTaking((ids) => new Set([...ids].filter((one) => one !== id)));
+    title.current?.focus();
+  };
+
+  const back = (): void => {
+    panel.dispatch({ kind: "page", page: "chat" });
+    focusComposer();
+  };
+
+  return (
+    <section
+      class="permissions"
+      aria-label="Permissions"
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !event.defaultPrevented) back();
+      }}
+    >
+      <header class="permissions-head">
+        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back (Escape)" onClick={back}>
+          <Icon name="back" />
+        </button>
+        <h1 ref={title} tabIndex={-1}>
+          Permissions
+        </h1>
+      </header>
+      <p class="hint">What runs without a question, because you said so. Taken back, it is asked about again.</p>
+      {grants?.length === 0 && <p role="status">Nothing is allowed for good.</p>}
+      {grants !== null && grants.length > 0 && (
+        <ul class="permissions-list">
+          {grants.map((grant) => (
+            <li key={grant.id}>
+              <span class="permissions-scope">{grant.scope === "always" ? "Always" : "In a chat"}</span>
+              <code dir="ltr">
+                <Visible text={grant.rule} />
+              </code>
+              <button
+                type="button"
+                class="approval-option"
+                aria-label={`Take back ${grant.rule}`}
+                disabled={taking.has(grant.id)}
+                onClick={() => void revoke(grant)}
+              >
+                Take back
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,38 @@
+"""`codelaw permissions`: what was allowed for always, listed and taken back (S-1, S-2)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from codelaw.cli.asked import ask_server
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import DIM, Screen
+from codelaw.settings import readable
+
+Json = dict[str, Any]
+
+
+def permissions(server: Server, arguments: argparse.Namespace) -> int:
+    """Do what `arguments.action` names."""
+    if arguments.action == "revoke":
+        return ask_server(server, arguments, "codelaw/permission/revoke", {"id": arguments.id}, _revoked)
+
+    def show(screen: Screen, answer: Json) -> None:
+        for grant in answer["grants"]:
+            line = json.dumps(grant) if arguments.json else f"{grant['id']}  {grant['scope']:<6}  {_rule(grant)}"
+            screen.line(line, aside=False)
+        if not answer["grants"] and not arguments.json:
+            screen.line("Nothing is allowed for always: writes and commands are asked about.", style=DIM)
+
+    return ask_server(server, arguments, "codelaw/permission/list", {}, show)
+
+
+def _rule(grant: Json) -> str:
+    """The whole rule on one line; it is what is allowed."""
+    return readable(grant["rule"])
+
+
+def _revoked(screen: Screen, _: Json) -> None:
+    screen.line("Taken back: it is asked about again.", style=DIM)

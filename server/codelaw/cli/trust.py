@@ -1,0 +1,107 @@
+"""`codelaw trust`: a folder's own settings, seen before they count (S-3)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from codelaw.cli.exits import FAILED, FINISHED
+from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, Screen
+from codelaw.settings import (
+    WORKSPACE_FILE,
+    WorkspaceFile,
+    home,
+    load_settings,
+    process_environment,
+    readable,
+    set_trust,
+    trusted_folders,
+    user_file,
+)
+
+_LATER = "An editor that is open takes it in when it reads its settings again, at the latest when it is restarted."
+
+
+def trust(arguments: argparse.Namespace) -> int:
+    """Show what the folder's settings file sets, ask, and remember the answer for just this content."""
+    folder = Path(arguments.dir)
+    if not folder.is_dir():
+        arguments.usage_error(f"{arguments.dir!r} is no folder")
+    folder = folder.resolve()
+    screen = Screen()
+    try:
+        return _revoke(screen, folder) if arguments.revoke else _trust(screen, folder, yes=arguments.yes)
+    except OSError as error:
+        screen.line(f"It cannot be remembered whether {_name(folder)} is trusted: {error}", style=RED)
+        return FAILED
+
+
+def _revoke(screen: Screen, folder: Path) -> int:
+    set_trust(home(process_environment()), folder, None)
+    screen.line(f"{_name(folder)} is not trusted: its {WORKSPACE_FILE} may only tighten. {_LATER}")
+    return FINISHED
+
+
+def _trust(screen: Screen, folder: Path, *, yes: bool) -> int:
+    environ = process_environment()
+    path = folder / WORKSPACE_FILE
+    known = trusted_folders(home(environ)).get(folder)
+    read = load_settings(
+        environ=environ,
+        user_file=user_file(environ),
+        workspace_files=[path],
+        trusted={path: known} if known is not None else {},
+    )
+    if not read.files:
+        unreadable = [problem.message for problem in read.problems if str(path) in problem.message]
+        screen.line("\n".join(unreadable) or f"There is no {_name(path)}: nothing to trust.", style=RED)
+        return FAILED
+    file = read.files[0]
+    _show(screen, file)
+    if not file.held:
+        screen.line("It sets nothing that needs trust.", style=DIM)
+        return FINISHED
+    if file.trusted:
+        screen.line("It is trusted with just these values. --revoke takes that back.", style=DIM)
+        return FINISHED
+    if known is not None:
+        screen.line("It was trusted with other values, and has changed since.", style=BOLD)
+    if not yes and not _agreed(screen, folder):
+        return FAILED
+    set_trust(home(environ), folder, file.digest)
+    screen.line(
+        f"{_name(folder)} is trusted with these values; when the file changes, it is not. {_LATER}", style=GREEN
+    )
+    return FINISHED
+
+
+def _show(screen: Screen, file: WorkspaceFile) -> None:
+    if file.held:
+        screen.line(f"{_name(file.path)} sets what counts only when you trust its folder:", style=BOLD)
+    for key, value in file.held.items():
+        screen.line(f"  {key} = {value}", aside=False)
+
+
+def _agreed(screen: Screen, folder: Path) -> bool:
+    if not (sys.stdin and sys.stdin.isatty()):
+        screen.line("Nobody can be asked here: look at the values, then say --yes.", style=RED)
+        return False
+    _drop_typed_ahead()
+    screen.stream(f"Trust {_name(folder)} with these values? [y/N] ", aside=True, style=BOLD)
+    answered = sys.stdin.readline().strip().lower() in {"y", "yes"}
+    if not answered:
+        screen.line("Not trusted.", style=DIM)
+    return answered
+
+
+def _drop_typed_ahead() -> None:
+    """What was typed before the values were seen is no answer."""
+    if sys.platform != "win32":
+        import termios  # noqa: PLC0415 - not there on Windows
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def _name(path: Path) -> str:
+    return readable(str(path))
