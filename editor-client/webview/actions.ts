@@ -1,6 +1,6 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, EditorParams, RevertConflict } from "../src/protocol/types";
+import type { Chat, EditorParams, Grant, RevertConflict } from "../src/protocol/types";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
@@ -294,6 +294,18 @@ export function makeActions(panel: Panel): Actions {
     setStrategy: (strategy) => update({ strategy }),
     rename,
     remove,
+    listGrants: async () => {
+      let grants: readonly Grant[] | null = null;
+      await attempt(async () => {
+        ({ grants } = await panel.request("codelaw/permission/list", {}));
+      });
+      return grants;
+    },
+    revokeGrant: async (id) => {
+      await attempt(async () => {
+        await panel.request("codelaw/permission/revoke", { id });
+      });
+    },
     exportChat: ({ id, title }, format) => panel.tell({ kind: "export", chatId: id, format, title }),
     decide: ({ id }, reply) => {
       panel.tell({ kind: "decide", id, reply });

@@ -1,6 +1,6 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
-import type { ApprovalReply, Chat, RevertConflict } from "../src/protocol/types";
+import type { ApprovalReply, Chat, Grant, RevertConflict } from "../src/protocol/types";
 import type { Action, State, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
@@ -68,6 +68,10 @@ export interface Actions {
   /** Bring what a tool gave into `results`. */
   readResult(callId: string): Promise<void>;
   decide(approval: OpenApproval, reply: ApprovalReply): void;
+  /** What the user has allowed for good; null when that cannot be read. */
+  listGrants(): Promise<readonly Grant[] | null>;
+  /** Take a standing permission back. */
+  revokeGrant(id: string): Promise<void>;
 }
 
 /** What every part gets by `useContext(Hands)`. */

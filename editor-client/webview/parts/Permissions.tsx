@@ -1,8 +1,7 @@
 import "../style/permissions.css";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Grant } from "../../src/protocol/types";
 import { useHands } from "../hands";
-import { PanelProblem } from "../panel";
 import type { State } from "../state";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
@@ -10,7 +9,7 @@ import { Visible } from "./Visible";
 
 /** What the user has allowed for good, each rule whole, and how to take it back. */
 export function PermissionsPage({ state }: { state: State }) {
-  const { panel } = useHands();
+  const { panel, actions } = useHands();
   const [grants, setGrants] = useState<readonly Grant[] | null>(null);
   const [taking, setTaking] = useState<ReadonlySet<string>>(new Set());
   const title = useRef<HTMLHeadingElement>(null);
@@ -18,32 +17,14 @@ export function PermissionsPage({ state }: { state: State }) {
 
   useEffect(() => title.current?.focus(), []);
 
-  const problem = useCallback(
-    (error: unknown): void => {
-      if (!(error instanceof PanelProblem)) throw error;
-      panel.dispatch({ kind: "problem", problem: { code: error.code, message: error.message, hint: error.hint } });
-    },
-    [panel],
-  );
-  const read = useCallback(async (): Promise<void> => {
-    try {
-      setGrants((await panel.request("codelaw/permission/list", {})).grants);
-    } catch (error) {
-      problem(error);
-    }
-  }, [panel, problem]);
   useEffect(() => {
-    if (ready) void read();
-  }, [ready, state.server.session, read]);
+    if (ready) void actions.listGrants().then(setGrants);
+  }, [ready, state.server.session, actions]);
 
   const revoke = async ({ id }: Grant): Promise<void> => {
     setTaking((ids) => new Set(ids).add(id));
-    try {
-      await panel.request("codelaw/permission/revoke", { id });
-    } catch (error) {
-      problem(error);
-    }
-    await read();
+    await actions.revokeGrant(id);
+    setGrants(await actions.listGrants());
     setTaking((ids) => new Set([...ids].filter((one) => one !== id)));
     title.current?.focus();
   };

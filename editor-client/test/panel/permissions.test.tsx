@@ -1,0 +1,68 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from "@testing-library/preact";
+import { describe, expect, test, vi } from "vitest";
+import type { Grant } from "../../src/protocol/types";
+import { capabilitiesIn } from "../../src/server/announced";
+import { Banner } from "../../webview/parts/Banner";
+import { PermissionsPage } from "../../webview/parts/Permissions";
+import { ruleInWords } from "../../webview/text/rule";
+import { expectAccessible, READY, show, stateOf } from "../context/panel";
+
+const state = stateOf("edit");
+const LONG = `Bash(${"x".repeat(300)})`;
+
+describe("what is allowed for good", () => {
+  test("is listed with its whole rule and taken back", async () => {
+    let grants: Grant[] = [
+      { id: "a", rule: LONG, scope: "always" },
+      { id: "b", rule: "Edit(src/\u202e**)", scope: "chat" },
+    ];
+    const revokeGrant = vi.fn((id: string) => {
+      grants = grants.filter((grant) => grant.id !== id);
+      return Promise.resolve();
+    });
+    const { container } = show(<PermissionsPage state={state} />, {
+      listGrants: () => Promise.resolve(grants),
+      revokeGrant,
+    });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
+    expect(container.querySelector("code")!.textContent).toBe(LONG);
+    expect(container.textContent).not.toContain("\u202e");
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: `Take back ${LONG}` }));
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(1));
+    expect(revokeGrant).toHaveBeenCalledExactlyOnceWith("a");
+  });
+
+  test("says so when there is nothing, and Escape leads back", async () => {
+    const { dispatched } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve([]) });
+    await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));
+    fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });
+    expect(dispatched).toEqual([{ kind: "page", page: "chat" }]);
+  });
+});
+
+describe("restricted mode", () => {
+  test("is said by the panel, with a way out", () => {
+    const { told } = show(<Banner state={{ ...state, server: { ...READY, restricted: true } }} />);
+    expect(screen.getByRole("status").textContent).toContain("nothing is written or run");
+    fireEvent.click(screen.getByRole("button", { name: "Manage trust" }));
+    expect(told).toEqual([{ kind: "command", command: "codelaw.manageTrust" }]);
+  });
+
+  test("is not spoken of in a folder that is trusted", () => {
+    show(<Banner state={{ ...state, server: READY }} />);
+    expect(screen.getByRole("status").textContent).toBe("");
+  });
+
+  test("is told to the server", () => {
+    expect([capabilitiesIn(true), capabilitiesIn(false)].map(({ workspaceTrusted }) => workspaceTrusted)).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+test("a rule's path is named as it is, whatever it holds", () => {
+  expect(ruleInWords("Edit(app/[{]id}/[[]x]/**)")).toBe("changes of files in “app/{id}/[x]” and below");
+});
