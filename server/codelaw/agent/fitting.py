@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.recovery import TOO_LONG_HINT
-from codelaw.agent.reshaping import Cause, floor, savings
+from codelaw.agent.reshaping import Cause, floor, plan, savings
 from codelaw.agent.selecting import NARROWED, estimated, gathered, layered, select
 from codelaw.agent.watermark import GROWTH
 from codelaw.context.builder import build
@@ -247,8 +247,14 @@ class Fitting:
             return view
         if len(history.messages) < self.ground.shape.min_messages or await self._waits(view):
             return view
+        cause, again = self._cause("threshold", view), self._tried is not None
         self._tried = tokens
-        await self._compact(self._cause("threshold", view))
+        if again:
+            # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
+            planned = await asyncio.to_thread(plan, self.past, self.ground, await self.ground.law(), cause)
+            if not planned.changes:
+                return view
+        await self._compact(cause)
         return await self._build()
 
     async def _shorten(self, view: View, goal: int, *, all_of_it: bool = False) -> View:
