@@ -925,15 +925,6 @@ export interface EditorTrust {
 trusted: boolean
 }
 /**
- * Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7).
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "EditorTrust".
- */
-export interface EditorTrust {
-trusted: boolean
-}
-/**
  * A chat as one document.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema

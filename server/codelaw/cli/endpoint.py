@@ -31,9 +31,12 @@ def model_settings(workspace: Path) -> ModelGroup:
     environ = process_environment()
     root = workspace.resolve()
     file = root / WORKSPACE_FILE
-    trusted = [file] if root in trusted_folders(home(environ)) else []
+    digest = trusted_folders(home(environ)).get(root)
     effective = load_settings(
-        environ=environ, user_file=user_file(environ), workspace_files=[file], trusted_files=trusted
+        environ=environ,
+        user_file=user_file(environ),
+        workspace_files=[file],
+        trusted={} if digest is None else {file: digest},
     )
     return effective.value.model
 
