@@ -30,6 +30,8 @@ class VendorReply:
     calls: Sequence[Mapping[str, Any]] = ()
     stop_reason: str | None = None
     """None: `tool_use` with calls, `stop_sequence` where a stop sequence cuts the text, else `end_turn`."""
+    stop_sequence: str | None = None
+    """Named with a `stop_reason` of that kind."""
     usage: Mapping[str, int] | None = None
     """None: simulated, with an exact-prefix cache."""
     chunk: int = 24
@@ -138,7 +140,7 @@ def _stopped(reply: VendorReply, request: Mapping[str, Any]) -> tuple[str, str, 
     if found and reply.stop_reason is None:
         at, sequence = min(found)
         return reply.text[:at], "stop_sequence", sequence
-    return reply.text, reply.stop_reason or ("tool_use" if reply.calls else "end_turn"), None
+    return reply.text, reply.stop_reason or ("tool_use" if reply.calls else "end_turn"), reply.stop_sequence
 
 
 def _block(index: int, start: Mapping[str, Any], deltas: Sequence[Mapping[str, Any]]) -> Iterator[Event]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 OBSERVATION = "[tool] "
-_ACTION = re.compile(r"^Action: ?([\w.-]+)\[", re.MULTILINE)
+_ACTION = re.compile(r"^(?:\*{0,2}Action:\*{0,2} ?(?=[\w.-]+\[)|(?=Finish\[))([\w.-]+)\[", re.MULTILINE)
 _CUT = "[interrupted: "
 
 

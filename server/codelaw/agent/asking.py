@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.base import Reading
 from codelaw.agent.recovery import Recovery
+from codelaw.context.tokens import estimate
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta
 from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
 CONTINUATIONS = 3
 """How often a reply cut by the output limit is continued."""
 _LABEL = "Thought:"
+_CONTROL = re.compile(r"\s*<[|/]?\w[^\s<>]*>\s*")
+"""A token of the model's own that ends every reply."""
+_TOO_LONG = "The answer is longer than the model may write at once; it stops where it was cut."
+_STOPPED = "The endpoint stops the answer at a stop sequence of its own; it stops where it was cut."
+_MAY_BE_CUT = "The endpoint ended this answer at a stop sequence that it does not name: the answer may be cut there."
 _RESTART = 24
 """Characters of a continuation compared with the beginning, to notice a model that starts over."""
 _TELLING = 8
@@ -30,11 +38,11 @@ _TELLING = 8
 
 @dataclass(slots=True)
 class Asked:
-    """A reply and what it says; `cut` when it is still incomplete after all continuations."""
+    """A reply and what it says; `cut` says why it is still incomplete after all continuations."""
 
     reply: ModelReply
     reading: Reading
-    cut: bool = False
+    cut: str = ""
 
 
 class Joint:
@@ -42,6 +50,7 @@ class Joint:
 
     def __init__(self, kept: str) -> None:
         self._kept = kept
+        """With its blanks, which the model was not shown: one that continues with some of its own means the same."""
         self._head: str | None = "" if kept else None
         """The beginning of the continuation, while it is not yet clear whether it starts over."""
         self.text = kept
@@ -63,7 +72,8 @@ class Joint:
         over = (len(begun) >= _TELLING and again.startswith(begun)) or (
             again.startswith(_LABEL) and begun.startswith(_LABEL)
         )
-        self.text = head if over else self._kept + head
+        kept = self._kept.rstrip() if head[:1].isspace() else self._kept
+        self.text = head if over else kept + head
         return self.text
 
 
@@ -93,16 +103,34 @@ class Asker:
     async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> Asked:
         for number in count(1):
             reply = await self._recovered(kept, after)
-            if reply.stop_reason != "max_tokens":
+            stopped = self._stopped(reply)
+            if reply.stop_reason != "max_tokens" and not stopped:
                 return self._read(reply, self.dialect.read(reply, self._new_id))
-            cut = self.dialect.cut(reply, self._new_id)
-            if cut is not None:
-                return self._read(reply, cut)
+            if stopped:
+                reply = replace(reply, text=reply.text + reply.stopped_by)
+            else:
+                cut = self.dialect.cut(reply, self._new_id)
+                if cut is not None:
+                    return self._read(reply, cut)
             if number > CONTINUATIONS:
-                return replace(self._read(reply, self.dialect.read(reply, self._new_id)), cut=True)
+                why = _STOPPED if stopped else _TOO_LONG
+                return replace(self._read(reply, self.dialect.read(reply, self._new_id)), cut=why)
             kept, after = reply.text, _continuation(reply.text, "go_on")
-            self._retry(number + 1, 0.0, "the reply was cut off by the output limit and is continued")
+            by = "a stop sequence of the endpoint" if stopped else "the output limit"
+            self._retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued")
         raise AssertionError
+
+    def _stopped(self, reply: ModelReply) -> bool:
+        """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
+        if reply.stop_reason != "stop_sequence" or not reply.text.strip():
+            return False
+        whole = self.dialect.whole(reply)
+        if whole or _CONTROL.fullmatch(reply.stopped_by):
+            return False
+        if whole is None and not reply.stopped_by:
+            self.turn.notice(Notice("warning", "answer_may_be_cut", _MAY_BE_CUT))
+            return False
+        return True
 
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
@@ -126,16 +154,16 @@ class Asker:
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
-        kept = kept.rstrip()  # as the model was shown it
         joint = Joint(kept)
         self._stream = self.dialect.stream()
         self.turn.partial, self.turn.partial_answer = kept, ""
 
-        def on_delta(delta: Delta) -> None:
+        def on_delta(delta: Delta) -> bool:
             if isinstance(delta, ThinkingDelta):
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
-                return
+                return False
             self._feed(joint.feed(delta.text), joint.text)
+            return self._stream.enough
 
         try:
             reply = await self.model.reply(self.spell(after), on_delta)
@@ -144,7 +172,11 @@ class Asker:
             failure.partial = joint.text
             raise
         self._feed(joint.end(), joint.text)
-        return replace(reply, text=joint.text)
+        usage = reply.usage
+        if reply.stop_reason == "closed":
+            # The vendor tells the output only at the end: what has arrived was billed at least.
+            usage = replace(usage, output_tokens=max(usage.output_tokens, estimate(reply.text)))
+        return replace(reply, text=joint.text, usage=usage)
 
     def _feed(self, piece: str, whole: str) -> None:
         self.turn.partial = whole

@@ -128,8 +128,7 @@ class Summariser:
 
         def spell(asked: Message) -> ModelRequest:
             view = build(History.of(said), (), asked, gathered)
-            request = React().request(view, model=name, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox)
-            return replace(request, stop_sequences=())
+            return React().request(view, model=name, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox)
 
         return spell
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.react import React
@@ -144,7 +144,7 @@ class _Job:
         name = ground.shape.summary_model or ground.model_name
         most = limit_tokens * _OUTPUT
         request = React().request(view, model=name, max_tokens=most, toolbox=ground.toolbox)
-        reply = await self._reply(replace(request, stop_sequences=()))
+        reply = await self._reply(request)
         return await asyncio.to_thread(
             check_text,
             reply.text,

@@ -22,7 +22,7 @@ def action_text(message: Message) -> str:
     if (not calls and answer is None) or facts.interrupted or (not facts.native and _ACTION.search(content)):
         return content
     if not calls:
-        return f"Action: Finish[{answer}]" if content.strip() == answer else content
+        return f"Action: Finish[{answer}]" if content.strip() == (answer or "").strip() else content
     actions = "\n".join(f"Action: {call.tool}[{json.dumps(call.arguments, ensure_ascii=False)}]" for call in calls)
     # What only looks like an action in the prose of a native tool user must not be read as one.
     return f"Thought: {_ACTION.sub(_SET_APART, content)}\n{actions}" if content else actions

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from codelaw.domain.messages import Call
 
-StopReason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "refusal"]
+StopReason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "refusal", "closed"]
+"""`closed`: by us, because what we need had arrived."""
 FailureKind = Literal[
     "rate_limit",
     "overload",
@@ -175,3 +176,5 @@ class ModelReply:
     usage: Usage = field(default_factory=Usage)
     calls: tuple[Call, ...] = ()
     broken_calls: tuple[BrokenCall, ...] = ()
+    stopped_by: str = ""
+    """The stop sequence that ended the reply, if the vendor names it; it is not part of the text."""

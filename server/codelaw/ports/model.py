@@ -11,10 +11,11 @@ from codelaw.domain.models import Delta, ModelReply, ModelRequest
 class ChatModel(Protocol):
     """A model that answers requests."""
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
         """Answer once, without retrying; deltas are told as they arrive.
 
-        Cancelling the task closes the stream at once.
+        When `on_delta` gives True, the rest is not needed: the stream is closed, and the reply is what has arrived,
+        with `closed` as its stop reason and the usage reported so far. Cancelling the task closes the stream at once.
 
         Raises:
             ModelFailure: no whole reply came; sorted by kind, with the text that had arrived.

@@ -14,7 +14,7 @@ from codelaw.adapters.models.offline_words import searches, stem, terms
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.processes import LocalProcesses
-from codelaw.agent.dialects import grammar
+from codelaw.agent.dialects import grammar, scanning
 from codelaw.context.observations import one_line
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
@@ -98,10 +98,10 @@ async def converse(
             answer: tuple[Block, ...] = (ResultBlock(call.id, await desk.run(call)),)
             messages.append(ApiMessage("assistant", (TextBlock(reply.text), CallBlock(call))))
         else:
-            action = grammar.opening(reply.text)
+            action = scanning.find(reply.text).action
             assert action is not None
             if action.name == "Finish":
-                assert grammar.finish_end(reply.text, action.inside) == len(reply.text) - 1
+                assert grammar.answer_end(reply.text, action) == (len(reply.text) - 1, True)
                 return reply.text[action.inside : -1], calls
             call = Call(str(len(calls)), action.name, grammar.arguments_at(reply.text, action.inside)[0])
             answer = (TextBlock(f"[tool] {await desk.run(call)}"), TextBlock("[0/1] a todo recap"))

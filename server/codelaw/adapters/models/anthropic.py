@@ -58,7 +58,7 @@ class AnthropicModel:
             if loading.exception() is None:
                 await loading.result().close()
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
         """Answer once (see `ChatModel`). Cancelling the task closes the connection at once.
 
         Raises:
@@ -137,11 +137,11 @@ class AnthropicModel:
         async with stream:
             async for event in stream:
                 reader.take(event)
-                if reader.ended:
+                if reader.ended or (reader.enough and not reader.complete):
                     break
             if reader.ended:
                 await _finish(stream)
-        if not reader.complete:
+        if not (reader.complete or reader.enough):
             raise _cut(reader, stream.response.headers.get("content-type", ""))
 
     def _without_key(self, message: str) -> str:

@@ -38,15 +38,18 @@ class _OpenCall:
 class ReplyReader:
     """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
 
-    def __init__(self, on_delta: Callable[[Delta], None]) -> None:
+    def __init__(self, on_delta: Callable[[Delta], bool | None]) -> None:
         self._on_delta = on_delta
         self._text: list[str] = []
         self._calls: dict[int, _OpenCall] = {}
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
+        self._stopped_by = ""
         self.events = 0
         self.ended = False
         """`message_stop` has come."""
+        self.enough = False
+        """The engine needs no more of it."""
 
     @property
     def complete(self) -> bool:
@@ -85,9 +88,12 @@ class ReplyReader:
             case "message_start":
                 self._count(_mapping(body.get("message"), "message").get("usage"))
             case "message_delta":
-                reason = _mapping(body.get("delta"), "delta").get("stop_reason")
+                delta = _mapping(body.get("delta"), "delta")
+                reason, sequence = delta.get("stop_reason"), delta.get("stop_sequence")
                 if isinstance(reason, str):
                     self._stop = reason
+                if isinstance(sequence, str):
+                    self._stopped_by = sequence
                 self._count(body.get("usage"))
             case "message_stop":
                 self.ended = True
@@ -105,8 +111,9 @@ class ReplyReader:
                 broken.append(BrokenCall(call.id, call.tool, text))
             else:
                 calls.append(Call(call.id, call.tool, arguments))
-        stop = _STOP.get(self._stop or "", "end_turn")
-        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken))
+        stop = "closed" if self._stop is None and self.enough else _STOP.get(self._stop or "", "end_turn")
+        stopped_by = self._stopped_by if stop == "stop_sequence" else ""
+        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken), stopped_by)
 
     def _start(self, index: object, block: Mapping[str, Any]) -> None:
         match block.get("type"):
@@ -141,7 +148,7 @@ class ReplyReader:
         piece = _string(text, "text")
         if piece:
             self._text.append(piece)
-            self._on_delta(TextDelta(piece))
+            self.enough |= self._on_delta(TextDelta(piece)) is True
 
     def _think(self, text: object) -> None:
         piece = _string(text, "thinking")

@@ -40,7 +40,7 @@ class _Action:
 class OfflineModel:
     """A `ChatModel` that is deterministic and asks nobody."""
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
         """The next call, or the answer once there is nothing left to look at."""
         text, calls = await asyncio.to_thread(_decide, request)
         for start in range(0, len(text), _PIECE):

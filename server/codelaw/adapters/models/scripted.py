@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ class ScriptedModel:
         """
         return cls(read_script(path.read_text(encoding="utf-8")))
 
-    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], None]) -> ModelReply:
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
         """The script's next reply.
 
         Raises:
@@ -86,11 +86,14 @@ class ScriptedModel:
         if scripted is None:
             message = f"The script has no reply for request {len(self.requests)}."
             raise ModelFailure("invalid", message)
+        arrived = ""
+        usage = scripted.usage or _estimated(request, scripted)
         for delta in _deltas(scripted):
             # At least one turn of the loop for each delta, so that a cancel can arrive between two of them.
             await asyncio.sleep(scripted.delay)
-            on_delta(delta)
-        usage = scripted.usage or _estimated(request, scripted)
+            arrived += delta.text if isinstance(delta, TextDelta) else ""
+            if on_delta(delta):
+                return ModelReply(arrived, "closed", replace(usage, output_tokens=0))
         if scripted.failure is not None:
             raise ModelFailure(
                 scripted.failure,

@@ -50,6 +50,11 @@ class Stream(Protocol):
     The joined `answer` pieces equal the answer that `Dialect.read` gives for the whole text.
     """
 
+    @property
+    def enough(self) -> bool:
+        """A complete call that can be run has arrived, and more text behind it, which nobody will read (R-3)."""
+        ...
+
     def feed(self, text: str) -> Iterable[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
         ...
@@ -81,6 +86,10 @@ class Dialect(Protocol):
 
     def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
         """What a whole reply says; `new_id` gives the id of the n-th call where the model gave none."""
+        ...
+
+    def whole(self, reply: ModelReply) -> bool | None:
+        """Whether a reply that a stop sequence ended is whole (R-3); None when its text does not tell."""
         ...
 
     def stream(self) -> Stream:

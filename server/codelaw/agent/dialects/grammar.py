@@ -5,9 +5,10 @@ r"""The grammar of a `react` reply (R-3).
     action   := "Action:" fence? name "[" arguments "]" fence?
     Finish   := "Finish[" text "]"
 
-A label stands at the start of a line, bold or quoted at will. Arguments are one JSON object, raw newlines in its
-strings included; nothing at all stands for `{}`. Finish text holds any characters: it ends at the last `]` before the
-next label line, or before the end.
+A label stands at the start of a line, bold or quoted at will; `scanning` says which labels count. Arguments are one
+JSON object, raw newlines in its strings included; nothing at all stands for `{}`. Finish text holds any characters: it
+ends where the reply does, less the closing `]` and what was opened around the action. A reply without an action is the
+answer, whole.
 """
 
 from __future__ import annotations
@@ -20,17 +21,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 FINISH = "Finish"
-_LABEL_LINE = re.compile(r"^[ \t>*_]*(?:Thought|Action|Observation)[*_]*:|^\[(?:tool|user|assistant)\]", re.MULTILINE)
 _INVENTED = re.compile(r"^(?:\[(?:tool|user|assistant)\]|[ \t>*_]*Observation[*_]*:)", re.MULTILINE)
-_ACTION_LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
-_OPENING = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*([A-Za-z_][\w.-]*)[ \t]*\[")
-_BARE_FINISH = re.compile(r"^(?:```[\w-]*[ \t]*\n)?[ \t`]*Finish[ \t]*\[", re.MULTILINE)
-_THOUGHT_LABEL = re.compile(r"\A\s*[>*_]*Thought[*_]*:[*_]*\s*")
+_THOUGHT_LABEL = re.compile(r"\A\s*(?:```[\w-]*[ \t]*\n\s*)?[>*_]*Thought[*_]*:[*_]*[ \t]*\n?")
+_FORMAL = re.compile(r"\A\s*(?:```[\w-]*[ \t]*\n\s*)?[ \t>*_`]*(?:(?:Thought|Action)[*_]*:|Finish[ \t]*\[)")
 _LABEL_BEGUN = re.compile(
     r"[ \t>*_`]*(?:A(?:c(?:t(?:i(?:on?)?)?)?)?|F(?:i(?:n(?:i(?:sh?)?)?)?)?)?\Z|[ \t>*_`]*(?:Action|Finish)"
 )
-_TRAILING_FENCE = re.compile(r"\s*```[\w-]*\s*\Z")
 _CLOSING = re.compile(r"\s*(?:\]`?|\Z)")
+_MARK = re.compile(r'["\\\\{}\[\]]')
+_BLANK = re.compile(r"\s*")
 MAX_DEPTH = 64
 """Levels of nesting that arguments may have; more is no work for a tool, and no JSON writer likes it."""
 
@@ -52,25 +51,13 @@ class Opening:
     start: int
     name: str
     inside: int
+    wrap: tuple[str, ...] = ()
+    """What was opened around it and is closed behind it, the outermost first: a code fence, bold, a backtick."""
 
 
-def opening(text: str) -> Opening | None:
-    """The first action of a reply, complete or not; the earlier of a labelled action and a bare Finish."""
-    labelled = None
-    for label in _ACTION_LABEL.finditer(text):
-        if name := _OPENING.match(text, label.end()):
-            labelled = Opening(label.start(), name[1], name.end())
-            break
-    bare = _BARE_FINISH.search(text)
-    if bare and (labelled is None or bare.start() < labelled.start):
-        return Opening(bare.start(), FINISH, bare.end())
-    return labelled
-
-
-def action_label(text: str) -> int | None:
-    """Where the text first tries to act, readably or not."""
-    label = _ACTION_LABEL.search(text)
-    return label.start() if label else None
+def is_formal(text: str) -> bool:
+    """Whether a reply speaks in the dialect from its first word."""
+    return _FORMAL.match(text) is not None
 
 
 def label_begun(line: str) -> bool:
@@ -80,27 +67,85 @@ def label_begun(line: str) -> bool:
 
 def thought_of(text: str) -> str:
     """The thought in the text before an action, without its label."""
-    return _TRAILING_FENCE.sub("", _THOUGHT_LABEL.sub("", text)).strip()
+    return _THOUGHT_LABEL.sub("", text).strip()
+
+
+def said(text: str) -> str:
+    """A reply without an action, without the label of a thought; nothing else is taken from it."""
+    return _THOUGHT_LABEL.sub("", text)
 
 
 def thought_start(text: str) -> int | None:
     """Where the thought's own words begin; None without a label."""
     label = _THOUGHT_LABEL.match(text)
-    return label.end() if label else None
+    return _behind_blank(text, label.end()) if label else None
 
 
-def finish_end(text: str, inside: int) -> int:
-    """Where the Finish text that begins at `inside` ends, as far as `text` goes.
+def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
+    """Where the text of a Finish ends in a whole reply, and whether it was closed.
 
-    That is the last `]` before the next label line that has one in front of it, else the last `]`; a Finish that is
-    never closed goes to the end. More text never makes it end earlier.
+    It ends at the reply's last `]`, behind which only what was opened around the action may stand; without that, it
+    goes to the end.
     """
-    for label in _LABEL_LINE.finditer(text, inside):
-        close = text.rfind("]", inside, label.start())
-        if close >= 0:
-            return close
-    close = text.rfind("]", inside)
-    return close if close >= 0 else max(inside, len(text.rstrip()))
+    whole = bare = text.rstrip()
+    for mark in opening.wrap:
+        bare = bare.removesuffix(mark).rstrip()
+    for end in (bare, whole):
+        if end.endswith("]") and len(end) > opening.inside:
+            return len(end) - 1, True
+    return max(opening.inside, len(whole)), False
+
+
+def settled_end(text: str, opening: Opening, begin: int) -> int:
+    """Up to where the answer from `begin` on stays as it is, whatever follows: before what may yet close the Finish."""
+    marks = "]" + "".join(opening.wrap)
+    end = len(text)
+    while end > begin and (text[end - 1] in marks or text[end - 1].isspace()):
+        end -= 1
+    return end
+
+
+class CallEnd:
+    """Finds the `]` behind one JSON object while it arrives; looks at every character once."""
+
+    def __init__(self, inside: int) -> None:
+        self._place = inside
+        self._depth = 0
+        self._quoted = self._closed = False
+
+    def look(self, text: str) -> int | None:
+        """The place behind the `]`, when it has arrived."""
+        if not self._closed and self._depth == 0 and not self._begin(text):
+            return None
+        while not self._closed:
+            mark = _MARK.search(text, self._place)
+            if mark is None or (mark[0] == "\\" and mark.end() == len(text)):
+                self._place = len(text) if mark is None else mark.start()
+                return None
+            self._take(mark)
+        self._place = _behind_blank(text, self._place)
+        return self._place + 1 if text[self._place : self._place + 1] == "]" else None
+
+    def _begin(self, text: str) -> bool:
+        self._place = _behind_blank(text, self._place)
+        first = text[self._place : self._place + 1]
+        self._closed = first == "]"
+        return self._closed or first == "{"
+
+    def _take(self, mark: re.Match[str]) -> None:
+        self._place = mark.end() + (mark[0] == "\\")
+        if mark[0] == '"':
+            self._quoted = not self._quoted
+        elif not self._quoted and mark[0] in "{[":
+            self._depth += 1
+        elif not self._quoted and mark[0] in "}]":
+            self._depth -= 1
+            self._closed = self._depth == 0
+
+
+def _behind_blank(text: str, place: int) -> int:
+    blank = _BLANK.match(text, place)
+    return blank.end() if blank else place
 
 
 def unfit_arguments(value: Any, depth: int = 0) -> str | None:

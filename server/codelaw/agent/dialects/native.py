@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
+from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
@@ -53,7 +54,7 @@ class Native:
         """
         calls, broken = _renamed(reply, new_id)
         if not calls and not broken:
-            return Reading(kept=reply.text, answer=reply.text.strip() or None, native=True)
+            return Reading(kept=reply.text, answer=reply.text if reply.text.strip() else None, native=True)
         invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
         return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True)
 
@@ -65,6 +66,10 @@ class Native:
         problem = "Your reply was cut off by the output limit, so none of its calls was run. Write smaller pieces."
         invalid = tuple(InvalidCall(call, problem) for call in calls)
         return Reading(kept=reply.text, thought=reply.text.strip(), calls=invalid, native=True)
+
+    def whole(self, reply: ModelReply) -> bool | None:
+        """Calls are; of plain text nobody can tell."""
+        return True if reply.calls or reply.broken_calls else None
 
     def stream(self) -> NativeStream:
         """A fresh reader of one reply."""
@@ -112,9 +117,10 @@ def _plain(message: Message) -> str:
     facts = message.metadata
     said, mark = unmarked(message.content) if facts.interrupted else (message.content, "")
     acted = (bool(facts.calls) or facts.answer is not None or facts.interrupted) and not facts.native
-    action = grammar.opening(said) if acted else None
-    if action is not None:
-        said = facts.answer if facts.answer is not None else grammar.thought_of(said[: action.start])
+    if acted and facts.answer is not None:
+        said = facts.answer
+    elif acted and (action := find(said, {call.tool for call in facts.calls}).action) is not None:
+        said = grammar.thought_of(said[: action.start])
     return f"{said.rstrip()}\n{mark}".strip()
 
 
@@ -123,6 +129,8 @@ class NativeStream:
 
     Whether it was the answer is known only when the reply has ended without a call: then it follows as the answer.
     """
+
+    enough = False
 
     def __init__(self) -> None:
         self._shown = 0

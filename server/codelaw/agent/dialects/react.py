@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
+from codelaw.agent.dialects.scanning import Scan, find
 from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.messages import Call, Message
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from codelaw.context.sections import View
     from codelaw.tools.toolbox import Toolbox
 
-STOP_SEQUENCES = ("\n[tool]", "\nObservation:", "\n[user]")
-
 
 class React:
     """Reads and writes the text dialect."""
@@ -26,6 +26,8 @@ class React:
 
     def __init__(self) -> None:
         self._speller = Speller(spell)
+        self._tools: AbstractSet[str] = frozenset()
+        """The names that a call may have, by the last request."""
 
     def description(self, toolbox: Toolbox) -> str:
         """The manual: name, description and argument schema of every tool."""
@@ -39,28 +41,31 @@ class React:
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
     ) -> ModelRequest:
-        """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent)."""
-        del toolbox
+        """The view as alternating text messages; the tools stand in L1 (`toolbox` is not sent).
+
+        No stop sequence is sent: there is none that an answer could not hold (R-3).
+        """
+        self._tools = frozenset(toolbox.names)
         system, messages = self._speller.spell(view, after)
-        return ModelRequest(model, system, messages, max_tokens, stop_sequences=STOP_SEQUENCES)
+        return ModelRequest(model, system, messages, max_tokens)
 
     def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
-        """The thought and the first action of a reply."""
+        """The thought and the first action of a reply; without any, the whole reply is the answer."""
         text = reply.text
         if not text.strip():
             return Reading(kept="")
-        action = grammar.opening(text)
+        found = find(text, self._tools)
+        action = found.action
         if action is None:
-            label = grammar.action_label(text)
-            if label is not None:
-                kept = text[: grammar.invented_from(text, label)]
+            if found.failed is not None:
+                kept = text[: grammar.invented_from(text, found.failed)]
                 return _unreadable(kept, "unknown", "The action could not be read.", new_id)
-            answer = grammar.thought_of(text)
-            return Reading(kept=text, answer=answer) if answer else Reading(kept="")
+            answer = grammar.said(text)
+            return Reading(kept=text, answer=answer) if answer.strip() else Reading(kept="")
         thought = grammar.thought_of(text[: action.start])
         if action.name == grammar.FINISH:
-            end = grammar.finish_end(text, action.inside)
-            return Reading(kept=text[: end + 1], thought=thought, answer=text[action.inside : end])
+            end, _ = grammar.answer_end(text, action)
+            return Reading(kept=text, thought=thought, answer=text[action.inside : end])
         try:
             arguments, end = grammar.arguments_at(text, action.inside)
         except ValueError as error:
@@ -70,7 +75,7 @@ class React:
 
     def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
         """A cut tool call is answered with an error; cut thoughts and answers are continued."""
-        action = grammar.opening(reply.text)
+        action = find(reply.text, self._tools).action
         if action is None or action.name == grammar.FINISH:
             return None
         problem = "Your reply was cut off by the output limit, so this call was not run. Write smaller pieces."
@@ -82,9 +87,20 @@ class React:
             end = grammar.invented_from(reply.text, action.inside)
         return Reading(kept=reply.text[:end], thought=thought, calls=(InvalidCall(call, problem),))
 
+    def whole(self, reply: ModelReply) -> bool | None:
+        """Whether the call is complete or the Finish closed; of plain text nobody can tell."""
+        action = find(reply.text, self._tools).action
+        if action is None:
+            return None
+        if action.name == grammar.FINISH:
+            # A bracket of the answer's own may stand where it was cut.
+            inside = reply.text[action.inside :]
+            return grammar.answer_end(reply.text, action)[1] and inside.count("]") > inside.count("[")
+        return grammar.CallEnd(action.inside).look(reply.text) is not None
+
     def stream(self) -> ReactStream:
         """A fresh reader of one reply."""
-        return ReactStream()
+        return ReactStream(self._tools)
 
 
 def _unreadable(text: str, tool: str, problem: str, new_id: Callable[[int], str], thought: str = "") -> Reading:
@@ -107,50 +123,71 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[TextBlo
 class ReactStream:
     """Shows a reply as it arrives: the thought up to the action, then the inside of Finish.
 
-    Held back is what may still turn out to be a label, the closing bracket, or, without a `Thought:`, the whole answer.
+    Held back is what may still turn out to be a label or the end of the Finish, or, without a `Thought:`, the whole
+    answer.
     """
 
-    def __init__(self) -> None:
-        self._text = ""
-        self._action: grammar.Opening | None = None
+    def __init__(self, tools: AbstractSet[str] = frozenset()) -> None:
+        self._scan = Scan(tools)
+        self._call: grammar.CallEnd | None = None
+        self._fit: bool | None = None
+        """Whether the complete call can be read; None before it is complete."""
         self._thought = self._answer = 0
         """Characters of each already shown."""
+        self.enough = False
 
     def feed(self, text: str) -> Iterator[tuple[Channel, str]]:
         """More text; gives what can be shown now."""
-        self._text += text
-        self._action = self._action or grammar.opening(self._text)
+        self._scan.feed(text)
         yield from self._show_thought()
-        if self._action is not None and self._action.name == grammar.FINISH:
-            inside = self._action.inside
-            yield from self._show_answer(self._text[inside : grammar.finish_end(self._text, inside)])
+        action = self._scan.action
+        if action is None:
+            return
+        if action.name != grammar.FINISH:
+            self.enough = self.enough or self._goes_on(action)
+            return
+        begin = action.inside + self._answer
+        end = grammar.settled_end(self._scan.text, action, begin)
+        if end > begin:
+            self._answer += end - begin
+            yield "answer", self._scan.text[begin:end]
 
     def finish(self, reading: Reading) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
         if reading.thought:
             yield from self._show_thought(reading.thought)
-        if reading.answer is not None:
-            yield from self._show_answer(reading.answer)
+        if reading.answer is not None and len(reading.answer) > self._answer:
+            piece, self._answer = reading.answer[self._answer :], len(reading.answer)
+            yield "answer", piece
+
+    def _goes_on(self, action: grammar.Opening) -> bool:
+        """Whether a complete call has come and more behind it."""
+        self._call = self._call or grammar.CallEnd(action.inside)
+        end = self._call.look(self._scan.text)
+        if end is None or not self._scan.text[end:].strip("`*_ \t\r\n"):
+            return False
+        if self._fit is None:
+            try:
+                grammar.arguments_at(self._scan.text, action.inside)
+                self._fit = True
+            except ValueError:
+                self._fit = False
+        return self._fit
 
     def _show_thought(self, thought: str | None = None) -> Iterator[tuple[Channel, str]]:
+        text = self._scan.text
         if thought is None:
-            start = grammar.thought_start(self._text)
-            end = self._thought_end()
-            thought = self._text[start:end].rstrip() if start is not None and start < end else ""
+            start = grammar.thought_start(text)
+            end = self._thought_end(text)
+            thought = text[start:end].rstrip() if start is not None and start < end else ""
         if len(thought) > self._thought:
             piece, self._thought = thought[self._thought :], len(thought)
             yield "thought", piece
 
-    def _thought_end(self) -> int:
-        if self._action is not None:
-            return self._action.start
-        label = grammar.action_label(self._text)
-        if label is not None:
-            return label
-        line = self._text.rfind("\n") + 1
-        return line if grammar.label_begun(self._text[line:]) else len(self._text)
-
-    def _show_answer(self, answer: str) -> Iterator[tuple[Channel, str]]:
-        if len(answer) > self._answer:
-            piece, self._answer = answer[self._answer :], len(answer)
-            yield "answer", piece
+    def _thought_end(self, text: str) -> int:
+        if self._scan.action is not None:
+            return self._scan.action.start
+        if self._scan.label is not None:
+            return self._scan.label
+        line = text.rfind("\n") + 1
+        return line if grammar.label_begun(text[line:]) else len(text)
