@@ -483,7 +483,7 @@ What is not of the same PART as the text before it begins on a line of its own."
 (defun codelaw--show (event)
   "Show EVENT."
   (cl-destructuring-bind
-      (&key kind text delta step callId title status summary level message report result &allow-other-keys) event
+      (&key kind text delta step callId title status summary level message report result state &allow-other-keys) event
     (pcase kind
       ("turn_started"
        (setq codelaw--running t)
@@ -494,7 +494,12 @@ What is not of the same PART as the text before it begins on a line of its own."
       ("thought" (codelaw--append (cons kind step) delta 'codelaw-step step 'face 'shadow))
       ("answer" (codelaw--append (cons kind step) delta 'codelaw-step step))
       ("retry" (codelaw--withdraw step))
-      ("steer" (codelaw--append 'steer (concat "## " text) 'face 'bold))
+      ("steer"
+       (pcase state
+         ("waiting" (codelaw--notice (concat "Waits: " text)))
+         ("withdrawn" (codelaw--notice (concat "Withdrawn: " text)))
+         ("returned" (codelaw--notice (concat "Not sent, send it again: " text)))
+         (_ (codelaw--append 'steer (concat "## " text) 'face 'bold))))
       ("tool_call"
        (codelaw--put callId (replace-regexp-in-string
                              "\\s-*\n\\s-*" " "

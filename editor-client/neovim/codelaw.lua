@@ -13,6 +13,7 @@ local state = {
   seq = 0, -- number of the last event that is shown
   waiting = nil, -- events that came while the chat is read
   running = false,
+  turn = nil, -- id of the turn that began last
   stopping = false, -- cancel the turn as soon as its chat is known
   part = nil, -- what the last line of the buffer belongs to: "thought", "answer" or nil
   steps = {}, -- step -> extmark where its text begins, so that a retry can withdraw it
@@ -392,8 +393,8 @@ local function withdraw(event)
 end
 
 local shown = {
-  turn_started = function(event)
-    state.steps, state.calls, state.running = {}, {}, true
+  turn_started = function(event, turn)
+    state.steps, state.calls, state.running, state.turn = {}, {}, true, turn
     part("question")
     append("## " .. event.text:gsub("\n", "\n## "))
   end,
@@ -402,8 +403,10 @@ local shown = {
   tool_call = show_call,
   retry = withdraw,
   steer = function(event)
-    part("steer " .. event.text)
-    append("## " .. event.text:gsub("\n", "\n## "))
+    local words = { waiting = "> waits: ", withdrawn = "> withdrawn: ", returned = "> not sent, send it again: " }
+    local mark = words[event.state] or "## "
+    part("steer " .. (event.id or "") .. (event.state or "") .. event.text)
+    append(mark .. event.text:gsub("\n", "\n" .. (mark == "## " and mark or "> ")))
   end,
   notice = function(event)
     part("notice " .. event.code)
@@ -848,7 +851,7 @@ local function take(params)
     state.seq = params.seq
     local show = shown[params.event.kind]
     if show then
-      show(params.event)
+      show(params.event, params.turnId)
     end
     if options.on_event then
       options.on_event(params)
@@ -999,7 +1002,10 @@ function M.send(text, callback, attachments)
   state.running, state.stopping = true, false
   local message = { chatId = state.chat, text = text, editor = looked_at(), attachments = attachments }
   return request("codelaw/chat/send", message, function(problem, result)
-    state.running = false
+    -- What was sent while the answer came may have begun the next turn already.
+    if not result or result.turnId == state.turn then
+      state.running = false
+    end
     if callback then
       callback(problem, result)
     end

@@ -173,6 +173,7 @@ def settled(recorded: dict[str, Any], folder: Path) -> str:
     chat_id = recorded["record"]["chat"]["id"]
     ids = [chat_id, *(event["turnId"] for event in recorded["events"] if event["turnId"])]
     ids += [message["id"] for message in recorded["record"]["messages"]]
+    ids += [event["event"]["id"] for event in recorded["events"] if event["event"]["kind"] == "steer"]
     for number, known in enumerate(dict.fromkeys(ids)):
         text = text.replace(known, "chat" if known == chat_id else f"id{number}")
     text = re.sub(r'"checkpointId": "[^"]+"', '"checkpointId": "checkpoint"', text)

@@ -1,7 +1,7 @@
 // Takes events into a chat. What changes is copied once for a batch, all else stays the same object, so that the panel
 // renders again only what changed.
-import type { ChatEvent, NoticeGiven, ToolCall } from "../src/protocol/types";
-import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
+import type { ChatEvent, NoticeGiven, Steer, ToolCall } from "../src/protocol/types";
+import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn, Steer as Word } from "./state";
 
 /** A batch under way: `fresh` are the objects made in it, which may be written to. */
 interface Draft {
@@ -47,6 +47,8 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       const turn = start(draft, turnId);
       Object.assign(turn, { text: event.text, mentions: event.mentions, at });
       draft.chat.running = turnId;
+      // What waited is this turn's text now.
+      for (const id of event.steers ?? []) dropSteer(draft, `steer-${id}`);
       return;
     }
     case "thought":
@@ -54,7 +56,7 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       grow(draft, turnId, seq, { kind: event.kind, id: "", step: event.step, at, text: event.delta });
       return;
     case "steer":
-      add(draft, turnId, seq, { kind: "steer", id: `steer-${seq}`, step: event.step ?? 0, at, text: event.text });
+      steer(draft, turnId, seq, at, event);
       return;
     case "tool_call":
       upsert(draft, turnId, seq, event, at);
@@ -246,6 +248,41 @@ function timed(call: Call, at: number): Call {
     default:
       return call;
   }
+}
+
+/** A word to the turn stands where the model read it, and before that where it was sent; one taken back is gone. */
+function steer(draft: Draft, turnId: string, seq: number, at: number, { id, state, step, text }: Steer): void {
+  const name = `steer-${id === "" ? seq : id}`;
+  dropSteer(draft, name);
+  if (state === "withdrawn") return;
+  add(draft, turnId, seq, { kind: "steer", id: name, step: step ?? 0, at, text, state });
+}
+
+function dropSteer(draft: Draft, id: string): void {
+  // It waits in the newest turn, or in the one before.
+  for (let place = draft.chat.entries.length - 1; place >= Math.max(0, draft.chat.entries.length - 3); place -= 1) {
+    const entry = draft.chat.entries[place];
+    if (entry === undefined || !entry.items.some((item) => item.kind === "steer" && item.id === id)) continue;
+    const { items } = ownEntry(draft, place, entry);
+    replaceItems(
+      items,
+      items.filter((item) => item.id !== id),
+    );
+  }
+}
+
+/** The texts of the words to a turn that waited in `before` and were returned since. */
+export function returned(before: ChatState, after: ChatState): string[] {
+  if (before === after || before.chat.id !== after.chat.id) return [];
+  const waited = new Set(steersOf(before, "waiting").map(({ id }) => id));
+  return steersOf(after, "returned")
+    .filter(({ id }) => waited.has(id))
+    .map(({ text }) => text);
+}
+
+function steersOf(chat: ChatState, state: Word["state"]): Word[] {
+  const items = chat.entries.slice(-3).flatMap((entry) => entry.items);
+  return items.filter((item) => item.kind === "steer").filter((item) => item.state === state);
 }
 
 function compact(draft: Draft, turnId: string, seq: number, news: Pick<Compaction, "phase" | "report" | "at">): void {

@@ -118,6 +118,7 @@ export interface Notice extends Base {
 export interface Steer extends Base {
   kind: "steer";
   text: string;
+  state: "waiting" | "told" | "returned";
 }
 export interface Compaction extends Base {
   kind: "compaction";

@@ -1,7 +1,7 @@
 // The panel's state and everything that changes it. Pure: the same actions always give the same state.
 import type { Kept, Sent, ServerState } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
-import { fold } from "./fold";
+import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, State } from "./state";
 
@@ -142,13 +142,23 @@ function heard(before: State, events: readonly ChatEvent[]): State {
     if (event.event.kind === "turn_started") state = arrived(state, event, event.event.text);
     if (event.event.kind === "turn_ended") state = markRunning(state, event.chatId, null);
   }
-  return inChat(state, (chat) =>
+  const next = inChat(state, (chat) =>
     fold(
       chat,
       events.filter(({ chatId }) => chatId === chat.chat.id),
       true,
     ),
   );
+  return handedBack(state, next);
+}
+
+/** Words to a turn that were not sent come back to the composer, before what is written there. */
+function handedBack(before: State, after: State): State {
+  if (before.chat === null || after.chat === null) return after;
+  const texts = returned(before.chat, after.chat);
+  if (texts.length === 0) return after;
+  const text = [...texts, after.composer.text].filter((part) => part.trim() !== "").join("\n\n");
+  return { ...after, composer: { ...after.composer, text } };
 }
 
 /** A turn has begun: what was pending is there now, and a chat that it made is the one at hand. */
@@ -231,7 +241,11 @@ function recorded(state: State, how: "replace" | "earlier" | "since", record: Ch
     false,
   );
   if (base.lastSeq <= last) chat = settled({ ...chat, running: record.running });
-  const next = { ...state, chat, opening: state.opening === record.chat.id ? null : state.opening };
+  const next = handedBack(state, {
+    ...state,
+    chat,
+    opening: state.opening === record.chat.id ? null : state.opening,
+  });
   if (how === "since") return cleared(next, chat, base.entries.length);
   const newest = chat.entries.findLast((entry) => entry.kind === "turn");
   return newest?.kind === "turn" ? delivered(next, chat.chat.id, newest.text, newest.at) : next;

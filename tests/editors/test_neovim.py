@@ -108,12 +108,12 @@ def test_a_turn_in_neovim(script: Path, tmp_path: Path) -> None:
     assert "(rejected)" in refused
     assert "it takes too long" in refused, "the reason is told to the model"
 
-    assert told["steer"][0] == {"queued": True}
+    assert told["steer"][0]["queued"] is True
     assert told["cancel"][0] == {"cancelled": True}
     second = told["second"][0]
     assert second["stopReason"] == "cancelled", second
     cancelled = "\n".join(told["buffer"][2])
-    assert "## make it short" in cancelled
+    assert "> not sent, send it again: make it short" in cancelled
     assert "> cancelled" in cancelled
 
     assert told["third"][0]["answer"] == "Still here."

@@ -31,6 +31,7 @@ from codelaw.domain.events import (
     ChatEvent,
     CompactionEvent,
     NoticeEvent,
+    SteerEvent,
     ToolCallEvent,
     TurnEnded,
     TurnStarted,
@@ -228,9 +229,15 @@ class FakeSession:
             self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
         return turn
 
-    async def steer(self, chat_id, text) -> None:
+    async def steer(self, chat_id, text) -> str:
         if chat_id not in self.running:
             raise Refusal("turn_not_found", "No turn is running")
+        self.say(self.running[chat_id], SteerEvent(text, 1, "s1", "waiting"))
+        return "s1"
+
+    async def unsteer(self, chat_id, steer_id) -> bool:
+        self.say(self.running[chat_id], SteerEvent("left", None, steer_id, "withdrawn"))
+        return steer_id == "s1"
 
     async def cancel(self, chat_id) -> bool:
         self._chat(chat_id)

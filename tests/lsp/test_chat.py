@@ -72,7 +72,13 @@ async def test_the_twin_of_send_answers_at_once(client: RawClient) -> None:
 async def test_steering_and_a_second_turn(client: RawClient) -> None:
     started = await client.command("codelaw.chat.send", {"text": "wait"})
     chat_id = started["chatId"]
-    assert await client.request("codelaw/chat/steer", {"chatId": chat_id, "text": "left"}) == {"queued": True}
+    steered = await client.request("codelaw/chat/steer", {"chatId": chat_id, "text": "left"})
+    assert steered == {"queued": True, "id": "s1"}
+    told = (await client.event("steer"))["event"]
+    assert told == {"kind": "steer", "text": "left", "id": "s1", "state": "waiting", "step": 1}
+    withdrawn = await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s1"})
+    assert withdrawn == {"withdrawn": True}
+    assert (await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s2"})) == {"withdrawn": False}
     assert (await client.error(SEND, {"chatId": chat_id, "text": "more"})).data["code"] == "chat_busy"
     await client.request("codelaw/chat/cancel", {"chatId": chat_id})
     error = await client.error("codelaw/chat/steer", {"chatId": chat_id, "text": "left"})

@@ -153,6 +153,8 @@ TurnResult: TurnResult
 TurnStarted: TurnStarted
 UndoInChatFile: UndoInChatFile
 Undone: Undone
+UnsteerTurn: UnsteerTurn
+Unsteered: Unsteered
 UpdateChat: UpdateChat
 UpdateMemory: UpdateMemory
 Usage: Usage
@@ -471,6 +473,8 @@ kind: "turn_started"
 text: string
 mentions: Mention[]
 mentionsLeftOut: number
+steered?: true
+steers?: string[]
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -558,7 +562,12 @@ contextWindow: number
 step: number
 }
 /**
- * What the user has added to the running turn, as typed; the model reads it before its next step.
+ * What the user has sent while a turn ran, as typed: an upsert by `id` (R-9).
+ * 
+ * `waiting` until the model reads it before its next step (`told`), the user takes it back (`withdrawn`), or the turn
+ * ends otherwise than by an answer (`returned`: it is not sent). What waits when the answer comes becomes the next
+ * turn, whose `turn_started` names it in `steers`. Chats of older versions have events without an `id`; those were
+ * told.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Steer".
@@ -566,7 +575,11 @@ step: number
 export interface Steer {
 kind: "steer"
 text: string
+id: string
+state: ("waiting" | "told" | "withdrawn" | "returned")
 step?: number
+mentions?: Mention[]
+mentionsLeftOut?: number
 }
 /**
  * A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10).
@@ -1410,11 +1423,14 @@ chatId: string
 text: string
 }
 /**
+ * The message waits, safe from a crash; what becomes of it is told by `steer` events of that id.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Steered".
  */
 export interface Steered {
 queued: true
+id: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1452,6 +1468,23 @@ turnId?: (string | null)
  */
 export interface Undone {
 message: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UnsteerTurn".
+ */
+export interface UnsteerTurn {
+chatId: string
+id: string
+}
+/**
+ * Whether it was withdrawn; what the model was told, or is being told, cannot be.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Unsteered".
+ */
+export interface Unsteered {
+withdrawn: boolean
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1513,6 +1546,7 @@ export interface Methods {
   "codelaw/chat/read": { params: ReadChat; result: ChatRecord };
   "codelaw/chat/send": { params: SendMessage; result: TurnResult };
   "codelaw/chat/steer": { params: SteerTurn; result: Steered };
+  "codelaw/chat/unsteer": { params: UnsteerTurn; result: Unsteered };
   "codelaw/chat/cancel": { params: ChatRef; result: Cancelled };
   "codelaw/chat/update": { params: UpdateChat; result: Chat };
   "codelaw/chat/delete": { params: ChatRef; result: Deleted };
@@ -1575,6 +1609,7 @@ export const METHODS = [
   "codelaw/chat/read",
   "codelaw/chat/send",
   "codelaw/chat/steer",
+  "codelaw/chat/unsteer",
   "codelaw/chat/cancel",
   "codelaw/chat/update",
   "codelaw/chat/delete",

@@ -43,7 +43,7 @@ describe("a chat", () => {
       ...new Set(calls),
     ]);
     expect(container.querySelectorAll(".steer")).toHaveLength(
-      whole.events.filter(({ event }) => event.kind === "steer").length,
+      new Set(whole.events.flatMap(({ event }) => (event.kind === "steer" ? [event.id] : []))).size,
     );
   });
 

@@ -132,9 +132,58 @@ describe("events", () => {
       "t1",
       2,
       { kind: "thought", delta: "a", step: 1 },
-      { kind: "steer", text: "No!", step: 1 },
+      { kind: "steer", text: "No!", id: "", state: "told", step: 1 },
     );
     expect(turns(reduce(begin, heard(...said)))[0]!.items.map(({ kind }) => kind)).toEqual(["thought", "steer"]);
+  });
+
+  it("of a steer that comes with the answer leave the answer and begin the next turn", () => {
+    const waits = events(
+      "c",
+      "t1",
+      2,
+      { kind: "answer", delta: "seen", step: 1 },
+      { kind: "steer", text: "And?", id: "s", state: "waiting", step: 1 },
+      ended("c", "t1"),
+    );
+    const waiting = reduce(begin, heard(...waits));
+    expect(turns(waiting)[0]!.items).toMatchObject([{ text: "seen" }, { text: "And?", state: "waiting" }]);
+    const next = events("c", "t2", 5, { ...started("And?"), steered: true, steers: ["s"] });
+    const after = reduce(waiting, heard(...next));
+    expect(turns(after).map(({ text, items }) => [text, items.map(({ kind }) => kind)])).toEqual([
+      ["Hello", ["answer"]],
+      ["And?", []],
+    ]);
+    expect(after.chat!.running).toBe("t2");
+  });
+
+  it("of a steer move it to where it was told, and take a withdrawn one away", () => {
+    const said = events(
+      "c",
+      "t1",
+      2,
+      { kind: "steer", text: "one", id: "s1", state: "waiting" },
+      { kind: "steer", text: "two", id: "s2", state: "waiting" },
+      { kind: "thought", delta: "a", step: 1 },
+      { kind: "steer", text: "two", id: "s2", state: "withdrawn" },
+      { kind: "steer", text: "one", id: "s1", state: "told", step: 2 },
+    );
+    expect(turns(reduce(begin, heard(...said)))[0]!.items).toMatchObject([
+      { kind: "thought" },
+      { id: "steer-s1", state: "told" },
+    ]);
+  });
+
+  it("of a returned steer bring its text back to the composer, once", () => {
+    const waiting = reduce(
+      begin,
+      heard(...events("c", "t1", 2, { kind: "steer", text: "one", id: "s1", state: "waiting" })),
+    );
+    const draft = reduce(waiting, { kind: "composer", composer: { text: "more" } });
+    const back = events("c", "t1", 3, { kind: "steer", text: "one", id: "s1", state: "returned" }, ended("c", "t1"));
+    const after = run(draft, heard(...back), heard(...back));
+    expect(after.composer.text).toBe("one\n\nmore");
+    expect(turns(after)[0]!.items).toMatchObject([{ text: "one", state: "returned" }]);
   });
 
   it("between turns stand between them, and a compaction is one line from its beginning to its end", () => {

@@ -50,10 +50,16 @@ function NoticeLine({ item }: { item: Notice }) {
   );
 }
 
+const STEERS: Record<Steer["state"], string> = {
+  waiting: "You added (waits for the next step)",
+  told: "You added",
+  returned: "Not sent, because the turn ended before",
+};
+
 function SteerLine({ item }: { item: Steer }) {
   return (
-    <div class="steer" dir="auto">
-      <span class="steer-label">You added</span>
+    <div class="steer" data-state={item.state} dir="auto">
+      <span class="steer-label">{STEERS[item.state]}</span>
       <p>{item.text}</p>
     </div>
   );

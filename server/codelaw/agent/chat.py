@@ -14,6 +14,8 @@ from codelaw.agent import crash
 from codelaw.agent.compacting import Compacting
 from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
+from codelaw.agent.following import Following
+from codelaw.agent.gather import worded
 from codelaw.agent.journal import StoredJournal
 from codelaw.agent.leaving import Leaving, run
 from codelaw.agent.notes import Notes
@@ -26,10 +28,11 @@ from codelaw.agent.thread_summary import Rolling
 from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import SteerEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata, Note
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
@@ -63,8 +66,9 @@ class AgentChat:
     """The finished rounds."""
     compacting: Compacting = field(init=False)
     rolling: Rolling = field(init=False)
-    notes: Notes = field(default_factory=Notes)
+    notes: Notes = field(init=False)
     """Steers and reminders that the model has not been told yet."""
+    following: Following = field(init=False)
     _refs: int = 0
     _starting: bool = False
     _looked: bool = False
@@ -80,6 +84,8 @@ class AgentChat:
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.house.clock)
         self.rolling = Rolling(self.past, self.house.clock)
+        self.notes = Notes(lambda text: worded(text, withheld(self.house.workspace, self.gate.hides("Read", "reads"))))
+        self.following = Following(self)
 
     @property
     def idle(self) -> bool:
@@ -113,8 +119,8 @@ class AgentChat:
         now = await self.house.store.chat(self.chat.id)
         if not self.idle:
             return
-        same = self._loaded and now.running is None and now.turns == self.chat.turns
-        same = same and now.generation == self.past.generation
+        known = (self.chat.turns, self.past.generation)
+        same = self._loaded and now.running is None and (now.turns, now.generation) == known
         self.chat = now
         if not same:
             await self._load()
@@ -125,6 +131,15 @@ class AgentChat:
             self.past.forget()
             self._loaded = False
 
+    async def stop(self) -> bool:
+        """Stop the turn that runs or is about to, and wait until it has ended; False when there was none (R-8)."""
+        stopped, turn = False, self.running or await self.following.next()
+        while turn is not None:
+            stopped |= turn.cancel()
+            await turn.result()
+            turn = await self.following.next(turn.turn_id)
+        return stopped
+
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
 
@@ -134,10 +149,10 @@ class AgentChat:
         async def result(ref: str) -> dict[str, object] | None:
             return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
 
-        house = self.house
+        house, memory = self.house, self.house.memory
         known = (house.workspace, house.processes, self.ledger, result, keep)
-        memory = house.memory if house.memory is not None and house.memory.limits.enabled else None
-        return ToolEnvironment(*known, services=house.services, memory=memory)
+        enabled = memory if memory is not None and memory.limits.enabled else None
+        return ToolEnvironment(*known, services=house.services, memory=enabled)
 
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.
@@ -162,20 +177,22 @@ class AgentChat:
         cost: Callable[[str, Usage], float | None],
         *,
         leaving: Leaving | None = None,
+        steers: tuple[str, ...] = (),
     ) -> RunningTurn:
-        """Store the question and run the turn, `leaving` first; the chat must have been claimed."""
+        """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed."""
         turn_id = uuid4().hex[:12]
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
         try:
             await self._begin(stored, user)
             self.running = running = RunningTurn(self.chat.id, turn_id)
+            self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
         finally:
             self._starting = False
         known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
         opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
         self.opened = opened
-        self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out))
+        self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
         journal = partial(StoredJournal, self.house.store, self.house.workspace, self.chat.id, turn_id)
@@ -189,25 +206,9 @@ class AgentChat:
             fitting = Fitting(*parts, clock=self.house.clock, learned=settled.learned)
             return Turn(opened, typed, settled, fitting, executor)
 
-        work = run(leaving, opened, around, made)
-        running.work = asyncio.create_task(work, name=f"turn {turn_id}")
+        running.work = asyncio.create_task(run(leaving, opened, around, made), name=f"turn {turn_id}")
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
         return running
-
-    def steer(self, text: str) -> None:
-        """Queue a message for the model's next step (R-9).
-
-        Raises:
-            Refusal: `turn_not_found`.
-        """
-        if self.running is None or self.running.over or self.opened is None or self.opened.answering:
-            raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        self.notes.steer(text)
-        self.opened.emit(SteerEvent(text, self.opened.step or None))
-
-    def steered(self) -> bool:
-        """Whether a steer is waiting."""
-        return self.notes.steered
 
     async def tell_notes(self, add: Callable[[Note, str], Awaitable[None]]) -> None:
         """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
@@ -223,12 +224,8 @@ class AgentChat:
         """
         if self.running is None and self.running_turn is not None:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
-
-        def tell(event: Event) -> None:
-            self.outbox.post("" if self.opened is None else self.opened.id, event)
-
         cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
-        report = await self.compacting.run(ground, cause, tell, lambda _: None)
+        report = await self.compacting.run(ground, cause, self._post, lambda _: None)
         if report.checkpoint_id is not None and self.opened is not None:
             self.opened.last_usage = None
         await self.outbox.drain()
@@ -283,6 +280,8 @@ class AgentChat:
         self.noticed = set(stored.notices)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
         self._loaded = not left_out - {own}
+        if own is None:
+            await self.following.look_back(stored)
 
     async def _close_compaction(self) -> None:
         """Tell the end of a compaction whose server died (K-6); looked for once."""
@@ -337,11 +336,9 @@ class AgentChat:
             ending = Ending("cancelled", why="cancelled by the user")
         self._loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
-        last, late = last_words(opened, ending), self.notes.unheard(opened)
-        last = [*last[:-1], *late, *last[-1:]]
-        error = await self._write_end(
-            replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop), last
-        )
+        last = last_words(opened, ending)
+        ended = replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop)
+        error = await self._write_end(ended, last)
         if error is not None:
             ending = replace(ending, stop="failed", error=error)
         for call in left:
@@ -361,11 +358,15 @@ class AgentChat:
             cost(opened.model, opened.usage),
             opened.model or None,
         )
+        self.notes.heard(opened)
+        if ending.stop != "finished":
+            self.following.give_back(opened.id)
         self.outbox.post(opened.id, TurnEnded(result))
         self.running = self.opened = None
+        self._starting = self.following.begin(opened.id)
         await self.outbox.drain()
         await self._tidy(opened.id)
-        self.rolling.after_turn(lambda event: self.outbox.post("" if self.opened is None else self.opened.id, event))
+        self.rolling.after_turn(self._post)
         self.house.after_turn(self.chat.id)
         return result
 
@@ -390,6 +391,9 @@ class AgentChat:
             await self.house.store.merge_deltas(self.chat.id, turn_id)
         except Refusal as refusal:
             _log.warning("deltas of turn %s stay unmerged: %s", turn_id, refusal.message)
+
+    def _post(self, event: Event) -> None:
+        self.outbox.post("" if self.opened is None else self.opened.id, event)
 
     def _next_ref(self) -> str:
         self._refs += 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.notes import left_waiting
 from codelaw.context.observations import one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
@@ -31,6 +32,8 @@ def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:
 def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:
     """What the client is still to be told: the end of calls of which it has `heard` none, and the turn's end.
 
+    Before it, what the model was not told any more is returned (R-9).
+
     A result is stored before its event is, so that a call may have ended without anybody having heard of it.
     """
     results = {message.metadata.call_id: message for message in said if message.role == "tool"}
@@ -45,7 +48,7 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
     gone = TurnError("internal_error", f"{_WHY}.", "Send the message again to go on.")
     steps = max((message.metadata.step or 0 for message in said), default=0)
     ended = TurnResult(turn.chat_id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
-    return [*told, TurnEnded(ended)]
+    return [*told, *(steer for turn_id, steer in left_waiting(heard) if turn_id == turn.id), TurnEnded(ended)]
 
 
 def _status(result: Message | None) -> CallStatus:

@@ -39,6 +39,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Worded:
+    """The user's words, made ready for the model."""
+
+    content: str
+    """Neutralised, with the reminder (M-3, R-5)."""
+    mentions: tuple[Mention, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Volatile facts about the turn (L-3)."""
 
@@ -79,7 +89,16 @@ async def question(
 ) -> Question:
     """Preprocess the user's input (R-1); `editor` is what the user looks at."""
     attached = await attach(workspace, attachments)
-    mentions = [await _resolve(workspace, path) for path in dict.fromkeys([*candidates(text), *attached.paths])]
+    said = await worded(text, workspace, attached.paths)
+    looking = () if editor is None else (editor,)
+    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
+    fragments = (*attached.selections, *looking, Fragment("environment", environment))
+    return Question(said.content, fragments, said.mentions, said.left_out, attached.notices)
+
+
+async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) -> Worded:
+    """What every message of the user goes through, a steer too (M-7): its mentions, the reminder, no forged label."""
+    mentions = [await _resolve(workspace, path) for path in dict.fromkeys([*candidates(text), *attached])]
     resolved = [mention for mention in mentions if mention.kind != "unresolved"]
     named = {mention.path for mention in resolved[:REMINDED]}
     mentions = [
@@ -87,15 +106,7 @@ async def question(
     ]
     block = reminder(mentions)
     clean = neutralise(text)
-    looking = () if editor is None else (editor,)
-    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
-    return Question(
-        f"{clean}\n\n{block}" if block else clean,
-        (*attached.selections, *looking, Fragment("environment", environment)),
-        tuple(mentions),
-        max(0, len(resolved) - REMINDED),
-        attached.notices,
-    )
+    return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
 
 
 async def find_law(workspace: Workspace) -> Law:

@@ -6,14 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codelaw.domain.errors import Refusal
+
 if TYPE_CHECKING:
+    from codelaw.agent.chat import AgentChat
+    from codelaw.agent.following import Start
     from codelaw.agent.remembering import ChatMemory
+    from codelaw.agent.running import RunningTurn
     from codelaw.domain.events import ChatEvent
     from codelaw.ports.index import MessageIndex
     from codelaw.ports.memories import MemoryStore
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
+
+
+async def _refused(agent: AgentChat, _text: str, _steers: tuple[str, ...]) -> RunningTurn:
+    message = f"Nothing starts the next turn of chat {agent.chat.id}."
+    raise Refusal("model_unavailable", message, "Send the message again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +41,7 @@ class House:
     index: MessageIndex | None = None
     memory: ChatMemory | None = None
     """The chat's own, as the settings were when its last turn began; None before."""
+    follow: Start = _refused
+    """Starts the turn that waiting steers become (R-9)."""
     after_turn: Callable[[str], None] = lambda _: None
     """Told the chat when one of its turns has ended and is stored."""

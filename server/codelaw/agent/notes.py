@@ -2,59 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
-from codelaw.context.observations import neutralise, one_name
-from codelaw.domain.messages import Message, Metadata, Note
+from codelaw.context.observations import one_name
+from codelaw.domain.events import ChatEvent, SteerEvent, TurnStarted
+from codelaw.domain.messages import Note
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
+    from codelaw.agent.gather import Worded
     from codelaw.agent.open_turn import OpenTurn
 
 CHANGED_NAMED = 5
 """Most changed files a reminder names (F-5)."""
 
 
+@dataclass(slots=True, eq=False)
+class Steer:
+    """A message that was sent while a turn ran, and waits."""
+
+    id: str
+    text: str
+    """As typed."""
+    taken: bool = False
+    """It is being told, or becomes a turn, and cannot be withdrawn any more."""
+    content: str = ""
+    """As the model is told it, once it has been tried."""
+
+
 @dataclass(slots=True)
 class Notes:
-    """Notes that have come in and are not told yet."""
+    """Notes that have come in and are not told yet. `word` makes a steer ready for the model (M-7)."""
 
-    _pending: list[tuple[Note, str]] = field(default_factory=list[tuple[Note, str]])
+    word: Callable[[str], Awaitable[Worded]]
+    _steers: list[Steer] = field(default_factory=list[Steer])
+    _reminders: list[str] = field(default_factory=list[str])
 
     @property
-    def steered(self) -> bool:
-        """Whether a steer is waiting."""
-        return any(note == "steer" for note, _ in self._pending)
+    def waiting(self) -> tuple[Steer, ...]:
+        """The steers that the model has not been told, in the order they came."""
+        return tuple(self._steers)
 
-    def steer(self, text: str) -> None:
+    def steer(self, text: str) -> Steer:
         """Queue the user's words for the next step."""
-        self._pending.append(("steer", render("steer", text=neutralise(text))))
+        steer = Steer(uuid4().hex[:12], text)
+        self._steers.append(steer)
+        return steer
+
+    def withdraw(self, steer_id: str) -> Steer | None:
+        """Take back a steer that still waits."""
+        found = next((steer for steer in self._steers if steer.id == steer_id and not steer.taken), None)
+        if found is not None:
+            self._steers.remove(found)
+        return found
+
+    def take(self) -> tuple[Steer, ...]:
+        """All steers; none is waiting afterwards."""
+        taken, self._steers = tuple(self._steers), []
+        return taken
+
+    def drop(self, steers: Iterable[Steer]) -> None:
+        """These do not wait any more."""
+        gone = set(map(id, steers))
+        self._steers = [steer for steer in self._steers if id(steer) not in gone]
 
     def changed(self, paths: list[str]) -> None:
         """Queue a reminder that files the model has read were changed."""
         if paths:
             named, more = [one_name(path) for path in paths[:CHANGED_NAMED]], max(0, len(paths) - CHANGED_NAMED)
-            self._pending.append(("reminder", render("changed", paths=named, more=more)))
+            self._reminders.append(render("changed", paths=named, more=more))
 
     async def tell(self, opened: OpenTurn, add: Callable[[Note, str], Awaitable[None]]) -> None:
         """Hand everything on; what `add` has not put into the turn when it fails is kept for the next time."""
-        while self._pending:
+        while self._steers:
+            await self._tell_steer(self._steers[0], opened, add)
+        while self._reminders:
             told = len(opened.record)
             try:
-                await add(*self._pending[0])
+                await add("reminder", self._reminders[0])
             finally:
                 if len(opened.record) > told:
-                    del self._pending[0]
+                    del self._reminders[0]
 
-    def unheard(self, opened: OpenTurn) -> list[Message]:
-        """Steers that came too late for this turn: kept, and seen by the model in the next."""
-        late = [text for note, text in self._pending if note == "steer"]
-        self._pending = [(note, text) for note, text in self._pending if note != "steer"]
-        return [
-            Message(
-                f"steer_{opened.id}_late_{number}", opened.id, "user", text, Metadata(step=opened.step, note="steer")
-            )
-            for number, text in enumerate(late)
-        ]
+    def heard(self, opened: OpenTurn) -> None:
+        """Let go of the steer that stands in the record although the store said that it failed."""
+        recorded = {message.content for message in opened.record if message.metadata.note == "steer"}
+        for steer in self.waiting:
+            if steer.content in recorded:
+                self._tell_told(steer, opened)
+
+    async def _tell_steer(self, steer: Steer, opened: OpenTurn, add: Callable[[Note, str], Awaitable[None]]) -> None:
+        steer.taken = True
+        told = len(opened.record)
+        worded = None
+        try:
+            worded = await self.word(steer.text)
+            steer.content = render("steer", text=worded.content)
+            await add("steer", steer.content)
+        finally:
+            steer.taken = False
+            if len(opened.record) > told:
+                self._tell_told(steer, opened, worded)
+
+    def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
+        self.drop([steer])
+        event = SteerEvent(steer.text, opened.step or None, steer.id, "told")
+        if worded is not None:
+            event = replace(event, mentions=worded.mentions, mentions_left_out=worded.left_out)
+        opened.emit(event)
+
+
+def left_waiting(events: Iterable[ChatEvent]) -> list[tuple[str, SteerEvent]]:
+    """The steers that nobody will tell the model any more, each with its turn (R-9)."""
+    waiting: dict[str, tuple[str, SteerEvent]] = {}
+    for event in events:
+        match event.event:
+            case SteerEvent(id=steer_id, state="waiting") as steer:
+                waiting[steer_id] = event.turn_id, replace(steer, state="returned")
+            case SteerEvent(id=steer_id):
+                waiting.pop(steer_id, None)
+            case TurnStarted(steers=steers):
+                for steer_id in steers:
+                    waiting.pop(steer_id, None)
+            case _:
+                pass
+    return list(waiting.values())

@@ -58,8 +58,6 @@ class OpenTurn:
     partial: str = ""
     """The text of the reply that is arriving."""
     partial_answer: str = ""
-    answering: bool = False
-    """The answer is being stored: a steer would come too late (R-9)."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 

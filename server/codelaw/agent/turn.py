@@ -48,8 +48,6 @@ class Surroundings:
     """The todo recap, empty without todos (T-7)."""
     save_todos: Callable[[], Awaitable[tuple[Todo, ...]]]
     """Makes the todo list durable, and gives it."""
-    steered: Callable[[], bool]
-    """Whether a steer is waiting (R-9)."""
     calibrate: Callable[[int, int], None]
     """Told the estimated and the reported input tokens of each call (W-4)."""
     learned: Callable[[int], None]
@@ -121,19 +119,11 @@ class Turn:
             error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
             return Ending("refused", self.open.partial_answer, error, why="the model refused to answer")
         if asked.cut:
-            message = "The answer is longer than the model may write at once; it stops where it was cut."
-            return Ending("token_limit", self.open.partial_answer, why=message)
+            return Ending("token_limit", self.open.partial_answer, why=asked.cut)
         return await self._act(asked.reading)
 
     async def _act(self, reading: Reading) -> Ending | None:
-        if reading.answer is not None and self.around.steered():
-            # The user has spoken again: this was not the last word, so it is taken off the screen.
-            self.open.partial_answer = ""
-            self.open.emit(RetryEvent(2, 0.0, "your message came in before the answer ended", self.open.step))
-            await self.open.say(reading)
-            return None
         if reading.answer is not None:
-            self.open.answering = True
             try:
                 await self.open.say(reading, answer=reading.answer)
             except asyncio.CancelledError:

@@ -5,27 +5,21 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from codelaw.agent.leaving import Decided, Leaving
 from codelaw.app import models
-from codelaw.app.core import Core
-from codelaw.app.destinations import chosen, leaves, moved, sent, wanted
+from codelaw.app.core import Asked, Core
+from codelaw.app.destinations import chosen, wanted
 from codelaw.app.strategy_options import applied as strategy_options_applied
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
 
 if TYPE_CHECKING:
-    from codelaw.agent.chat import AgentChat
     from codelaw.agent.running import RunningTurn
-    from codelaw.agent.turn import Surroundings
-    from codelaw.app.models import Answerer
-    from codelaw.app.turns import Plan
     from codelaw.domain.requests import Attachment, EditorState
-    from codelaw.settings import Settings
 
 TITLE_CHARACTERS = 60
 
@@ -138,9 +132,9 @@ class ChatRequests(Core):
             agent.claim()
         try:
             who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
-            speaker = self._chat_model(who.provider)
+            self._chat_model(who.provider)  # refused now where there is none
             mode_now = mode or (known.chat.mode if known else "agent")
-            asked = _Asked(text, settings, mode_now, attachments, editor, restricted)
+            asked = Asked(text, settings, mode_now, attachments, editor, restricted)
             plan = await self._plan(asked, who, known)
             if agent is None:
                 chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
@@ -149,18 +143,7 @@ class ChatRequests(Core):
             elif mode or model or strategy or not agent.chat.title:
                 title = agent.chat.title or _title(text)
                 await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-            unread = await self._settle(agent, mode_now, settings, restricted=restricted)
-            around = await self._turns.surroundings(plan, agent, speaker, settings)
-            beside = await (await self._gatherer(agent, settings, agent.house.memory)).gather(
-                text, plan.asked, around.ground, plan.law.text
-            )
-            around = replace(around, beside=(*plan.beside, *beside.fragments))
-            notices = [*plan.notices, *unread, *beside.notices]
-            leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
-            if leaving is None:
-                notices += moved(agent.chat, who)
-                await self._keep(agent, sent(agent.chat, who))
-            return await agent.start(plan.question, text, around, notices, models.cost, leaving=leaving)
+            return await self._started(agent, asked, who, plan)
         except BaseException:
             if agent is not None:
                 agent.release()
@@ -168,47 +151,21 @@ class ChatRequests(Core):
                 await self._discard(agent.chat.id)
             raise
 
-    async def _plan(self, asked: _Asked, who: Answerer, agent: AgentChat | None) -> Plan:
-        return await self._turns.plan(
-            text=asked.text,
-            settings=asked.settings,
-            name=who.name,
-            mode=asked.mode,
-            attachments=asked.attachments,
-            editor=asked.editor,
-            agent=agent,
-            restricted=asked.restricted,
-        )
-
-    def _leaving(self, agent: AgentChat, who: Answerer, asked: _Asked, around: Surroundings) -> Leaving:
-        """The question that is put before the text of a chat leaves this machine (P-4)."""
-
-        async def decide(decided: Decided) -> None:
-            changed = replace(agent.chat, model=models.OFFLINE, chosen=True) if decided == "stay" else agent.chat
-            await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))
-
-        async def stay() -> Surroundings:
-            here = models.answerer(asked.settings, agent.chat)
-            plan = await self._plan(asked, here, agent)
-            speaker = self._chat_model(here.provider)
-            return replace(await self._turns.surroundings(plan, agent, speaker, asked.settings), beside=around.beside)
-
-        return Leaving(who.name, who.host, self._approver, decide, stay)
-
-    async def steer(self, chat_id: str, text: str) -> None:
-        """Add to the running turn (R-9)."""
+    async def steer(self, chat_id: str, text: str) -> str:
+        """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
-        (await self._chats.get(chat_id)).steer(text)
+        return await (await self._chats.get(chat_id)).following.steer(text)
+
+    async def unsteer(self, chat_id: str, steer_id: str) -> bool:
+        """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
+        return await (await self._chats.get(chat_id)).following.unsteer(steer_id)
 
     async def cancel(self, chat_id: str) -> bool:
         """Stop the running turn or compaction and wait until it has ended; False when there was none (R-8)."""
         agent = await self._chats.get(chat_id)
-        running = agent.running
-        cancelled = running.cancel() if running is not None else False
+        cancelled = agent.running.cancel() if agent.running is not None else False
         stopped = await agent.compacting.cancel()
-        if running is not None:
-            await running.result()
-        return cancelled or stopped
+        return await agent.stop() or cancelled or stopped
 
     async def update(
         self,
@@ -244,19 +201,6 @@ class ChatRequests(Core):
             await self.delete(chat_id)
         except Refusal as refusal:
             _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a message is sent with."""
-
-    text: str
-    settings: Settings
-    mode: Mode
-    attachments: Sequence[Attachment]
-    editor: EditorState | None
-    restricted: bool
-    """Whether the editor does not trust the folder (S-7)."""
 
 
 def kind_of(wanted: str | None, *, shared: bool) -> str:

@@ -74,11 +74,8 @@ class OpenChats:
 
     async def stop(self) -> None:
         """Stop every turn and compaction."""
-        running = [agent.running for agent in self if agent.running is not None]
-        for turn in running:
-            turn.cancel()
         await asyncio.gather(*(agent.compacting.cancel() for agent in self))
-        await asyncio.gather(*(turn.result() for turn in running), return_exceptions=True)
+        await asyncio.gather(*(agent.stop() for agent in self), return_exceptions=True)
         await asyncio.gather(*(agent.rolling.cancel() for agent in self))
 
     async def close(self) -> None:

@@ -6,7 +6,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,13 @@ from codelaw.agent.beside import BesideGatherer, SpanLimits
 from codelaw.agent.chat import AgentChat
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
-from codelaw.agent.leaving import not_confirmed
+from codelaw.agent.leaving import Decided, Leaving, not_confirmed
 from codelaw.agent.past import Past
 from codelaw.agent.question_vectors import patience
 from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
-from codelaw.app.destinations import chosen, leaves
+from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy
@@ -38,10 +38,15 @@ from codelaw.settings import login_name, own_folders, process_environment
 if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
     from codelaw.agent.remembering import ChatMemory
+    from codelaw.agent.running import RunningTurn
+    from codelaw.agent.turn import Surroundings
+    from codelaw.app.models import Answerer
+    from codelaw.app.turns import Plan
     from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
+    from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
     from codelaw.ports.model import ChatModel
@@ -52,6 +57,19 @@ if TYPE_CHECKING:
     from codelaw.settings.model import Provider
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a message is sent with."""
+
+    text: str
+    settings: Settings
+    mode: Mode
+    attachments: Sequence[Attachment] = ()
+    editor: EditorState | None = None
+    restricted: bool = False
+    """Whether the editor does not trust the folder (S-7)."""
 
 
 class Core:
@@ -181,10 +199,63 @@ class Core:
             self._services,
             stores.memories,
             stores.index,
+            follow=self._follow,
             after_turn=self._embed_later,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
+
+    async def _follow(self, agent: AgentChat, text: str, steers: tuple[str, ...]) -> RunningTurn:
+        """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
+        asked = Asked(text, self._settings.value, agent.chat.mode, restricted=self._restricted)
+        who = models.answerer(asked.settings, agent.chat)
+        return await self._started(agent, asked, who, await self._plan(asked, who, agent), steers=steers)
+
+    async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
+        return await self._turns.plan(
+            text=asked.text,
+            settings=asked.settings,
+            name=who.name,
+            mode=asked.mode,
+            attachments=asked.attachments,
+            editor=asked.editor,
+            agent=agent,
+            restricted=asked.restricted,
+        )
+
+    async def _started(
+        self, agent: AgentChat, asked: Asked, who: Answerer, plan: Plan, *, steers: tuple[str, ...] = ()
+    ) -> RunningTurn:
+        """Gather what stands beside the question, and start the turn."""
+        unread = await self._settle(agent, asked.mode, asked.settings, restricted=asked.restricted)
+        around = await self._turns.surroundings(plan, agent, self._chat_model(who.provider), asked.settings)
+        beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
+            asked.text, plan.asked, around.ground, plan.law.text
+        )
+        around = replace(around, beside=(*plan.beside, *beside.fragments))
+        notices = [*plan.notices, *unread, *beside.notices]
+        leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
+        if leaving is None:
+            notices += moved(agent.chat, who)
+            await self._keep(agent, sent(agent.chat, who))
+        return await agent.start(
+            plan.question, asked.text, around, notices, models.cost, leaving=leaving, steers=steers
+        )
+
+    def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, around: Surroundings) -> Leaving:
+        """The question that is put before the text of a chat leaves this machine (P-4)."""
+
+        async def decide(decided: Decided) -> None:
+            changed = replace(agent.chat, model=models.OFFLINE, chosen=True) if decided == "stay" else agent.chat
+            await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))
+
+        async def stay() -> Surroundings:
+            here = models.answerer(asked.settings, agent.chat)
+            plan = await self._plan(asked, here, agent)
+            speaker = self._chat_model(here.provider)
+            return replace(await self._turns.surroundings(plan, agent, speaker, asked.settings), beside=around.beside)
+
+        return Leaving(who.name, who.host, self._approver, decide, stay)
 
     def _chat_model(self, provider: Provider) -> ChatModel:
         if provider not in self._models:

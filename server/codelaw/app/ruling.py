@@ -12,7 +12,7 @@ from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import Rule, parse, parse_all
 from codelaw.tools.toolbox import ruled_tools
-from codelaw.tools.withholding import Withheld
+from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
@@ -50,8 +50,7 @@ def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:
 def visible(workspace: Workspace, settings: Settings) -> Workspace:
     """The workspace without the files that the rules deny to every tool that reads."""
     _, deny, _ = _read(settings, workspace.folders)
-    hides = hider(deny, "Read", "reads")
-    return workspace if hides is None else Withheld(workspace, hides)
+    return withheld(workspace, hider(deny, "Read", "reads"))
 
 
 def readable(settings: Settings, folders: Sequence[Folder]) -> Callable[[str], bool]:

@@ -225,7 +225,6 @@ class TurnMaker:
             agent.tell_notes,
             lambda: recap(agent.todos),
             agent.save_todos,
-            agent.steered,
             calibrate,
             learned,
         )

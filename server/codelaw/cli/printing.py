@@ -65,6 +65,9 @@ class TurnPrinter:
                 self.compacted = self.compacted or "report" in event
             case "notice":
                 self._notice(event)
+            case "steer" if event.get("state") == "returned":
+                self._screen.line(f"Not sent, because the turn ended before: {event['text']}", style=YELLOW)
+                self._screen.line("Send it again if it is still wanted.", style=DIM)
             case _:
                 pass
 

@@ -12,6 +12,7 @@ from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 
 CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
+SteerState = Literal["waiting", "told", "withdrawn", "returned"]
 CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
 
 
@@ -31,6 +32,10 @@ class TurnStarted:
     text: str
     mentions: tuple[Mention, ...] = ()
     mentions_left_out: int = 0
+    steered: bool = False
+    """It is made of what was sent while the answer before came, and began by itself (R-9)."""
+    steers: tuple[str, ...] = ()
+    """The ids of those messages."""
     kind: Literal["turn_started"] = "turn_started"
 
 
@@ -84,11 +89,20 @@ class UsageEvent:
 
 @dataclass(frozen=True, slots=True)
 class SteerEvent:
-    """What the user has added to the running turn, as typed (R-9)."""
+    """A message that the user has sent while a turn ran, as typed, and what has become of it: an upsert by `id` (R-9).
+
+    One that still waits when the answer comes is next heard of in `TurnStarted.steers`.
+    """
 
     text: str
     step: int | None = None
-    """At which it came; None before the first."""
+    """At which it came or was told; None before the first."""
+    id: str = ""
+    """Empty in older stores, which have only such as were told."""
+    state: SteerState = "told"
+    mentions: tuple[Mention, ...] = ()
+    """Looked up when it is told (M-7)."""
+    mentions_left_out: int = 0
     kind: Literal["steer"] = "steer"
 
 

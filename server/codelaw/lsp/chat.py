@@ -62,8 +62,11 @@ async def start(connection: Connection, params: wire.SendMessage) -> wire.Starte
 
 
 async def steer(connection: Connection, params: wire.SteerTurn) -> wire.Steered:
-    await connection.session.steer(params.chat_id, params.text)
-    return wire.Steered()
+    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text))
+
+
+async def unsteer(connection: Connection, params: wire.UnsteerTurn) -> wire.Unsteered:
+    return wire.Unsteered(withdrawn=await connection.session.unsteer(params.chat_id, params.id))
 
 
 async def cancel(connection: Connection, params: wire.ChatRef) -> wire.Cancelled:

@@ -19,7 +19,7 @@ from codelaw.agent.leaving import STAYS
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, TurnEnded
+from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
 from codelaw.lsp import convert
 from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.client import Client
@@ -81,6 +81,8 @@ class Connection:
         self.asked_trust: set[tuple[str, ...]] = set()
         """Workspace files, with the keys in them, about which the user was asked (S-3)."""
         self._compaction_told: CompactionReport | None = None
+        self._begun_alone: set[str] = set()
+        """Turns that began by themselves."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._reloading = asyncio.Lock()
         self._trusting: asyncio.Task[None] | None = None
@@ -189,6 +191,7 @@ class Connection:
             if self.client.progress:
                 self._progress.follow(event)
             self.features.on_event(event)
+            self._show_next(event)
             if isinstance(event.event, TurnEnded):
                 self.law.soon()  # the turn may have made a file that the law names
         except Exception:
@@ -261,6 +264,17 @@ class Connection:
     async def _late(self, pull: asyncio.Future[None]) -> None:
         await pull
         await self.reload()
+
+    def _show_next(self, event: ChatEvent) -> None:
+        """Show a client without events the answer of a turn that began by itself, and what was not sent (R-9)."""
+        if isinstance(event.event, SteerEvent) and event.event.state == "returned" and not self.client.events:
+            show_message(self.rpc, "warning", f"Not sent, because the turn ended before: {event.event.text}")
+        if isinstance(event.event, TurnStarted) and event.event.steered:
+            self._begun_alone.add(event.turn_id)
+        if isinstance(event.event, TurnEnded) and event.turn_id in self._begun_alone:
+            self._begun_alone.discard(event.turn_id)
+            if not self.client.events:
+                self.later(show_answer(self.rpc, self.client, self.home, event.event.result))
 
     async def _show(self, turn: RunningTurn) -> None:
         result = await turn.result()

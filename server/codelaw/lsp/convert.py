@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from codelaw.domain import chats, checkpoints, edits, events, messages, models, permissions, reports, requests
@@ -93,11 +93,30 @@ def event(value: events.Event) -> wire_events.Event:
 
 
 def _started(value: events.TurnStarted) -> wire_events.TurnStarted:
-    mentions = [
-        wire_events.Mention(path=item.path, kind=item.kind, uri=item.uri, reminded=item.reminded)
-        for item in value.mentions
+    return wire_events.TurnStarted(
+        text=value.text,
+        mentions=_mentions(value.mentions),
+        mentions_left_out=value.mentions_left_out,
+        steered=True if value.steered else None,
+        steers=list(value.steers) or None,
+    )
+
+
+def _steer(value: events.SteerEvent) -> wire_events.Steer:
+    return wire_events.Steer(
+        text=value.text,
+        id=value.id,
+        state=value.state,
+        step=value.step,
+        mentions=_mentions(value.mentions) or None,
+        mentions_left_out=value.mentions_left_out or None,
+    )
+
+
+def _mentions(mentions: Sequence[events.Mention]) -> list[wire_events.Mention]:
+    return [
+        wire_events.Mention(path=item.path, kind=item.kind, uri=item.uri, reminded=item.reminded) for item in mentions
     ]
-    return wire_events.TurnStarted(text=value.text, mentions=mentions, mentions_left_out=value.mentions_left_out)
 
 
 def _tool_call(value: events.ToolCallEvent) -> wire_events.ToolCall:
@@ -151,7 +170,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.ToolCallEvent: _tool_call,
     events.TodoEvent: _todo,
     events.UsageEvent: _usage_report,
-    events.SteerEvent: lambda value: wire_events.Steer(text=value.text, step=value.step),
+    events.SteerEvent: _steer,
     events.CompactionEvent: _compaction,
     events.RetryEvent: _retry,
     events.NoticeEvent: _notice_given,

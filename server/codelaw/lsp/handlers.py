@@ -20,6 +20,7 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/chat/read": chat.read,
     "codelaw/chat/send": chat.send,
     "codelaw/chat/steer": chat.steer,
+    "codelaw/chat/unsteer": chat.unsteer,
     "codelaw/chat/cancel": chat.cancel,
     "codelaw/chat/update": chat.update,
     "codelaw/chat/delete": chat.delete,

@@ -124,6 +124,11 @@ class SteerTurn(Params):
     text: str
 
 
+class UnsteerTurn(Params):
+    chat_id: Id
+    id: Id
+
+
 class ChatRef(Params):
     chat_id: Id
 
@@ -264,7 +269,16 @@ class TurnResult(Payload):
 
 
 class Steered(Payload):
+    """The message waits, safe from a crash; what becomes of it is told by `steer` events of that id."""
+
     queued: Literal[True] = True
+    id: str
+
+
+class Unsteered(Payload):
+    """Whether it was withdrawn; what the model was told, or is being told, cannot be."""
+
+    withdrawn: bool
 
 
 class Cancelled(Payload):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codelaw.domain.chats import Level
-from codelaw.domain.events import CallStatus, CompactionPhase
+from codelaw.domain.events import CallStatus, CompactionPhase, SteerState
 from codelaw.protocol.base import Payload
 from codelaw.protocol.chats import Chat, Message, TurnResult, Usage
 from codelaw.protocol.contexts import CompactionReport
@@ -25,6 +25,10 @@ class TurnStarted(Payload):
     text: str
     mentions: list[Mention]
     mentions_left_out: int
+    steered: Literal[True] | None = None
+    """It began by itself, of what was sent while the answer before came (R-9)."""
+    steers: list[str] | None = None
+    """The ids of the `steer` events that it is made of, their texts joined by a blank line."""
 
 
 class Thought(Payload):
@@ -83,11 +87,21 @@ class UsageReport(Usage):
 
 
 class Steer(Payload):
-    """What the user has added to the running turn, as typed; the model reads it before its next step."""
+    """What the user has sent while a turn ran, as typed: an upsert by `id` (R-9).
+
+    `waiting` until the model reads it before its next step (`told`), the user takes it back (`withdrawn`), or the turn
+    ends otherwise than by an answer (`returned`: it is not sent). What waits when the answer comes becomes the next
+    turn, whose `turn_started` names it in `steers`. Chats of older versions have events without an `id`; those were
+    told.
+    """
 
     kind: Literal["steer"] = "steer"
     text: str
+    id: str = ""
+    state: SteerState = "told"
     step: int | None = None
+    mentions: list[Mention] | None = None
+    mentions_left_out: int | None = None
 
 
 class Compaction(Payload):

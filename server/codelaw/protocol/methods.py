@@ -24,6 +24,7 @@ METHODS: dict[str, Method] = {
     "codelaw/chat/read": Method(chats.ReadChat, events.ChatRecord),
     "codelaw/chat/send": Method(chats.SendMessage, chats.TurnResult, chats.Started),
     "codelaw/chat/steer": Method(chats.SteerTurn, chats.Steered),
+    "codelaw/chat/unsteer": Method(chats.UnsteerTurn, chats.Unsteered),
     "codelaw/chat/cancel": Method(chats.ChatRef, chats.Cancelled),
     "codelaw/chat/update": Method(chats.UpdateChat, chats.Chat),
     "codelaw/chat/delete": Method(chats.ChatRef, chats.Deleted),

@@ -11,6 +11,7 @@ CLIENT_METHODS = (
     "codelaw/chat/read",
     "codelaw/chat/send",
     "codelaw/chat/steer",
+    "codelaw/chat/unsteer",
     "codelaw/chat/cancel",
     "codelaw/chat/update",
     "codelaw/chat/delete",

@@ -14,6 +14,11 @@ Hides = Callable[[str], bool]
 """Whether a path, as shown, is denied."""
 
 
+def withheld(workspace: Workspace, hides: Hides | None) -> Workspace:
+    """The workspace without what is denied; the same where no rule denies anything."""
+    return workspace if hides is None else Withheld(workspace, hides)
+
+
 class Withheld:
     """A `Workspace` in which denied files are not there to be looked at; writing is judged before, call by call."""
 

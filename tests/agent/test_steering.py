@@ -1,0 +1,240 @@
+"""What is sent while a turn runs: told before the next step, or the next turn, or returned; never lost (R-9, M-7)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import Mention, RetryEvent, SteerEvent, TurnEnded, TurnStarted
+from tests.agent.conftest import Bench
+from tests.agent.test_broken_store import Breaker, agree
+from tests.agent.test_control import never, texts, until
+from tests.agent.test_interrupts import check
+from tests.loopback.script import VendorReply, fault
+
+
+def states(bench: Bench) -> list[tuple[str, str]]:
+    return [(event.text, event.state) for event in bench.kinds("steer")]
+
+
+def order(bench: Bench) -> list[tuple[str, str]]:
+    """The turns and what happened in them, in the order it was told."""
+    kinds = ("turn_started", "turn_ended", "steer")
+    return [(event.turn_id, event.event.kind) for event in bench.events if event.event.kind in kinds]
+
+
+async def all_ended(bench: Bench, turns: int) -> None:
+    await until(lambda: len(bench.kinds("turn_ended")) == turns)
+
+
+async def test_a_steer_that_comes_with_the_answer_becomes_the_next_turn(bench: Bench):
+    (bench.root / "a.py").write_text("x")
+    bench.vendor.reset([bench.finish("the answer", delay=0.03), bench.finish("considered")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    steer = await bench.session.steer(running.chat_id, "wait: STEERMARK @a.py")
+    first = await running.result()
+    await all_ended(bench, 2)
+    assert (first.stop_reason, first.answer) == ("finished", "the answer")
+    assert bench.shown("answer") == "the answerconsidered", "what was seen stays"
+    assert not bench.kinds("retry")
+    started = bench.kinds("turn_started")[1]
+    assert (started.text, started.steered, started.steers) == ("wait: STEERMARK @a.py", True, (steer,))
+    assert [mention.path for mention in started.mentions] == ["a.py"]
+    second = bench.kinds("turn_ended")[1].result
+    assert (second.stop_reason, second.answer) == ("finished", "considered")
+    one, two = first.turn_id, second.turn_id
+    assert order(bench) == [
+        (one, "turn_started"),
+        (one, "steer"),
+        (one, "turn_ended"),
+        (two, "turn_started"),
+        (two, "turn_ended"),
+    ]
+    record = await bench.session.read(running.chat_id)
+    assert [message.role for message in record.messages] == ["user", "assistant", "user", "assistant"]
+    assert record.messages[1].metadata.answer == "the answer"
+    assert record.messages[2].metadata.note is None
+    assert "You MUST read this file" in record.messages[2].content
+    assert texts(bench.sent()).count("STEERMARK") == 1
+    check(record.messages)
+    await agree(bench, running.chat_id)
+
+
+async def test_several_that_wait_become_one_turn_and_a_withdrawn_one_does_not(bench: Bench):
+    bench.vendor.reset([bench.finish("first", delay=0.05), bench.finish("second")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    ids = [await bench.session.steer(running.chat_id, text) for text in ("one", "gone", "two")]
+    assert await bench.session.unsteer(running.chat_id, ids[1])
+    assert not await bench.session.unsteer(running.chat_id, ids[1])
+    await running.result()
+    await all_ended(bench, 2)
+    started = bench.kinds("turn_started")[1]
+    assert (started.text, started.steers) == ("one\n\ntwo", (ids[0], ids[2]))
+    assert states(bench) == [("one", "waiting"), ("gone", "waiting"), ("two", "waiting"), ("gone", "withdrawn")]
+    assert "gone" not in texts(bench.sent())
+    assert not await bench.session.unsteer(running.chat_id, ids[0])
+
+
+async def test_a_steers_mentions_are_resolved_and_its_reminder_is_stored_once(bench: Bench):
+    (bench.root / "a.py").write_text("x")
+    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "look at @a.py and @b.py")
+    await running.result()
+    assert texts(bench.sent()).count("You MUST read this file with the Read tool") == 1
+    told = bench.kinds("steer")[-1]
+    assert (told.state, told.step) == ("told", 2)
+    assert told.mentions == (
+        Mention("a.py", "file", (bench.root / "a.py").as_uri(), reminded=True),
+        Mention("b.py", "unresolved"),
+    )
+    bench.vendor.reset([bench.finish("more")])
+    await bench.turn("next", running.chat_id)
+    assert texts(bench.sent()).count("You MUST read this file with the Read tool") == 1
+    messages = (await bench.session.read(running.chat_id)).messages
+    assert [message.metadata.note for message in messages if message.role == "user"] == [None, "steer", None]
+
+
+@pytest.mark.parametrize("end", ["cancelled", "failed", "step_limit"])
+async def test_what_waits_is_returned_when_the_turn_ends_otherwise(bench: Bench, end: str):
+    if end == "step_limit":
+        await bench.reopen(turn={"maxSteps": 1})
+    last = fault("401", wait=0.2, times=0) if end == "failed" else bench.act("LS", {}, delay=0.05)
+    bench.vendor.reset([last])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "STEERMARK")
+    if end == "cancelled":
+        await bench.session.cancel(running.chat_id)
+    result = await running.result()
+    assert result.stop_reason == end
+    assert states(bench) == [("STEERMARK", "waiting"), ("STEERMARK", "returned")]
+    assert order(bench)[-1][1] == "turn_ended"
+    await asyncio.sleep(0.05)
+    assert len(bench.kinds("turn_started")) == 1
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("next", running.chat_id)
+    assert "STEERMARK" not in texts(bench.sent())
+
+
+@pytest.mark.parametrize("ticks", range(0, 40, 4))
+async def test_whenever_a_steer_comes_it_is_told_becomes_a_turn_or_is_refused(bench: Bench, ticks: int):
+    bench.vendor.reset([bench.finish("answer", chunk=2), bench.finish("next", times=0)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.kinds("thought", "answer"))
+    for _ in range(ticks):
+        await asyncio.sleep(0)
+    (refused,) = await asyncio.gather(bench.session.steer(running.chat_id, "STEERMARK"), return_exceptions=True)
+    if isinstance(refused, Refusal):
+        assert refused.code == "turn_not_found"
+        assert not bench.kinds("steer")
+        return
+    assert (await running.result()).answer == "answer"
+    await all_ended(bench, 2)
+    assert texts(bench.sent()).count("STEERMARK") == 1
+
+
+async def test_the_next_turn_can_be_cancelled_and_nothing_gets_in_between(bench: Bench):
+    bench.vendor.reset([bench.finish("first", delay=0.03), bench.finish("never", delay=1.0)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "and then")
+    await running.result()
+    with pytest.raises(Refusal) as caught:
+        await bench.session.send(running.chat_id, "me first")
+    assert caught.value.code == "chat_busy"
+    await until(lambda: len(bench.vendor.messages) == 2)
+    assert await bench.session.cancel(running.chat_id)
+    assert bench.kinds("turn_ended")[1].result.stop_reason == "cancelled"
+    assert (await bench.session.read(running.chat_id)).running is None
+
+
+async def test_a_cancel_while_the_next_turn_is_about_to_begin_stops_it(bench: Bench):
+    bench.vendor.reset([bench.finish("first", delay=0.03), bench.finish("never", delay=1.0)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "and then")
+    await until(lambda: bench.kinds("turn_ended"))
+    await bench.session.cancel(running.chat_id)
+    assert [event.result.stop_reason for event in bench.kinds("turn_ended")] == ["finished", "cancelled"]
+    assert (await bench.session.read(running.chat_id)).running is None
+
+
+async def test_a_steer_in_the_gap_reaches_the_next_turn(bench: Bench):
+    bench.vendor.reset([bench.finish("first", delay=0.03), bench.act("LS", {}, delay=0.03), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "and then")
+    await until(lambda: bench.kinds("turn_ended"))
+    await bench.session.steer(running.chat_id, "GAPMARK")
+    await all_ended(bench, 2)
+    assert texts(bench.sent()).count("GAPMARK") == 1
+
+
+async def test_a_next_turn_that_cannot_begin_returns_what_waited(bench: Bench):
+    bench.vendor.reset([bench.finish("first", delay=0.03)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "and then")
+    breaker = Breaker(bench.session._chats._stores.chats, "begin_turn", 0)
+    assert (await running.result()).answer == "first"
+    await until(lambda: states(bench)[-1] == ("and then", "returned"))
+    assert bench.kinds("notice")[-1].code == "store_unavailable"
+    breaker.mend()
+    bench.vendor.reset([bench.finish("ok")])
+    assert (await bench.turn("again", running.chat_id)).answer == "ok"
+
+
+@pytest.mark.parametrize("died", ["in the turn", "behind it"])
+async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: str):
+    slow = bench.act("LS", {}, delay=0.2, chunk=4) if died == "in the turn" else bench.finish("answer", delay=0.03)
+    bench.vendor.reset([slow, bench.finish("never")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    chat_id, dead = running.chat_id, bench.session
+    agent = await dead._chats.get(chat_id)
+    if died == "behind it":
+        agent.following._start = never  # type: ignore[method-assign]
+    await dead.steer(chat_id, "STEERMARK")
+    if died == "behind it":
+        await running.result()
+    store = dead._chats._stores.chats
+    store.end_turn = store.append_events = store.begin_turn = never  # type: ignore[method-assign, union-attr]
+    for task in asyncio.all_tasks():
+        if "turn" in task.get_name() or task is running.conduct:
+            task.cancel()
+    await store.close()  # type: ignore[union-attr]
+    dead._chats._chats.clear()
+    dead._chats._stores = None
+    bench.events.clear()
+    await bench.reopen()
+    record = await bench.session.read(chat_id)
+    steers = [(event.seq, event.event) for event in record.events if isinstance(event.event, SteerEvent)]
+    assert [(steer.text, steer.state) for _, steer in steers] == [("STEERMARK", "waiting"), ("STEERMARK", "returned")]
+    ends = [event for event in record.events if isinstance(event.event, TurnEnded)]
+    assert len(ends) == 1
+    assert (steers[1][0] < ends[0].seq) == (died == "in the turn")
+    assert len([event for event in (await bench.session.read(chat_id)).events if event.event.kind == "steer"]) == 2
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("next", chat_id)
+    assert "STEERMARK" not in texts(bench.sent())
+
+
+async def test_nothing_seen_is_taken_away_but_by_a_retry_of_a_step_asked_again(bench: Bench):
+    broken = fault("reset_midstream", text=bench.finish("a long answer in many pieces").text)
+    bench.vendor.reset(
+        [broken, VendorReply(text="Thought: done\nAction: Finish[whole]"), bench.finish("next", times=0)]
+    )
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "and then")
+    await running.result()
+    await all_ended(bench, 2)
+    steps = [event.turn_id for event in bench.events if isinstance(event.event, RetryEvent)]
+    assert steps == [running.turn_id]
+    assert [event.event.steered for event in bench.events if isinstance(event.event, TurnStarted)] == [False, True]
