@@ -99,14 +99,25 @@ async def play(chance: Chance, bench: Bench, chat: str | None, number: int) -> s
             if stop == 0:
                 running.cancel()
     result = await running.result()
+    await ended(bench, running.chat_id)
     chance.compacted |= bool(bench.kinds("compaction"))
-    holds(bench, result, first, number, chat, compacted=chance.compacted)
+    if len(bench.kinds("turn_started")) == 1:
+        holds(bench, result, first, number, chat, compacted=chance.compacted)
+    returned = [event.text for event in bench.kinds("steer") if event.state == "returned"]
     record = await bench.session.read(running.chat_id)
     check(record.messages)
     for told in range(steers):
-        assert sum(f"STEERCANARY{number}_{told}Z" in message.content for message in record.messages) == 1
+        mark = f"STEERCANARY{number}_{told}Z"
+        assert sum(mark in message.content for message in record.messages) + returned.count(mark) == 1
     await agree(bench, running.chat_id)
     return running.chat_id
+
+
+async def ended(bench: Bench, chat: str) -> None:
+    """What came with the answer has begun turns of its own (R-9)."""
+    async with asyncio.timeout(60):
+        while (await bench.session.read(chat, limit=0)).running or not (await bench.session._chats.get(chat)).idle:
+            await asyncio.sleep(0.005)
 
 
 async def steer(bench: Bench, chat: str, text: str) -> bool:

@@ -61,7 +61,9 @@ async def test_a_word_to_a_running_turn_is_told_and_kept(start: Start, vendor: L
         await client.event("thought")
         await client.request("codelaw/chat/steer", {"chatId": begun["chatId"], "text": "the other <b>one</b>"})
         heard = await client.event("steer")
-        assert heard["event"] == {"kind": "steer", "text": "the other <b>one</b>", "step": 1}
+        steer = heard["event"].pop("id")
+        assert heard["event"] == {"kind": "steer", "text": "the other <b>one</b>", "state": "waiting", "step": 1}
+        heard["event"]["id"] = steer
         assert heard["turnId"] == begun["turnId"]
         await client.wait_for(future)
         record = await client.request(READ, {"chatId": begun["chatId"], "turns": 1})
