@@ -77,11 +77,11 @@ def of_another_vendor(settings: ModelGroup) -> str | None:
 
 def _failed(failure: ModelFailure) -> Answer:
     if failure.kind == "auth":
-        return Answer("broken", f"answers, but refuses the key ({failure.message})")
+        return Answer("broken", f"answers, but refuses the key: {failure.message}")
     if failure.kind in {"rate_limit", "overload"}:
-        return Answer("lacking", f"answers, but takes no requests just now ({failure.message})")
+        return Answer("lacking", f"answers, but takes no requests just now: {failure.message}")
     if failure.kind == "malformed":
-        return Answer("broken", f"what answers there does not speak the Messages API ({failure.message})")
+        return Answer("broken", f"what answers there does not speak the Messages API: {failure.message}")
     return Answer("broken", failure.message)
 
 
