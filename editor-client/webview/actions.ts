@@ -103,19 +103,19 @@ export function makeActions(panel: Panel): Actions {
     return made.id;
   };
 
-  const steer = async (chatId: string, text: string, attachments: Attachment[]): Promise<void> => {
+  const steer = async (chatId: string, text: string, editor: EditorParams | null): Promise<void> => {
     try {
-      await panel.request("codelaw/chat/steer", { chatId, text });
+      await panel.request("codelaw/chat/steer", { chatId, text, ...(editor === null ? {} : { editor }) });
       panel.dispatch({ kind: "problem", problem: null });
     } catch (error) {
       // Beside a message that is on its way there is no other.
       if (problemOf(error).code !== "turn_not_found" || panel.state().composer.sending !== null) {
-        putBack(text, attachments);
+        putBack(text, []);
         tellProblem(panel, error);
         return;
       }
       // The turn has ended meanwhile: what was meant for it begins the next one.
-      await begin(chatId, text, attachments, sentLooking(panel.state()));
+      await begin(chatId, text, [], editor);
     }
   };
 
@@ -156,7 +156,7 @@ export function makeActions(panel: Panel): Actions {
     const steers = chat !== null && chat.running !== null;
     // A word to a running turn takes no attachments along: they wait for the next message.
     compose(steers ? { text: "" } : { text: "", attachments: [] });
-    if (steers) await steer(chat.chat.id, text, []);
+    if (steers) await steer(chat.chat.id, text, editor);
     else await begin(chat?.chat.id ?? null, text, attachments, editor);
   };
 

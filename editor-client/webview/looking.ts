@@ -20,9 +20,8 @@ export function looked(before: LookingState, at: Looking | null): LookingState {
 }
 
 /** What is shown above the message: nothing where the user has taken it out, or no server could take it. */
-export function shownLooking({ looking, server, chat }: State): Looking | null {
-  // A word to a running turn takes nothing along.
-  if (looking.removed !== null || (chat !== null && chat.running !== null)) return null;
+export function shownLooking({ looking, server }: State): Looking | null {
+  if (looking.removed !== null) return null;
   return server.methods.includes(METHOD) ? looking.at : null;
 }
 

@@ -10,6 +10,7 @@ from codelaw.agent.attachments import ATTACHMENT_CHARACTERS
 from codelaw.domain.files import Buffer, Folder
 from codelaw.domain.requests import Attachment, EditorState, LineRange
 from tests.agent.conftest import Bench
+from tests.agent.test_control import until
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 
@@ -17,6 +18,10 @@ TEXT = "".join(f"line {number}\n" for number in range(1, 41))
 def told(bench: Bench, number: int = -1) -> list[str]:
     blocks = bench.sent(number)["messages"][-1]["content"]
     return [block["text"] for block in blocks if block["text"].startswith("<active-editor")]
+
+
+def all_texts(bench: Bench, number: int = -1) -> list[str]:
+    return [block.get("text", "") for message in bench.sent(number)["messages"] for block in message["content"]]
 
 
 async def look(bench: Bench, editor: EditorState, *attachments: Attachment) -> list[str]:
@@ -185,3 +190,22 @@ async def test_a_new_document_and_several_folders(bench: Bench):
     (other / "b.py").write_text("")
     (block,) = await look(bench, EditorState((other / "b.py").as_uri(), 0))
     assert 'path="lib/b.py"' in block
+
+
+@pytest.mark.parametrize("name", ["a.py", "secrets/key.py"])
+@pytest.mark.parametrize("moment", ["told", "next turn"])
+async def test_what_is_looked_at_goes_along_with_a_steer(guarded: Bench, moment: str, name: str):
+    uri = opened(guarded, name)
+    first = guarded.act("LS", {}, delay=0.1) if moment == "told" else guarded.finish("ok", delay=0.1)
+    guarded.vendor.reset([first, guarded.finish("ok", times=0)])
+    running = await guarded.session.send(None, "go")
+    await until(lambda: guarded.vendor.messages)
+    await guarded.session.steer(running.chat_id, "and this?", EditorState(uri, 2, LineRange(1, 0, 2, 0), None, 7))
+    await until(lambda: len(guarded.kinds("turn_ended")) >= (1 if moment == "told" else 2))
+    blocks = [text for text in all_texts(guarded) if text.startswith("<active-editor")]
+    assert len(blocks) == (name == "a.py")
+    assert all("2\tline 2" in block for block in blocks)
+    assert "key.py" not in "".join(all_texts(guarded))
+    record = await guarded.session.read(running.chat_id)
+    kept = [part.text for message in record.messages for part in message.metadata.fragments if part.name == "editor"]
+    assert kept == blocks

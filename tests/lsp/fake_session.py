@@ -229,7 +229,7 @@ class FakeSession:
             self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
         return turn
 
-    async def steer(self, chat_id, text) -> str:
+    async def steer(self, chat_id, text, editor=None) -> str:
         if chat_id not in self.running:
             raise Refusal("turn_not_found", "No turn is running")
         self.say(self.running[chat_id], SteerEvent(text, 1, "s1", "waiting"))

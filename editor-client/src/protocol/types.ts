@@ -1421,6 +1421,7 @@ turnId: (string | null)
 export interface SteerTurn {
 chatId: string
 text: string
+editor?: (EditorParams | null)
 }
 /**
  * The message waits, safe from a crash; what becomes of it is told by `steer` events of that id.

@@ -17,7 +17,7 @@ import {
   violations,
 } from "./panel";
 
-const SERVER = { ...READY, methods: ["codelaw/chat/send", "codelaw/context/editor"] };
+const SERVER = { ...READY, methods: ["codelaw/chat/send", "codelaw/chat/steer", "codelaw/context/editor"] };
 const at = (line: number) => ({ line, character: 0 });
 const FILE = { uri: "file:///w/src/a.py", version: 7, cursor: at(16), visible: { start: at(0), end: at(39) } };
 const EDITOR = { ...FILE, selection: { start: at(11), end: at(16) } };
@@ -107,12 +107,21 @@ describe("what the user looks at", () => {
     expect(chip()?.textContent).toBe("src/a.py:12-16");
   });
 
-  test("is not offered to a server that cannot take it, nor beside a word to a running turn", () => {
+  test("is not offered to a server that cannot take it", () => {
     const old = open({ server: READY });
     expect(chip()).toBeNull();
     expect(send(old)).not.toHaveProperty("editor");
-    old.change({ server: SERVER, chat: shownChat("c1", { running: "t1", entries: [turnOf("t1", "Do it")] }) });
-    expect(chip()).toBeNull();
+  });
+
+  test("goes along with a word to a running turn", () => {
+    const panel = open({ chat: shownChat("c1", { running: "t1", entries: [turnOf("t1", "Do it")] }) });
+    expect(chip()?.textContent).toBe("src/a.py:12-16");
+    send(panel, "Not that one");
+    expect(panel.asked("codelaw/chat/steer")[0]?.params).toEqual({
+      chatId: "c1",
+      text: "Not that one",
+      editor: EDITOR,
+    });
   });
 
   test("has a name that can hide nothing", async () => {

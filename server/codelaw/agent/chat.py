@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,10 +15,10 @@ from codelaw.agent.compacting import Compacting
 from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
 from codelaw.agent.following import Following
-from codelaw.agent.gather import worded
+from codelaw.agent.gather import added
 from codelaw.agent.journal import StoredJournal
 from codelaw.agent.leaving import Leaving, run
-from codelaw.agent.notes import Notes
+from codelaw.agent.notes import Add, Notes
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
 from codelaw.agent.past import Past
@@ -29,10 +29,9 @@ from codelaw.agent.turn import Ending, Surroundings, Turn, last_words
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted
-from codelaw.domain.messages import Message, Metadata, Note
+from codelaw.domain.messages import Message, Metadata
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
-from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
@@ -84,7 +83,8 @@ class AgentChat:
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.house.clock)
         self.rolling = Rolling(self.past, self.house.clock)
-        self.notes = Notes(lambda text: worded(text, withheld(self.house.workspace, self.gate.hides("Read", "reads"))))
+        house, hides = self.house, self.gate.hides
+        self.notes = Notes(lambda text, editor: added(text, editor, house.workspace, hides("Read", "reads")))
         self.following = Following(self)
 
     @property
@@ -210,7 +210,7 @@ class AgentChat:
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
         return running
 
-    async def tell_notes(self, add: Callable[[Note, str], Awaitable[None]]) -> None:
+    async def tell_notes(self, add: Add) -> None:
         """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
         self.notes.changed(await self.ledger.external_changes(self.house.workspace))
         assert self.opened is not None  # noqa: S101 - only a running turn asks

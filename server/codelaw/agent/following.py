@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.notes import left_waiting
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from codelaw.agent.notes import Steer
     from codelaw.agent.running import RunningTurn
     from codelaw.domain.chats import StoredChat
+    from codelaw.domain.requests import EditorState
 
-Start = Callable[["AgentChat", str, tuple[str, ...]], Awaitable["RunningTurn"]]
-"""Starts a turn in a claimed chat: its text, and the ids of the steers that it is made of."""
+Start = Callable[["AgentChat", "Sequence[Steer]"], Awaitable["RunningTurn"]]
+"""Starts the turn that steers become, in a claimed chat."""
 _log = logging.getLogger(__name__)
 
 
@@ -42,7 +43,7 @@ class Following:
         """A next turn is about to begin."""
         return self._task is not None
 
-    async def steer(self, text: str) -> str:
+    async def steer(self, text: str, editor: EditorState | None = None) -> str:
         """Queue a message for the model's next step, or the next turn; gives its id once it cannot be lost.
 
         Raises:
@@ -51,7 +52,7 @@ class Following:
         agent = self._agent
         if agent.running is None and not self.in_flight:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        steer = agent.notes.steer(text)
+        steer = agent.notes.steer(text, editor)
         step = agent.opened.step or None if agent.opened is not None else None
         self._tell(SteerEvent(text, step, steer.id, "waiting"))
         await agent.outbox.drain()
@@ -107,8 +108,7 @@ class Following:
     async def _start(self, steers: tuple[Steer, ...]) -> None:
         agent = self._agent
         try:
-            text = "\n\n".join(steer.text for steer in steers)
-            self._begun = await agent.house.follow(agent, text, tuple(steer.id for steer in steers))
+            self._begun = await agent.house.follow(agent, steers)
         except Refusal as refusal:
             self._failed(NoticeEvent("error", refusal.code, f"{refusal.message} {refusal.hint}".strip()))
         except Exception:  # noqa: BLE001 - a bug must not keep the user's words from them (R-10)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.attachments import attach
+from codelaw.agent.looking import editor_fragment
 from codelaw.context import law as laws
 from codelaw.context.law import LawText
 from codelaw.context.mentions import REMINDED, candidates, reminder
@@ -17,10 +18,11 @@ from codelaw.domain.events import Mention
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
 from codelaw.tools.paths import located, whole
+from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.files import FileText, Folder, Located
-    from codelaw.domain.requests import Attachment
+    from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.workspace import Workspace
 
 
@@ -46,6 +48,8 @@ class Worded:
     """Neutralised, with the reminder (M-3, R-5)."""
     mentions: tuple[Mention, ...]
     left_out: int
+    looking: tuple[Fragment, ...] = ()
+    """What the user looked at, if it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,15 @@ async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) 
     block = reminder(mentions)
     clean = neutralise(text)
     return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
+
+
+async def added(
+    text: str, editor: EditorState | None, workspace: Workspace, hides: Callable[[str], bool] | None
+) -> Worded:
+    """A message that comes while a turn runs, and what the user looked at; nothing of what `hides` says (M-7, L-3)."""
+    said = await worded(text, withheld(workspace, hides))
+    looking = await editor_fragment(workspace, editor, lambda shown: hides is None or not hides(shown))
+    return said if looking is None else replace(said, looking=(looking,))
 
 
 async def find_law(workspace: Workspace) -> Law:

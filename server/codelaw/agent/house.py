@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from codelaw.domain.errors import Refusal
 if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
     from codelaw.agent.following import Start
+    from codelaw.agent.notes import Steer
     from codelaw.agent.remembering import ChatMemory
     from codelaw.agent.running import RunningTurn
     from codelaw.domain.events import ChatEvent
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Processes, Workspace
 
 
-async def _refused(agent: AgentChat, _text: str, _steers: tuple[str, ...]) -> RunningTurn:
+async def _refused(agent: AgentChat, _steers: Sequence[Steer]) -> RunningTurn:
     message = f"Nothing starts the next turn of chat {agent.chat.id}."
     raise Refusal("model_unavailable", message, "Send the message again.")
 

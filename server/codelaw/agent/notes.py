@@ -9,15 +9,20 @@ from uuid import uuid4
 
 from codelaw.context.observations import one_name
 from codelaw.domain.events import ChatEvent, SteerEvent, TurnStarted
-from codelaw.domain.messages import Note
+from codelaw.domain.messages import Fragment, Note
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.agent.gather import Worded
     from codelaw.agent.open_turn import OpenTurn
+    from codelaw.domain.requests import EditorState
 
 CHANGED_NAMED = 5
 """Most changed files a reminder names (F-5)."""
+
+
+Add = Callable[[Note, str, tuple[Fragment, ...]], Awaitable[None]]
+"""Puts a note into the running turn."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,6 +32,8 @@ class Steer:
     id: str
     text: str
     """As typed."""
+    editor: EditorState | None = None
+    """What the user looked at."""
     taken: bool = False
     """It is being told, or becomes a turn, and cannot be withdrawn any more."""
     content: str = ""
@@ -37,7 +44,7 @@ class Steer:
 class Notes:
     """Notes that have come in and are not told yet. `word` makes a steer ready for the model (M-7)."""
 
-    word: Callable[[str], Awaitable[Worded]]
+    word: Callable[[str, EditorState | None], Awaitable[Worded]]
     _steers: list[Steer] = field(default_factory=list[Steer])
     _reminders: list[str] = field(default_factory=list[str])
 
@@ -46,9 +53,9 @@ class Notes:
         """The steers that the model has not been told, in the order they came."""
         return tuple(self._steers)
 
-    def steer(self, text: str) -> Steer:
+    def steer(self, text: str, editor: EditorState | None = None) -> Steer:
         """Queue the user's words for the next step."""
-        steer = Steer(uuid4().hex[:12], text)
+        steer = Steer(uuid4().hex[:12], text, editor)
         self._steers.append(steer)
         return steer
 
@@ -75,14 +82,14 @@ class Notes:
             named, more = [one_name(path) for path in paths[:CHANGED_NAMED]], max(0, len(paths) - CHANGED_NAMED)
             self._reminders.append(render("changed", paths=named, more=more))
 
-    async def tell(self, opened: OpenTurn, add: Callable[[Note, str], Awaitable[None]]) -> None:
+    async def tell(self, opened: OpenTurn, add: Add) -> None:
         """Hand everything on; what `add` has not put into the turn when it fails is kept for the next time."""
         while self._steers:
             await self._tell_steer(self._steers[0], opened, add)
         while self._reminders:
             told = len(opened.record)
             try:
-                await add("reminder", self._reminders[0])
+                await add("reminder", self._reminders[0], ())
             finally:
                 if len(opened.record) > told:
                     del self._reminders[0]
@@ -94,14 +101,14 @@ class Notes:
             if steer.content in recorded:
                 self._tell_told(steer, opened)
 
-    async def _tell_steer(self, steer: Steer, opened: OpenTurn, add: Callable[[Note, str], Awaitable[None]]) -> None:
+    async def _tell_steer(self, steer: Steer, opened: OpenTurn, add: Add) -> None:
         steer.taken = True
         told = len(opened.record)
         worded = None
         try:
-            worded = await self.word(steer.text)
+            worded = await self.word(steer.text, steer.editor)
             steer.content = render("steer", text=worded.content)
-            await add("steer", steer.content)
+            await add("steer", steer.content, worded.looking)
         finally:
             steer.taken = False
             if len(opened.record) > told:

@@ -66,7 +66,7 @@ class OpenTurn:
         self.notices.append(notice)
         self.emit(NoticeEvent(notice.level, notice.code, notice.message, self.step or None))
 
-    async def note(self, note: Note, text: str) -> None:
+    async def note(self, note: Note, text: str, fragments: tuple[Fragment, ...] = ()) -> None:
         """Add a user message inside the round: a steer or a reminder."""
         await self._add(
             Message(
@@ -74,7 +74,7 @@ class OpenTurn:
                 self.id,
                 "user",
                 text,
-                Metadata(step=self.step, note=note),
+                Metadata(step=self.step, note=note, fragments=fragments),
             )
         )
 

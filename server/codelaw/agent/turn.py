@@ -15,7 +15,7 @@ from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, TodoEvent, UsageEvent
-from codelaw.domain.messages import Call, Fragment, Note
+from codelaw.domain.messages import Call, Fragment
 from codelaw.domain.results import failure
 from codelaw.templates.render import render
 from codelaw.transcript.closing import CANCELLED, STOPPED
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codelaw.agent.execution import Executor
     from codelaw.agent.fitting import Fitting
     from codelaw.agent.ground import Ground
+    from codelaw.agent.notes import Add
     from codelaw.agent.open_turn import OpenTurn
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
@@ -42,7 +43,7 @@ class Surroundings:
     """What the turn works with; everything volatile was gathered before it started (L-3)."""
 
     ground: Ground
-    tell_notes: Callable[[Callable[[Note, str], Awaitable[None]]], Awaitable[None]]
+    tell_notes: Callable[[Add], Awaitable[None]]
     """Hands on the steers and reminders that have come since the last step (R-9, F-5)."""
     recap: Callable[[], str]
     """The todo recap, empty without todos (T-7)."""

@@ -151,10 +151,10 @@ class ChatRequests(Core):
                 await self._discard(agent.chat.id)
             raise
 
-    async def steer(self, chat_id: str, text: str) -> str:
+    async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
-        return await (await self._chats.get(chat_id)).following.steer(text)
+        return await (await self._chats.get(chat_id)).following.steer(text, editor)
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""

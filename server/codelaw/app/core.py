@@ -37,6 +37,7 @@ from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
     from codelaw.agent.ground import Ground
+    from codelaw.agent.notes import Steer
     from codelaw.agent.remembering import ChatMemory
     from codelaw.agent.running import RunningTurn
     from codelaw.agent.turn import Surroundings
@@ -205,11 +206,13 @@ class Core:
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
 
-    async def _follow(self, agent: AgentChat, text: str, steers: tuple[str, ...]) -> RunningTurn:
+    async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
-        asked = Asked(text, self._settings.value, agent.chat.mode, restricted=self._restricted)
+        text = "\n\n".join(steer.text for steer in steers)
+        asked = Asked(text, self._settings.value, agent.chat.mode, (), steers[-1].editor, self._restricted)
         who = models.answerer(asked.settings, agent.chat)
-        return await self._started(agent, asked, who, await self._plan(asked, who, agent), steers=steers)
+        plan = await self._plan(asked, who, agent)
+        return await self._started(agent, asked, who, plan, steers=tuple(steer.id for steer in steers))
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
         return await self._turns.plan(

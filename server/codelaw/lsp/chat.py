@@ -62,7 +62,8 @@ async def start(connection: Connection, params: wire.SendMessage) -> wire.Starte
 
 
 async def steer(connection: Connection, params: wire.SteerTurn) -> wire.Steered:
-    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text))
+    editor = convert.editor_state(params.editor, connection.documents)
+    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text, editor))
 
 
 async def unsteer(connection: Connection, params: wire.UnsteerTurn) -> wire.Unsteered:

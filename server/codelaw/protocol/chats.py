@@ -122,6 +122,7 @@ class SendMessage(Params):
 class SteerTurn(Params):
     chat_id: Id
     text: str
+    editor: EditorParams | None = None
 
 
 class UnsteerTurn(Params):
