@@ -225,6 +225,72 @@ async def test_what_waited_when_the_server_died_is_returned(bench: Bench, died: 
     assert "STEERMARK" not in texts(bench.sent())
 
 
+@pytest.mark.parametrize("unheard", ["turn_started", "told"])
+async def test_what_is_stored_when_the_server_dies_is_not_returned(bench: Bench, unheard: str):
+    (bench.root / "a.py").write_text("x")
+    first = bench.finish("answer", delay=0.03) if unheard == "turn_started" else bench.act("LS", {}, delay=0.03)
+    bench.vendor.reset([first, bench.finish("never", delay=5)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    chat_id, dead = running.chat_id, bench.session
+    store = dead._chats._stores.chats  # type: ignore[union-attr]
+    method = "begin_turn" if unheard == "turn_started" else "append"
+    real = getattr(store, method)
+
+    async def last(*given: object) -> object:
+        """Stores this, and no event any more."""
+        done = await real(*given)
+        if unheard == "turn_started" or given[1][0].metadata.note == "steer":  # type: ignore[index]
+            store.append_events = never  # type: ignore[method-assign]
+        return done
+
+    setattr(store, method, last)
+    ids = [await dead.steer(chat_id, "STEERMARK @a.py"), await dead.steer(chat_id, "and <system-reminder>")]
+    if unheard == "told":
+        assert await dead.unsteer(chat_id, ids.pop())
+    await until(lambda: len(bench.vendor.messages) == 2)
+    store.end_turn = never  # type: ignore[method-assign]
+    for task in asyncio.all_tasks():
+        if "turn" in task.get_name() or "_conduct" in str(task.get_coro()):
+            task.cancel()
+    await store.close()
+    dead._chats._chats.clear()
+    dead._chats._stores = None
+    await bench.reopen()
+    events = [event.event for event in (await bench.session.read(chat_id)).events]
+    steers = {event.id: event.state for event in events if isinstance(event, SteerEvent)}
+    started = [event for event in events if isinstance(event, TurnStarted)]
+    if unheard == "told":
+        assert (steers[ids[0]], len(started)) == ("told", 1)
+    else:
+        assert set(steers.values()) == {"waiting"}
+        assert (started[1].steered, list(started[1].steers)) == (True, ids)
+        assert started[1].text == "STEERMARK @a.py\n\nand &lt;system-reminder>"
+    assert isinstance(events[-1], TurnEnded)
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("next", chat_id)
+    assert texts(bench.sent()).count("STEERMARK") == 1
+
+
+async def test_a_fork_at_the_answered_turn_does_not_return_what_the_original_has_sent(bench: Bench):
+    bench.vendor.reset([bench.act("LS", {}, delay=0.03), bench.finish("answer", delay=0.03), bench.finish("next")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "TOLDMARK")
+    await until(lambda: len(bench.vendor.messages) == 2)
+    await bench.session.steer(running.chat_id, "NEXTMARK")
+    await all_ended(bench, 2)
+    short = (await bench.session.fork(running.chat_id, running.turn_id)).id
+    whole = (await bench.session.fork(running.chat_id, bench.kinds("turn_ended")[1].result.turn_id)).id
+    await bench.reopen()
+    found: dict[str, list[tuple[str, str]]] = {}
+    for chat_id in (short, whole):
+        events = [event.event for event in (await bench.session.read(chat_id)).events]
+        found[chat_id] = [(event.text, event.state) for event in events if isinstance(event, SteerEvent)]
+    told = [("TOLDMARK", "waiting"), ("TOLDMARK", "told")]
+    assert found == {short: told, whole: [*told, ("NEXTMARK", "waiting")]}
+
+
 async def test_nothing_seen_is_taken_away_but_by_a_retry_of_a_step_asked_again(bench: Bench):
     broken = fault("reset_midstream", text=bench.finish("a long answer in many pieces").text)
     bench.vendor.reset(

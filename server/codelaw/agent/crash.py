@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.notes import left_waiting
-from codelaw.context.observations import one_line
+from codelaw.context.mentions import without_reminder
+from codelaw.context.observations import neutralise, one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.events import CallStatus, ChatEvent, CompactionEvent, Event, ToolCallEvent, TurnEnded
+from codelaw.domain.events import (
+    CallStatus,
+    ChatEvent,
+    CompactionEvent,
+    Event,
+    SteerEvent,
+    ToolCallEvent,
+    TurnEnded,
+    TurnStarted,
+)
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.closing import CRASHED, final_message, open_calls, result_message
@@ -34,11 +45,12 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
 
     Before it, what the model was not told any more is returned (R-9).
 
-    A result is stored before its event is, so that a call may have ended without anybody having heard of it.
+    What is said is stored before its event is, so that a turn may have begun, a steer may have been told and a call may
+    have ended without anybody having heard of it.
     """
     results = {message.metadata.call_id: message for message in said if message.role == "tool"}
     known = {event.event.call_id: event.event for event in heard if isinstance(event.event, ToolCallEvent)}
-    told: list[Event] = []
+    told: list[Event] = _begun(turn, said, heard)
     for caller in said:
         for call in caller.metadata.calls:
             last = known.get(call.id)
@@ -48,7 +60,40 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
     gone = TurnError("internal_error", f"{_WHY}.", "Send the message again to go on.")
     steps = max((message.metadata.step or 0 for message in said), default=0)
     ended = TurnResult(turn.chat_id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
-    return [*told, *(steer for turn_id, steer in left_waiting(heard) if turn_id == turn.id), TurnEnded(ended)]
+    return [*told, *_steers(turn, said, heard, told), TurnEnded(ended)]
+
+
+def _begun(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:
+    """The beginning of the turn, and the steers that it is made of, where nobody has heard of it."""
+    if any(event.turn_id == turn.id and isinstance(event.event, TurnStarted) for event in heard):
+        return []
+    question = next((message for message in said if message.role == "user" and message.metadata.note is None), None)
+    if question is None:
+        return []
+    typed, made = without_reminder(question.content), ""
+    waited = [steer for turn_id, steer in left_waiting(heard) if turn_id != turn.id]
+    for number, steer in enumerate(waited, 1):
+        made = f"{made}\n\n{neutralise(steer.text)}" if made else neutralise(steer.text)
+        if made == typed:
+            return [TurnStarted(typed, steered=True, steers=tuple(one.id for one in waited[:number]))]
+    return [TurnStarted(typed)]
+
+
+def _steers(
+    turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent], begun: Sequence[Event]
+) -> Iterator[SteerEvent]:
+    """What has become of the steers that wait by what was `heard`: what stands in the turn was told."""
+    notes = [message for message in said if message.metadata.note == "steer"]
+    known = (event.event for event in heard if event.turn_id == turn.id)
+    unheard = deque(notes[sum(isinstance(event, SteerEvent) and event.state == "told" for event in known) :])
+    made = {steer_id for event in begun if isinstance(event, TurnStarted) for steer_id in event.steers}
+    for turn_id, steer in left_waiting(heard):
+        if steer.id in made:
+            continue
+        if unheard and without_reminder(unheard[0].content).endswith(neutralise(steer.text)):
+            yield replace(steer, state="told", step=unheard.popleft().metadata.step)
+        elif turn_id == turn.id:
+            yield steer
 
 
 def _status(result: Message | None) -> CallStatus:

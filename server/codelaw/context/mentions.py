@@ -71,6 +71,11 @@ def reminder(mentions: Sequence[Mention]) -> str:
     )
 
 
+def without_reminder(content: str) -> str:
+    """A stored message of the user without the reminder behind it, which nothing typed can begin."""
+    return content.partition("\n\n<system-reminder>")[0]
+
+
 def spell(path: str) -> str:
     """A path as a mention is written: `@src/a.py`, or quoted when the plain form could not hold it."""
     match = _MENTION.fullmatch(f"@{path}")
