@@ -3,7 +3,7 @@ import type { Kept, Sent, ServerState } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
-import type { Action, ChatState, ChatsState, ComposerState, Entry, State } from "./state";
+import type { Action, ChatState, ChatsState, ComposerState, Entry, Item, State } from "./state";
 
 const SEARCHING: ServerState = {
   phase: "searching",
@@ -284,7 +284,7 @@ function cleared(state: State, chat: ChatState, from: number): State {
 
 function preceded(chat: ChatState, record: ChatRecord): ChatState {
   const empty = { ...emptyRecord(record), earlier: false };
-  const older = settled({ ...fold(empty, record.events, false), running: chat.running }).entries;
+  const older = settled({ ...fold(empty, record.events, false), running: chat.running }).entries.map(begun(chat));
   const known = new Set(chat.entries.map(({ id }) => id));
   return {
     ...chat,
@@ -293,6 +293,18 @@ function preceded(chat: ChatState, record: ChatRecord): ChatState {
     readingEarlier: false,
     results: withResults(chat.results, record.messages),
   };
+}
+
+/** Earlier entries without the words that wait in them: the turn that is here next is made of them, or was told. */
+function begun(later: ChatState): (entry: Entry) => Entry {
+  const next = later.entries.find((entry) => entry.kind === "turn");
+  const told = new Set(later.entries.flatMap(({ items }) => items.map(({ id }) => id)));
+  const gone = (item: Item): boolean =>
+    item.kind === "steer" &&
+    item.state === "waiting" &&
+    next?.kind === "turn" &&
+    (next.id !== later.running || told.has(item.id) || next.text.includes(item.text));
+  return (entry) => (entry.items.some(gone) ? { ...entry, items: entry.items.filter((item) => !gone(item)) } : entry);
 }
 
 /** What tools gave according to these messages. */

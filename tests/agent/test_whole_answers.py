@@ -90,6 +90,21 @@ async def test_what_a_model_invents_behind_a_call_is_not_paid_for(bench: Bench):
     assert result.usage.total_tokens == usage[0].usage.total_tokens + usage[1].usage.total_tokens
 
 
+async def test_what_a_closed_stream_has_not_told_of_its_request_is_estimated(bench: Bench):
+    """Some endpoints tell the input only at the end; without it the chat would look empty, and never be compacted."""
+    if bench.dialect == "native":
+        pytest.skip("calls stand beside the text")
+    call = bench.act("LS", {})
+    untold = {"input_tokens": 0, "output_tokens": 0}
+    bench.vendor.reset([replace(call, text=call.text + INVENTED, delay=0.001, usage=untold), bench.finish("ok")])
+    result = await bench.turn("go")
+    assert bench.vendor.messages[0].closed_early
+    first, second = bench.kinds("usage")
+    told = second.usage.total_tokens - second.usage.output_tokens
+    assert 0.5 * told < first.usage.input_tokens < 2 * told
+    assert result.usage.total_tokens == first.usage.total_tokens + second.usage.total_tokens
+
+
 async def test_a_call_that_ends_its_reply_is_read_to_the_end_of_the_stream(bench: Bench):
     """So that its usage is the vendor's and the connection stays."""
     bench.vendor.reset([bench.act("LS", {}, usage={"input_tokens": 900, "output_tokens": 77}), bench.finish("ok")])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Call, Thought, Turn } from "../../webview/state";
+import type { Call, State, Thought, Turn } from "../../webview/state";
 import { initial, kept, reduce } from "../../webview/store";
 import { chat, empty, ended, events, heard, NAMES, record, run, showing, started, stream, told } from "./streams";
 
@@ -271,6 +271,20 @@ describe("records", () => {
     expect(turns(state).map(({ id }) => id)).toEqual(["t1", "t2"]);
     expect(state.chat).toMatchObject({ earlier: false, readingEarlier: false, lastSeq: 4 });
     expect(state.chat!.entries[1]).toBe(paged.chat!.entries[0]);
+  });
+
+  it("of earlier turns show no word as waiting that a later turn is made of", () => {
+    const waits = (id: string, text: string) => ({ kind: "steer" as const, text, id, state: "waiting" as const });
+    const first = events("c", "t1", 1, started("A"), waits("s1", "one"), waits("s2", "gap"), ended("c", "t1"));
+    const next = events("c", "t2", 5, { ...started("one"), steered: true, steers: ["s1"] });
+    const earlier = { kind: "record" as const, how: "earlier" as const, record: record("c", first) };
+    const words = (state: State) => turns(state)[0]!.items.map(({ id }) => id);
+    const running = showing(record("c", next, { earlier: true, running: "t2" }));
+    expect(words(reduce(running, earlier))).toEqual(["steer-s2"]);
+    const told = events("c", "t2", 6, { ...waits("s2", "gap"), state: "told" });
+    expect(words(reduce(reduce(running, heard(...told)), earlier))).toEqual([]);
+    const over = showing(record("c", [...next, ...events("c", "t2", 6, ended("c", "t2"))], { earlier: true }));
+    expect(words(reduce(over, earlier))).toEqual([]);
   });
 
   it("of a chat that is no longer shown change nothing but what they replace", () => {

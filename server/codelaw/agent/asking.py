@@ -86,6 +86,8 @@ class Asker:
     dialect: Dialect
     spell: Callable[[tuple[ApiMessage, ...]], ModelRequest]
     recovery: Callable[[Callable[[int, float, str], None]], Recovery] = Recovery
+    estimated: int = 0
+    """Tokens of the request, for a vendor that would have told them only at the end of a reply that was closed."""
     _stream: Stream = field(init=False)
 
     async def ask(self) -> Asked:
@@ -176,6 +178,8 @@ class Asker:
         if reply.stop_reason == "closed":
             # The vendor tells the output only at the end: what has arrived was billed at least.
             usage = replace(usage, output_tokens=max(usage.output_tokens, estimate(reply.text)))
+            if usage.total_tokens == usage.output_tokens:
+                usage = replace(usage, input_tokens=self.estimated)
         return replace(reply, text=joint.text, usage=usage)
 
     def _feed(self, piece: str, whole: str) -> None:

@@ -196,7 +196,7 @@ class Turn:
                 view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
             )
 
-        asked = await Asker(self.open, ground.model, ground.dialect, spell).ask()
+        asked = await Asker(self.open, ground.model, ground.dialect, spell, estimated=estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
         self.around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
