@@ -8,6 +8,7 @@ import pytest
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import Mention, RetryEvent, SteerEvent, TurnEnded, TurnStarted
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import Breaker, agree
 from tests.agent.test_control import never, texts, until
@@ -289,6 +290,27 @@ async def test_a_fork_at_the_answered_turn_does_not_return_what_the_original_has
         found[chat_id] = [(event.text, event.state) for event in events if isinstance(event, SteerEvent)]
     told = [("TOLDMARK", "waiting"), ("TOLDMARK", "told")]
     assert found == {short: told, whole: [*told, ("NEXTMARK", "waiting")]}
+
+
+async def test_a_chat_that_is_put_offline_while_the_question_stands_stays(bench: Bench):
+    await bench.reopen(model={"provider": "offline"})
+    chat_id = (await bench.turn("offline words")).chat_id
+    await bench.reopen()
+    bench.vendor.reset([bench.finish("never", times=0)])
+    bench.user.answer = "allow_chat"
+    ask = bench.user.ask
+
+    async def slowly(question: ApprovalQuestion) -> ApprovalAnswer:
+        await bench.session.steer(chat_id, "STEERMARK")
+        await bench.session.update(chat_id, model="offline")
+        return await ask(question)
+
+    bench.user.ask = slowly  # type: ignore[method-assign]
+    result = await bench.turn("go", chat_id)
+    assert (result.stop_reason, result.model, len(bench.vendor.messages)) == ("finished", "offline", 0)
+    assert "chat_stays_offline" in {notice.code for notice in result.notices}
+    assert states(bench)[-1] == ("STEERMARK", "told")
+    assert (await bench.session.read(chat_id)).chat.places == ("offline",)
 
 
 async def test_nothing_seen_is_taken_away_but_by_a_retry_of_a_step_asked_again(bench: Bench):

@@ -38,8 +38,8 @@ class Leaving:
     model: str
     host: str
     approver: Approver
-    decide: Callable[[Decided], Awaitable[None]]
-    """Makes the answer durable."""
+    decide: Callable[[Decided], Awaitable[Decided]]
+    """Makes the answer durable, and gives what holds: a chat that was put offline meanwhile stays."""
     stay: Callable[[], Awaitable[Surroundings]]
     """What the turn works with when the offline model answers it."""
 
@@ -52,19 +52,17 @@ class Leaving:
         )
         title = f"Send this chat to {self.model} at {self.host}? It has not left this machine."
         question = ApprovalQuestion(opened.chat_id, opened.id, f"send_{opened.id}", TOOL, title, "send", options)
-        chosen = (await self.approver.ask(question)).option_id
-        match chosen:
-            case "send":
-                await self.decide("send")
-                opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
-                return around
-            case "stay":
-                await self.decide("stay")
-                message = "This chat stays offline: no language model answers in it until you choose another."
-                opened.notice(Notice("info", STAYS, message))
-                return await self.stay()
+        match (await self.approver.ask(question)).option_id:
+            case "send" | "stay" as chosen:
+                decided = await self.decide(chosen)
             case _:
                 return not_confirmed(self.model, self.host)
+        if decided == "send":
+            opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
+            return around
+        message = "This chat stays offline: no language model answers in it until you choose another."
+        opened.notice(Notice("info", STAYS, message))
+        return await self.stay()
 
 
 def not_confirmed(model: str, host: str) -> TurnError:

@@ -248,9 +248,13 @@ class Core:
     def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, around: Surroundings) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
 
-        async def decide(decided: Decided) -> None:
-            changed = replace(agent.chat, model=models.OFFLINE, chosen=True) if decided == "stay" else agent.chat
-            await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))
+        async def decide(decided: Decided) -> Decided:
+            if decided == "stay" or not models.answerer(asked.settings, agent.chat).host:
+                changed = replace(agent.chat, model=models.OFFLINE, chosen=True)
+                await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))
+                return "stay"
+            await self._keep(agent, sent(agent.chat, who))
+            return "send"
 
         async def stay() -> Surroundings:
             here = models.answerer(asked.settings, agent.chat)
