@@ -104,6 +104,10 @@ export interface Kept {
   editing?: Editing;
   /** A message that was on its way: `draft` begins with it, unless it has arrived. */
   sent?: Sent;
+  /** Ids of words to running turns that were sent from here. */
+  steers?: readonly string[];
+  /** What the user does not want to send of what they look at. */
+  removed?: Looking;
 }
 
 /** A message that went to the server at `at`, in seconds since the epoch; without `chatId` it makes a chat. */

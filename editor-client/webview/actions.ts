@@ -1,6 +1,6 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, EditorParams, Grant, RevertConflict } from "../src/protocol/types";
+import type { Chat, EditorParams, RevertConflict } from "../src/protocol/types";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
@@ -105,7 +105,9 @@ export function makeActions(panel: Panel): Actions {
 
   const steer = async (chatId: string, text: string, editor: EditorParams | null): Promise<void> => {
     try {
-      await panel.request("codelaw/chat/steer", { chatId, text, ...(editor === null ? {} : { editor }) });
+      const params = { chatId, text, ...(editor === null ? {} : { editor }) };
+      const { id } = await panel.request("codelaw/chat/steer", params);
+      panel.dispatch({ kind: "steered", id });
       panel.dispatch({ kind: "problem", problem: null });
     } catch (error) {
       // Beside a message that is on its way there is no other.
@@ -295,11 +297,12 @@ export function makeActions(panel: Panel): Actions {
     rename,
     remove,
     listGrants: async () => {
-      let grants: readonly Grant[] | null = null;
-      await attempt(async () => {
-        ({ grants } = await panel.request("codelaw/permission/list", {}));
-      });
-      return grants;
+      try {
+        return (await panel.request("codelaw/permission/list", {})).grants;
+      } catch (error) {
+        tellProblem(panel, error);
+        return null;
+      }
     },
     revokeGrant: async (id) => {
       await attempt(async () => {

@@ -1,7 +1,7 @@
 // Takes events into a chat. What changes is copied once for a batch, all else stays the same object, so that the panel
 // renders again only what changed.
 import type { ChatEvent, NoticeGiven, Steer, ToolCall } from "../src/protocol/types";
-import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn, Steer as Word } from "./state";
+import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
 
 /** A batch under way: `fresh` are the objects made in it, which may be written to. */
 interface Draft {
@@ -271,18 +271,17 @@ function dropSteer(draft: Draft, id: string): void {
   }
 }
 
-/** The texts of the words to a turn that waited in `before` and were returned since. */
-export function returned(before: ChatState, after: ChatState): string[] {
-  if (before === after || before.chat.id !== after.chat.id) return [];
-  const waited = new Set(steersOf(before, "waiting").map(({ id }) => id));
-  return steersOf(after, "returned")
-    .filter(({ id }) => waited.has(id))
-    .map(({ text }) => text);
-}
-
-function steersOf(chat: ChatState, state: Word["state"]): Word[] {
-  const items = chat.entries.slice(-3).flatMap((entry) => entry.items);
-  return items.filter((item) => item.kind === "steer").filter((item) => item.state === state);
+/** The words to a turn among `ids` that were returned, by their ids. */
+export function returned(chat: ChatState, ids: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  const named = new Map(ids.map((id) => [`steer-${id}`, id]));
+  for (const { items } of chat.entries) {
+    for (const item of items) {
+      const id = item.kind === "steer" && item.state === "returned" ? named.get(item.id) : undefined;
+      if (id !== undefined && item.kind === "steer") found.set(id, item.text);
+    }
+  }
+  return found;
 }
 
 function compact(draft: Draft, turnId: string, seq: number, news: Pick<Compaction, "phase" | "report" | "at">): void {

@@ -15,7 +15,7 @@ export function looked(before: LookingState, at: Looking | null): LookingState {
   return {
     at,
     verdict: verdict?.uri === at?.uri ? verdict : null,
-    removed: removed !== null && at !== null && isSame(removed, at) ? removed : null,
+    removed: removed !== null && (at === null || isSame(removed, at)) ? removed : null,
   };
 }
 

@@ -1,6 +1,6 @@
 // The panel's beginning: it wires the state to the extension and to the page.
 import { render } from "preact";
-import type { Attachment, Editing, FromPanel, Kept, Sent, ToPanel } from "../src/messages";
+import type { Attachment, Editing, FromPanel, Kept, Looking, Sent, ToPanel } from "../src/messages";
 import { makeActions } from "./actions";
 import { Hands } from "./hands";
 import { connect } from "./link";
@@ -129,8 +129,15 @@ function keptOf(value: unknown): Kept | null {
     attachments: attachments.filter(isAttachment),
     ...(editing === null ? {} : { editing }),
     ...(sent === null ? {} : { sent }),
+    ...("steers" in value && Array.isArray(value.steers) ? { steers: value.steers.filter(isText) } : {}),
+    ...("removed" in value && isLooking(value.removed) ? { removed: value.removed } : {}),
   };
 }
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Only its document and its selection count, which are compared and no more. */
+const isLooking = (value: unknown): value is Looking => isAttachment(value);
 
 function sentOf(value: unknown): Sent | null {
   if (typeof value !== "object" || value === null) return null;

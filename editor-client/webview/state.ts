@@ -150,6 +150,8 @@ export interface ComposerState {
   pending: Pending | null;
   /** What was pending when the panel was made anew: it is a draft until it is seen that it has arrived. */
   sent?: Sent | null;
+  /** Ids of the newest words to running turns that were sent from here; those that are returned come back. */
+  steers?: readonly string[];
 }
 
 /** What the user looks at in the editor, which goes along with a message. */
@@ -192,6 +194,8 @@ export type Action =
   | { kind: "approval"; approval: OpenApproval }
   | { kind: "approvalGone"; id: number }
   | { kind: "composer"; composer: Partial<ComposerState> }
+  /** The server has a word to the running turn. */
+  | { kind: "steered"; id: string }
   | { kind: "attach"; attachments: Attachment[]; text?: string }
   | { kind: "looking"; looking: Looking | null }
   | { kind: "verdict"; verdict: LookingState["verdict"] }

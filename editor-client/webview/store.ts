@@ -14,6 +14,9 @@ const SEARCHING: ServerState = {
   offline: false,
 };
 
+/** So many words to running turns are remembered until they come back. */
+const MOST_STEERS = 50;
+
 /** Seconds by which the clocks of the panel and of the server may differ. */
 export const CLOCKS = 60;
 
@@ -35,8 +38,9 @@ export function initial(kept: Kept | null): State {
       sending: null,
       pending: null,
       sent: kept?.sent ?? null,
+      steers: kept?.steers ?? [],
     },
-    looking: NOTHING,
+    looking: { ...NOTHING, removed: kept?.removed ?? null },
     next: { mode: null, model: null, strategy: null },
     accepted: new Set(),
     choosing: null,
@@ -52,7 +56,17 @@ export function kept(state: State): Kept {
   const { editing } = composer;
   const chatId = state.chat?.chat.id ?? state.opening;
   const sent = sentOf(composer);
-  return { chatId, draft, attachments, ...(editing === null ? {} : { editing }), ...(sent === null ? {} : { sent }) };
+  const { steers = [] } = composer;
+  const { removed } = state.looking;
+  return {
+    chatId,
+    draft,
+    attachments,
+    ...(editing === null ? {} : { editing }),
+    ...(sent === null ? {} : { sent }),
+    ...(steers.length === 0 ? {} : { steers }),
+    ...(removed === null ? {} : { removed }),
+  };
 }
 
 function sentOf({ pending, sent }: ComposerState): Sent | null {
@@ -109,6 +123,10 @@ export function reduce(state: State, action: Action): State {
       return { ...state, approvals: state.approvals.filter(({ id }) => id !== action.id) };
     case "composer":
       return { ...state, composer: { ...state.composer, ...action.composer } };
+    case "steered": {
+      const steers = [...(state.composer.steers ?? []), action.id].slice(-MOST_STEERS);
+      return handedBack({ ...state, composer: { ...state.composer, steers } });
+    }
     case "attach":
       return { ...state, composer: attached(state.composer, action) };
     case "looking":
@@ -149,16 +167,18 @@ function heard(before: State, events: readonly ChatEvent[]): State {
       true,
     ),
   );
-  return handedBack(state, next);
+  return handedBack(next);
 }
 
-/** Words to a turn that were not sent come back to the composer, before what is written there. */
-function handedBack(before: State, after: State): State {
-  if (before.chat === null || after.chat === null) return after;
-  const texts = returned(before.chat, after.chat);
-  if (texts.length === 0) return after;
-  const text = [...texts, after.composer.text].filter((part) => part.trim() !== "").join("\n\n");
-  return { ...after, composer: { ...after.composer, text } };
+/** Words to a turn that were sent from here and not to the model come back to the composer, before what stands there. */
+function handedBack(state: State): State {
+  const { chat, composer } = state;
+  const sent = composer.steers ?? [];
+  if (chat === null || sent.length === 0) return state;
+  const back = returned(chat, sent);
+  if (back.size === 0) return state;
+  const text = [...back.values(), composer.text].filter((part) => part.trim() !== "").join("\n\n");
+  return { ...state, composer: { ...composer, text, steers: sent.filter((id) => !back.has(id)) } };
 }
 
 /** A turn has begun: what was pending is there now, and a chat that it made is the one at hand. */
@@ -241,7 +261,7 @@ function recorded(state: State, how: "replace" | "earlier" | "since", record: Ch
     false,
   );
   if (base.lastSeq <= last) chat = settled({ ...chat, running: record.running });
-  const next = handedBack(state, {
+  const next = handedBack({
     ...state,
     chat,
     opening: state.opening === record.chat.id ? null : state.opening,

@@ -114,6 +114,8 @@ class Busy:
         await asyncio.sleep(self.chance.random() * most)
 
     async def holds(self) -> None:
+        agent = await self.bench.session._chats.get(self.chat)
+        await until(lambda: agent.idle and not agent.following.in_flight)
         vendor = self.bench.vendor
         assert vendor.refused == []
         for request in vendor.messages[self.looked :]:
@@ -123,7 +125,6 @@ class Busy:
         self.looked = len(vendor.messages)
         session = self.bench.session
         await agree(self.bench, self.chat)
-        agent = await session._chats.get(self.chat)
         stored = await agent.house.store.load(self.chat)
         assert agent.past.generation == stored.chat.generation
         assert agent.past.transcript.checkpoints == stored.checkpoints

@@ -517,3 +517,17 @@ describe("when another model may be asked", () => {
     expect(made.requests("codelaw/chat/read").at(-1)?.params).toMatchObject({ chatId: "c", limit: 0 });
   });
 });
+
+describe("permissions", () => {
+  const LIST = "codelaw/permission/list";
+  const grant = { id: "g", rule: "Bash", scope: "always" };
+
+  it("that cannot be taken back say why, and stay listed", async () => {
+    const made = rig();
+    made.answers[LIST] = () => ({ grants: [grant] });
+    made.answers["codelaw/permission/revoke"] = () => Promise.reject(new Refused("store_unavailable"));
+    await made.actions.revokeGrant("g");
+    expect(await made.actions.listGrants()).toEqual([grant]);
+    expect(made.state().problem?.code).toBe("store_unavailable");
+  });
+});

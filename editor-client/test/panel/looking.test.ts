@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Looking } from "../../src/messages";
 import { sentLooking, unsentOf } from "../../webview/looking";
-import { initial, reduce } from "../../webview/store";
+import { initial, kept, reduce } from "../../webview/store";
 import { READY, type Rig, rig } from "./extension";
 
 const METHOD = "codelaw/context/editor";
@@ -74,4 +74,17 @@ describe("the server's word about a document", () => {
     expect(failing.state().problem).toBeNull();
     expect(sentLooking(failing.state())?.uri).toBe("file:///w/a.py");
   });
+});
+
+test("what the user has taken out stays out when the panel is made anew, also before the editor is there", async () => {
+  const made = panel();
+  await look(made, "a.py");
+  made.panel.dispatch({ kind: "lookingRemoved" });
+  const again = rig(reduce(initial(kept(made.state())), { kind: "server", server: SERVER }));
+  again.answers[METHOD] = () => ({ path: "a.py" });
+  again.receive({ kind: "looking", looking: null });
+  await look(again, "a.py");
+  expect(sentLooking(again.state())).toBeNull();
+  await look(again, "b.py");
+  expect(sentLooking(again.state())?.uri).toBe("file:///w/b.py");
 });

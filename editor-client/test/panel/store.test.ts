@@ -174,16 +174,44 @@ describe("events", () => {
     ]);
   });
 
+  const steer = (state: string): object => ({ kind: "steer", text: "one", id: "s1", state });
+  const steered = { kind: "steered", id: "s1" } as const;
+  const back = events("c", "t1", 2, steer("waiting"), steer("returned"), ended("c", "t1"));
+
   it("of a returned steer bring its text back to the composer, once", () => {
-    const waiting = reduce(
-      begin,
-      heard(...events("c", "t1", 2, { kind: "steer", text: "one", id: "s1", state: "waiting" })),
-    );
-    const draft = reduce(waiting, { kind: "composer", composer: { text: "more" } });
-    const back = events("c", "t1", 3, { kind: "steer", text: "one", id: "s1", state: "returned" }, ended("c", "t1"));
-    const after = run(draft, heard(...back), heard(...back));
+    const draft = { kind: "composer", composer: { text: "more" } } as const;
+    const after = run(begin, heard(back[0]!), steered, draft, heard(...back.slice(1)), heard(...back));
     expect(after.composer.text).toBe("one\n\nmore");
     expect(turns(after)[0]!.items).toMatchObject([{ text: "one", state: "returned" }]);
+    const whole = record("c", [...events("c", "t1", 1, started("Go")), ...back]);
+    const anew = run(initial(kept(after)), { kind: "opening", chatId: "c" });
+    expect(run(anew, { kind: "record", how: "replace", record: whole }).composer.text).toBe("one\n\nmore");
+  });
+
+  it("of a steer that is returned at once bring it back, whether the answer or the events come first", () => {
+    expect(run(begin, heard(...back), steered).composer.text).toBe("one");
+    expect(run(begin, steered, heard(...back)).composer.text).toBe("one");
+  });
+
+  it("of a steer that is returned while the panel is away bring it back when it is made anew", () => {
+    const waiting = run(begin, heard(back[0]!), steered);
+    const whole = record("c", [...events("c", "t1", 1, started("Go")), ...back]);
+    const anew = run(initial(kept(waiting)), { kind: "opening", chatId: "c" });
+    const after = run(anew, { kind: "record", how: "replace", record: whole });
+    expect(after.composer.text).toBe("one");
+    expect(kept(after).steers).toBeUndefined();
+  });
+
+  it("of a steer that came from another window bring nothing to this composer", () => {
+    expect(run(begin, heard(back[0]!), heard(...back.slice(1))).composer.text).toBe("");
+  });
+
+  it("of older turns leave none waiting whose next turn was read before", () => {
+    const older = events("c", "t1", 1, started("Go"), steer("waiting"), ended("c", "t1"));
+    const newer = events("c", "t2", 4, { ...started("one"), steers: ["s1"] }, ended("c", "t2"));
+    const paged = showing(record("c", newer, { earlier: true }));
+    const all = reduce(paged, { kind: "record", how: "earlier", record: record("c", older) });
+    expect(turns(all).map(({ items }) => items)).toEqual([[], []]);
   });
 
   it("between turns stand between them, and a compaction is one line from its beginning to its end", () => {

@@ -18,13 +18,15 @@ export function PermissionsPage({ state }: { state: State }) {
   useEffect(() => title.current?.focus(), []);
 
   useEffect(() => {
-    if (ready) void actions.listGrants().then(setGrants);
-  }, [ready, state.server.session, actions]);
+    if (ready) void actions.listGrants().then((found) => setGrants((before) => found ?? before));
+    // An answer to a question may have added one.
+  }, [ready, state.server.session, state.approvals, actions]);
 
   const revoke = async ({ id }: Grant): Promise<void> => {
     setTaking((ids) => new Set(ids).add(id));
     await actions.revokeGrant(id);
-    setGrants(await actions.listGrants());
+    const left = await actions.listGrants();
+    if (left !== null) setGrants(left);
     setTaking((ids) => new Set([...ids].filter((one) => one !== id)));
     title.current?.focus();
   };
