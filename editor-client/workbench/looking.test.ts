@@ -38,7 +38,20 @@ test("five selected lines go along with a question, a removed chip sends nothing
   await window.openFile(".env");
   await window.showPanel();
   await eventually("the chip says why", async () => (await chip.textContent()) === ".envnot sent: hidden or ignored");
+  await window.page.setViewportSize({ width: 440, height: 700 });
+  const parts = chip.locator(".looking-file, .looking-note, button");
+  await eventually("a narrow panel shows the name, the reason and the button whole", () =>
+    parts.evaluateAll(
+      (all) =>
+        all.length === 3 &&
+        all.every((one) => {
+          const [inner, outer] = [one.getBoundingClientRect(), one.closest(".looking")?.getBoundingClientRect()];
+          return outer !== undefined && inner.width > 10 && inner.left >= outer.left && inner.right <= outer.right;
+        }),
+    ),
+  );
   await window.shot("looking-hidden");
+  await window.page.setViewportSize({ width: 1280, height: 860 });
   await window.newChat();
   await window.ask("And this?");
   expect(await asked()).not.toContain("active-editor");

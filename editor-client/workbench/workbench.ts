@@ -16,6 +16,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 export interface WorkbenchOptions {
   /** No key and no address of a model. */
   withoutKey?: boolean;
+  /** The editor asks whom it trusts: every folder is opened in its restricted mode. */
+  restricted?: boolean;
   /** Settings of the user, over those that all tests have. */
   settings?: Record<string, unknown>;
   /** Variables of the editor's environment. */
@@ -60,7 +62,8 @@ export class Workbench {
     };
     const port = await freePort();
     const where = ["--user-data-dir", join(folder, "user"), "--extensions-dir", inject("extensions")];
-    const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+    const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check"];
+    if (options.restricted !== true) quiet.push("--disable-workspace-trust");
     const few = ["--vscode-option", `builtin-extensions-dir=${inject("builtin")}`];
     const address = ["--bind-addr", `127.0.0.1:${port}`, "--config", join(folder, "none.yaml")];
     const brief = ["--ignore-last-opened", "--reconnection-grace-time", "5", "--disable-getting-started-override"];

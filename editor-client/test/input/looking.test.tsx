@@ -49,6 +49,17 @@ describe("what the user looks at", () => {
     expect(chip(), "it is there for the next message").not.toBeNull();
   });
 
+  test.each([
+    ["src/deep/a.py:12-16", ["src/deep/", "a.py", ":12-16"]],
+    ["C:x/b.py", ["C:x/", "b.py"]],
+    ["Untitled-1:3", ["Untitled-1", ":3"]],
+    [".env", [".env"]],
+  ])("%s is shown in parts, of which a narrow panel cuts the folder first and the lines never", (label, parts) => {
+    open({ looking: state({ at: { ...LOOKING, label } }) });
+    const shown = chip()!.querySelectorAll(".looking-folder, .looking-file, .looking-lines");
+    expect([...shown].map(({ textContent }) => textContent)).toEqual(parts);
+  });
+
   test("goes along with a second message of the chat as it is then", () => {
     const panel = open({ chat: shownChat("c1", { entries: [turnOf("t1", "One")] }), looking: state({ at: CURSOR }) });
     const editor = { ...FILE, selection: null };

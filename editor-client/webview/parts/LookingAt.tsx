@@ -12,6 +12,7 @@ export function LookingAt({ state }: { state: State }) {
   const at = shownLooking(state);
   if (at === null) return null;
   const unsent = unsentOf(state);
+  const [folder, file, lines] = partsOf(at.label);
 
   const remove = (): void => {
     focusComposer();
@@ -22,8 +23,16 @@ export function LookingAt({ state }: { state: State }) {
     <div class="attachments" role="group" aria-label="What you look at">
       <div class="attachment looking" data-unsent={unsent !== null} title={titleOf(state)}>
         <Icon name="file" />
-        <span class="attachment-label">
-          <Visible text={at.label} />
+        <span class="looking-label">
+          {folder !== "" && (
+            <span class="looking-folder">
+              <Visible text={folder} />
+            </span>
+          )}
+          <span class="looking-file">
+            <Visible text={file} />
+          </span>
+          {lines !== "" && <span class="looking-lines">{lines}</span>}
         </span>
         {unsent !== null && <span class="looking-note">not sent: {unsent}</span>}
         <button
@@ -38,6 +47,14 @@ export function LookingAt({ state }: { state: State }) {
       </div>
     </div>
   );
+}
+
+/** The folder, which a narrow panel cuts first, the file, and the lines, which are never cut. */
+function partsOf(label: string): [folder: string, file: string, lines: string] {
+  const lines = /:\d+(?:-\d+)?$/u.exec(label)?.[0] ?? "";
+  const path = label.slice(0, label.length - lines.length);
+  const at = path.lastIndexOf("/") + 1;
+  return [path.slice(0, at), path.slice(at), lines];
 }
 
 /** All that the model is told of it, in words. */
