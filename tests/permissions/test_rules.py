@@ -175,3 +175,36 @@ def test_an_escaped_name_is_matched_whatever_it_holds(path: str):
     rule = parse(f"Edit(/{escape_path(path)})")
     assert rule.covers_path(path)
     assert not rule.covers_path("ab")
+
+
+def test_a_deny_rule_holds_in_a_folder_inside_another():
+    folders = {"/w": "w", "/w/sub": "Backend", "/w/sub/deep": "deep"}
+    assert parse("Read(/w/sub/secrets/**)", TOOLS, folders).forbids_path("Backend/secrets/x")
+    inner = parse("Read(sub/secrets/**)", TOOLS, folders)
+    assert inner.forbids_path("Backend/secrets/x")
+    assert not inner.forbids_path("Backend/other/secrets/x")
+    assert parse("Read(w/sub/**)", TOOLS, folders).forbids_path("Backend/x")
+    assert parse("Read(sub/deep/x)", TOOLS, folders).forbids_path("deep/x")
+    assert parse("Edit(/w/sub/src/**)", TOOLS, folders).covers_path("Backend/src/x")
+
+
+@pytest.mark.parametrize("rule", ["Read(/)", "Read({/,x})", "Read(/**)"])
+def test_a_deny_rule_about_the_root_covers_every_file(rule: str):
+    assert parse(rule, TOOLS).forbids_path("a/b")
+    assert parse(rule, TOOLS).forbids_path("a")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "untitled:/w/secrets/new.txt",
+        "untitled:secrets/new.txt",
+        "fugitive:///w/.git//0/secrets/key",
+        "git:/w/secrets/key?%7B%22ref%22%3A%22HEAD%22%7D",
+        "untitled:/w/s%65crets/a",
+    ],
+)
+def test_a_deny_rule_covers_a_document_that_is_no_file(shown: str):
+    assert parse("Read(secrets/**)", TOOLS).forbids_path(shown)
+    assert not parse("Read(other/**)", TOOLS).forbids_path(shown)
+    assert not parse("Edit(secrets/**)", TOOLS).covers_path(shown)

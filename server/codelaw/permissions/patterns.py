@@ -91,6 +91,8 @@ def _alternatives(pattern: str) -> list[str]:
 
 def _placed(pattern: str, judged: str) -> str:
     """The pattern over whole paths; where `judged` holds no slash it matches in every folder."""
+    if pattern == "/":
+        return "**"
     below = f"{pattern}**" if pattern.endswith("/") else pattern
     return f"**/{below}" if "/" not in judged else below.removeprefix("/")
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
 
 from codelaw.domain.permissions import PathUse
 from codelaw.permissions.patterns import PatternError, allowing, denying
@@ -25,6 +26,10 @@ MAX_RULE = 4096
 MAX_RULES = 500
 """Of one list; reading a rule costs time (S-6)."""
 
+MAX_ADDRESS = 64
+"""Folders of a document's address that are looked at; from each on it may be meant (S-6)."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _RULE = re.compile(r"([A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
 _BLANKET = frozenset({"", "*", ":*", "**"})
 
@@ -40,8 +45,9 @@ class Rule:
     """None for a blanket rule; a command or a path pattern otherwise."""
     prefix: tuple[str, ...] | None = None
     """The words of a `Bash(…:*)` rule."""
-    folders: frozenset[str] = frozenset()
-    """Names of the workspace's folders where there are several, with which shown paths begin."""
+    folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]], hash=False)
+    """Names of the workspace's folders where there are several, with which shown paths begin; for each, the paths by
+    which folders around it know it."""
 
     @property
     def blanket(self) -> bool:
@@ -64,14 +70,16 @@ class Rule:
         """Whether a deny rule covers `path`, as shown: in doubt it does.
 
         Folders above it count too, and other spellings of the case; where the workspace has several folders, the path
-        inside its own folder as well.
+        inside its own folder as well, and inside those around it.
         """
         if self.specifier is None:
             return False
         matches = denying(self.specifier)
         normal = posixpath.normpath(path)
         first, _, rest = normal.partition("/")
-        spellings = [normal, rest] if first in self.folders else [normal]
+        spellings = [normal, *_inside_an_address(path)]
+        if first in self.folders:
+            spellings += [rest, *(posixpath.join(known, rest) for known in self.folders[first])]
         for spelling in spellings:
             while spelling not in ("", ".", "/"):
                 if matches(spelling):
@@ -167,7 +175,8 @@ def _command_rule(text: str, tool: str, specifier: str) -> Rule:
 def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str]) -> Rule:
     several = len(folders) > 1
     pattern = specifier
-    for root, name in folders.items():
+    # The innermost first: by its name its files are shown.
+    for root, name in sorted(folders.items(), key=lambda folder: -len(folder[0])):
         if pattern.startswith(f"{root.rstrip('/')}/"):
             inside = pattern[len(root.rstrip("/")) :]
             pattern = f"/{escape_path(name)}{inside}" if several else inside
@@ -178,7 +187,28 @@ def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str])
     except PatternError as error:
         raise RuleError(str(error)) from error
     rule = Rule(text, tool, pattern)
-    return replace(rule, folders=frozenset(folders.values())) if several else rule
+    return replace(rule, folders={name: _around(root, folders) for root, name in folders.items()}) if several else rule
+
+
+def _around(root: str, folders: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of a folder that lies in others, as seen from each and as shown in it."""
+    found: list[str] = []
+    for outer, name in folders.items():
+        above = f"{outer.rstrip('/')}/"
+        if root != outer and root.startswith(above):
+            inside = root[len(above) :]
+            found += [inside, f"{name}/{inside}"]
+    return tuple(found)
+
+
+def _inside_an_address(shown: str) -> list[str]:
+    """What a document that is no file may be about, `untitled:/w/secrets/a`: its path from each of its folders on."""
+    address = _ADDRESS.match(shown)
+    if address is None:
+        return []
+    parts = unquote(re.split(r"[?#]", shown[address.end() :], maxsplit=1)[0]).split("/")
+    parts = [part for part in parts if part not in ("", ".", "..")][-MAX_ADDRESS:]
+    return ["/".join(parts[at:]) for at in range(len(parts))]
 
 
 def _escapes(path: str) -> bool:
