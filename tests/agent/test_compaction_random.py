@@ -13,6 +13,7 @@ from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
 from tests.agent.talking import HONEST
 from tests.agent.test_broken_store import agree
+from tests.agent.test_control import until
 from tests.loopback.server import LoopbackVendor
 from tests.scenarios.soaking import Moody, Player, check_request, where, workspace
 

@@ -88,3 +88,20 @@ async def test_a_rule_that_matches_nothing_is_told(bench: Bench):
     told = [notice.message for notice in await bench.session.rule_notices()]
     assert [rule for rule in wrong if any(repr(rule) in message for message in told)] == wrong
     assert len(told) == len(wrong)
+
+
+async def test_a_law_that_is_a_link_to_a_denied_file_is_left_out(guarded: Bench):
+    law = guarded.root / "CODE_LAW.md"
+    law.symlink_to(guarded.root / "secrets/plan.txt")
+    guarded.vendor.reset([guarded.finish("ok")])
+    await guarded.turn("go")
+    assert "CANARYTEXT" not in whole(guarded.sent())
+    assert any("denies reading it" in message for _, message in notices(guarded))
+    assert "CANARYTEXT" not in (await guarded.session.law()).text
+    # What the rules say of the law itself is about the tools: it is the user's word to the model.
+    law.unlink()
+    law.write_text("LAWTEXT\n")
+    await guarded.reopen(permissions={"deny": ["Read"]})
+    guarded.vendor.reset([guarded.finish("ok")])
+    await guarded.turn("go")
+    assert "LAWTEXT" in whole(guarded.sent())

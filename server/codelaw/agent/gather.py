@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
 
 
+Readable = Callable[[str], bool]
+"""Whether a path, as it is shown, may be read by the rules."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """The user's message, made ready to be sent and stored."""
@@ -122,11 +126,11 @@ async def added(
     return said if looking is None else replace(said, looking=(looking,))
 
 
-async def find_law(workspace: Workspace) -> Law:
-    """The law of every workspace folder as it is now, open buffers first (L-4)."""
+async def find_law(workspace: Workspace, readable: Readable) -> Law:
+    """The law of every workspace folder as it is now, open buffers first (L-4); `readable` as for `folder_laws`."""
     documents: list[LawText] = []
     notices: list[Notice] = []
-    for found in await folder_laws(workspace):
+    for found in await folder_laws(workspace, readable):
         if found.place is None or found.text is None:
             message = f"The law of {found.folder.name} is left out: {found.problem}"
             notices.append(Notice("warning", "law_unreadable", message))
@@ -136,8 +140,12 @@ async def find_law(workspace: Workspace) -> Law:
     return Law(tuple(documents), laws.assemble(documents), tuple(notices))
 
 
-async def folder_laws(workspace: Workspace) -> list[FolderLaw]:
-    """What there is of a law in each workspace folder, readable or not."""
+async def folder_laws(workspace: Workspace, readable: Readable) -> list[FolderLaw]:
+    """What there is of a law in each workspace folder, readable or not.
+
+    `readable` says of a path, as shown, whether the rules let the model read it: a law that is a link to a file that
+    they deny would tell it (S-1).
+    """
     found: list[FolderLaw] = []
     for folder in workspace.folders:
         place: Located | None = None
@@ -150,6 +158,10 @@ async def folder_laws(workspace: Workspace) -> list[FolderLaw]:
             others = tuple(sorted(other for other in names if other != name and laws.choose([other])))
             prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
             place = await located(workspace, f"{prefix}{name}")
+            if place.path != folder.root / name and not readable(place.shown):
+                why = f"it is a link to {place.shown}, and a permission rule denies reading it."
+                found.append(FolderLaw(folder, name, None, None, why, others))
+                continue
             found.append(FolderLaw(folder, name, place, await workspace.read(place), "", others))
         except ToolFailure as failure:
             why = f"{laws.NAME} is a folder." if failure.code == "IS_DIRECTORY" else failure.message

@@ -85,7 +85,7 @@ class ContextRequests(Core):
 
     async def law(self) -> LawReport:
         """The law as it is now (L-4)."""
-        return await inspection.law_report(self._workspace)
+        return await inspection.law_report(self._workspace, readable(self._settings.value, self._workspace.folders))
 
     async def looked_at(self, uri: str) -> Looked:
         """Whether the model is told that the user looks at a document (L-3)."""

@@ -22,6 +22,7 @@ from codelaw.tools.todos import recap
 if TYPE_CHECKING:
     from codelaw.agent.beside import Beside
     from codelaw.agent.chat import AgentChat
+    from codelaw.agent.gather import Readable
     from codelaw.agent.ground import Ground
     from codelaw.app.turns import Plan
     from codelaw.ports.workspace import Workspace
@@ -70,9 +71,9 @@ async def inspect(
     return replace(made, model=plan.model_name)
 
 
-async def law_report(workspace: Workspace) -> LawReport:
+async def law_report(workspace: Workspace, readable: Readable) -> LawReport:
     """Every folder's law and L2 as it is sent (L-4)."""
-    law = await find_law(workspace)
+    law = await find_law(workspace, readable)
     documents = tuple(
         LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source)
         for entry in law.documents

@@ -182,7 +182,7 @@ class TurnMaker:
         looking = await editor_fragment(self._workspace, editor, allowed, attachments)
         facts = Facts(today, self._operating_system, "bash")
         asked = await question(text, visible(self._workspace, settings), facts, attachments, looking)
-        law, beside = await find_law(self._workspace), tuple[Fragment, ...]()
+        law, beside = await find_law(self._workspace, allowed), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
         law_tokens = estimate(law.text)
@@ -237,7 +237,7 @@ class TurnMaker:
             nonlocal shown
             if plan.restricted:
                 return ""
-            shown = await find_law(self._workspace)
+            shown = await find_law(self._workspace, readable(settings, self._workspace.folders))
             return shown.text
 
         return Ground(
