@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import stat
 import sys
@@ -12,6 +13,9 @@ MOST_BYTES = 4_000_000
 PATIENCE_SECONDS = 2.0
 """After this time without a byte the person learns what is waited for."""
 _MARK = "stdin"
+_NOTHING = "[\\s\xad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{0,8}"
+"""What may stand between the letters of a tag, and not be seen."""
+_OWN = re.compile(f"<(?={_NOTHING}/?{_NOTHING}{_NOTHING.join(_MARK)})", re.IGNORECASE)
 _INSTEAD = "Put it into a file of the workspace and mention that with @."
 
 
@@ -36,7 +40,12 @@ def message(words: list[str]) -> str | None:
         if words and not (asked and not text):
             return text
         raise Unusable("There is no message: no TEXT is given, and standard input is empty.")
-    return f"{text}\n\n<{_MARK}>\n{piped.rstrip(chr(10))}\n</{_MARK}>" if text.strip() else piped
+    return f"{text}\n\n<{_MARK}>\n{_within(piped).rstrip(chr(10))}\n</{_MARK}>" if text.strip() else piped
+
+
+def _within(piped: str) -> str:
+    """The text, unable to end the block that it stands in, or to begin another (R-5)."""
+    return _OWN.sub("&lt;", piped)
 
 
 def _read(*, wanted: bool) -> str:
