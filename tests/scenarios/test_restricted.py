@@ -93,6 +93,22 @@ async def test_nothing_is_written_run_or_configured(start: Start, vendor: Loopba
         assert "ATEXT" in last(vendor)
 
 
+async def test_what_the_folder_denies_is_denied_all_the_same(start: Start, vendor: LoopbackVendor, root: Path):
+    settings = '[model]\nname = "claude-haiku-4-5"\n[permissions]\ndeny = ["Read(a.txt)"]\nallow = ["Bash"]\n'
+    (root / ".codelaw/config.toml").write_text(settings)
+    vendor.script = [VendorReply(text=act("Read", '{"path": "a.txt"}')), VendorReply(text=finish("ok"))]
+    async with start(untrusted(), {"permissions": {"deny": ["Read(b.txt)"]}}) as client:
+        await ask(client)
+        assert "ATEXT" not in last(vendor)
+        assert "Read(a.txt)" in last(vendor)
+        found = (await client.request("codelaw/settings/read", {}))["settings"]
+        assert found["permissions.deny"]["value"] == ["Read(b.txt)", "Read(a.txt)"]
+        assert found["permissions.allow"]["origin"] == "default"
+        assert found["model.name"]["value"] != "claude-haiku-4-5"
+        assert (await client.request("codelaw/workspace/settings", {}))["files"] == []
+        assert client.params("window/showMessageRequest") == []
+
+
 async def test_a_turn_under_way_goes_on_restricted_and_the_next_is_free(
     start: Start, vendor: LoopbackVendor, root: Path
 ):

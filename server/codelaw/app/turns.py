@@ -41,8 +41,8 @@ DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Nativ
 RESTRICTED = Notice(
     "warning",
     "restricted_mode",
-    "The editor does not trust this folder: nothing is written, run or started, its settings are not read, and its "
-    "CODE_LAW.md is data and no law.",
+    "The editor does not trust this folder: nothing is written, run or started, of its settings only the deny rules "
+    "count, and its CODE_LAW.md is data and no law.",
 )
 LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""

@@ -61,8 +61,7 @@ class Configuration:
             self._pulled = cast("Mapping[str, Any]", section)
 
     async def load(self, folders: Sequence[Folder], *, trusted: bool = True) -> EffectiveSettings:
-        """Read every layer; where the editor does not trust the folder, not the workspace's files (S-7)."""
-        own = folders if trusted else ()
+        """Read every layer; of a folder that the editor does not trust, only what it denies (S-7)."""
         environ = process_environment()
         client = _over(self._options, self._pulled)
 
@@ -71,10 +70,11 @@ class Configuration:
             return load_settings(
                 environ=environ,
                 user_file=user_file(environ),
-                workspace_files=[folder.root / WORKSPACE_FILE for folder in own],
+                workspace_files=[folder.root / WORKSPACE_FILE for folder in folders],
                 trusted={folder / WORKSPACE_FILE: digest for folder, digest in known.items()},
                 client=client,
                 cli=self._overrides,
+                restricted=not trusted,
             )
 
         return await asyncio.to_thread(read)

@@ -64,12 +64,14 @@ def load_settings(
     trusted: Mapping[Path, str] | None = None,
     client: Mapping[str, Any] | None = None,
     cli: Mapping[str, Any] | None = None,
+    restricted: bool = False,
 ) -> EffectiveSettings:
     """Read every layer; the later wins, and nothing raises: what is wrong becomes a notice and the value below stays.
 
     `client` and `cli` are nested like the table, without a prefix. Of several workspace files the first one that sets
-    a key wins; those whose digest is the one in `trusted` count in full, the others only tighten (S-3). Touches the
-    disk.
+    a key wins; those whose digest is the one in `trusted` count in full, the others only tighten (S-3). With
+    `restricted`, in a folder that the editor does not trust, nothing of them counts but what they deny (S-7). Touches
+    the disk.
     """
     merged: dict[KeyPath, Any] = {}
     won: dict[KeyPath, Layer] = {}
@@ -89,6 +91,9 @@ def load_settings(
     files: list[WorkspaceFile] = []
     for file in reversed(workspace_files):
         layer = sources.from_file("workspace", file)
+        if restricted:
+            denied += layer.values.get(DENY, [])
+            continue
         narrow = restrict(layer, _with_defaults(merged))
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
         if layer.digest is not None:
