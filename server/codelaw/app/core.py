@@ -237,6 +237,8 @@ class Core:
         )
         around = replace(around, beside=(*plan.beside, *beside.fragments))
         notices = [*plan.notices, *unread, *beside.notices]
+        # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
+        agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
         leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
         if leaving is None:
             notices += moved(agent.chat, who)
