@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
 from codelaw.adapters.models.anthropic_stream import MalformedEvent, ReplyReader
-from codelaw.adapters.models.unreachable import cause_of, place_of
+from codelaw.adapters.models.unreachable import cause_of, passwords_of, place_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 VENDOR = "https://api.anthropic.com"
 
 _log = logging.getLogger(__name__)
+TOLD_OF_KEY = 12
+"""Characters of a key, from its start, that no message holds; an endpoint may quote it cut."""
 _SILENCE = 120.0
 _CONNECT = 30.0
 _TAIL = 0.25
@@ -38,6 +40,7 @@ class AnthropicModel:
     def __init__(self, api_key: str | None = None, base_url: str | None = None, *, silence: float = _SILENCE) -> None:
         self._key = (api_key or "").strip()
         self._base_url = base_url or VENDOR
+        self._secrets = [secret for secret in (self._key, *passwords_of(self._base_url)) if secret]
         self._silence = silence
         self._writer = BodyWriter()
         self._loading: asyncio.Task[AsyncAnthropic] | None = None
@@ -145,7 +148,11 @@ class AnthropicModel:
             raise _cut(reader, stream.response.headers.get("content-type", ""))
 
     def _without_key(self, message: str) -> str:
-        return message.replace(self._key, "[key]") if self._key else message
+        """The message without the key or the base URL's password, and without a large part of one from its start."""
+        for secret in self._secrets:
+            for end in range(len(secret), min(len(secret), TOLD_OF_KEY) - 1, -1):
+                message = message.replace(secret[:end], "[key]")
+        return message
 
 
 async def _offers(client: AsyncAnthropic, name: str) -> bool | None:

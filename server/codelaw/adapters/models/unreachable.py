@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 import socket
 import ssl
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+SHORTEST_PASSWORD = 4
+"""Characters of one that is looked for in messages."""
 _ERRORS = {
     errno.ECONNREFUSED: "nothing listens there; is the server running?",
     errno.EHOSTUNREACH: "there is no way to it; is the network up?",
@@ -27,6 +30,20 @@ def place_of(url: str) -> str:
         return "an address that cannot be read"
     host = f"[{host}]" if ":" in host else host
     return host if port is None else f"{host}:{port}"
+
+
+def passwords_of(url: str) -> tuple[str, ...]:
+    """The password in a URL as it is written, as it is meant, and as a request carries it; empty without one."""
+    try:
+        parts = urlsplit(url)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    except ValueError:
+        return ()
+    if not password:
+        return ()
+    carried = base64.b64encode(f"{user}:{password}".encode()).decode()
+    # A very short one stands in many words.
+    return (carried, password, parts.password or "") if len(password) >= SHORTEST_PASSWORD else (carried,)
 
 
 def cause_of(error: BaseException) -> str:
