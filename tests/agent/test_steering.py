@@ -326,3 +326,19 @@ async def test_nothing_seen_is_taken_away_but_by_a_retry_of_a_step_asked_again(b
     steps = [event.turn_id for event in bench.events if isinstance(event.event, RetryEvent)]
     assert steps == [running.turn_id]
     assert [event.event.steered for event in bench.events if isinstance(event.event, TurnStarted)] == [False, True]
+
+
+@pytest.mark.parametrize("answer", ["reject", "allow_once"])
+async def test_files_mentioned_at_an_approval_are_to_be_read_first(bench: Bench, answer: str):
+    """M-7: what is typed at a question is a message of the user as well."""
+    (bench.root / "notes.md").write_text("x")
+    bench.user.answer, bench.user.comment = answer, "look into @notes.md first"
+    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("ok"), bench.finish("again")])
+    await bench.turn("go")
+    sent = texts(bench.sent())
+    assert sent.count("You MUST read this file") == 1
+    assert sent.index("look into @notes.md") < sent.index("You MUST read this file")
+    bench.user.comment = "no @such.md"
+    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("ok")])
+    await bench.turn("more")
+    assert "You MUST" not in texts(bench.sent())

@@ -38,5 +38,20 @@ def test_only_what_is_offered_can_be_chosen():
     assert verdict("n: why", {"allow_once"}) is None
 
 
+@pytest.mark.parametrize("typed", ["a", "y", "yes", "ok"])
+def test_a_plain_yes_sends_a_chat(typed):
+    """Where the only yes is one for the chat, nothing else can be meant."""
+    assert verdict(typed, ("allow_chat", "reject", "stay")) == ("allow_chat", "")
+
+
+@pytest.mark.parametrize("typed", ["always", "once", "sure"])
+def test_other_words_do_not_send_a_chat(typed):
+    assert verdict(typed, ("allow_chat", "reject", "stay")) is None
+
+
+def test_a_plain_yes_is_never_a_standing_one_elsewhere():
+    assert verdict("yes", ("allow_chat", "allow_always", "reject")) is None
+
+
 def test_keys_are_no_words():
     assert without_keys("\x1b[A\x1b[3~use\tit\x07\x1b") == "use\tit"

@@ -196,8 +196,8 @@ class AgentChat:
         for notice in notices:
             opened.notice(notice)
         journal = partial(StoredJournal, self.house.store, self.house.workspace, self.chat.id, turn_id)
-        toolbox = around.ground.toolbox
-        executor = Executor(self.chat.id, turn_id, toolbox, self.environment(), self.gate, opened.emit, journal)
+        tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
+        executor = Executor(self.chat.id, turn_id, *tools)
 
         def made(settled: Surroundings) -> Turn:
             self.rolling.ground = ground = settled.ground

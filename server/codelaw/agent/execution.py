@@ -58,6 +58,8 @@ class Executor:
     emit: Callable[[Event], None]
     journal: Callable[[str], Journal] | None = None
     """Makes the journal of a call (E-2)."""
+    heed: Callable[[str], Awaitable[None]] | None = None
+    """Looks for mentions in what the user says at an approval (M-7)."""
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -163,6 +165,8 @@ class Executor:
             )
             decision, comment = verdict.decision, verdict.comment
             decisions.append(decision)
+            if comment and self.heed is not None:
+                await self.heed(comment)
         if decision.action != "allow":
             by = "The user refused this call." if decision.source == "user" else f"Refused by the rule {decision.rule}."
             return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)

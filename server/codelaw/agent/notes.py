@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.context.mentions import reminder
 from codelaw.context.observations import one_name
 from codelaw.domain.events import ChatEvent, SteerEvent, TurnStarted
 from codelaw.domain.messages import Fragment, Note
@@ -81,6 +82,11 @@ class Notes:
         if paths:
             named, more = [one_name(path) for path in paths[:CHANGED_NAMED]], max(0, len(paths) - CHANGED_NAMED)
             self._reminders.append(render("changed", paths=named, more=more))
+
+    async def comment(self, text: str) -> None:
+        """Queue a reminder of what the user's words at an approval mention; they stand in the call's result (M-7)."""
+        if block := reminder((await self.word(text, None)).mentions):
+            self._reminders.append(block)
 
     async def tell(self, opened: OpenTurn, add: Add) -> None:
         """Hand everything on; what `add` has not put into the turn when it fails is kept for the next time."""

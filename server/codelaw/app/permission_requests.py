@@ -39,5 +39,5 @@ class PermissionRequests(Core):
                     return
         if not await (await self._chats.store()).revoke_grant(grant_id):
             message = f"There is no standing permission {grant_id}."
-            raise Refusal("grant_not_found", message, "List them with codelaw/permission/list.")
+            raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
         self._always[:] = [grant for grant in self._always if grant.id != grant_id]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen, one_line
-from codelaw.cli.verdicts import KEYS, STAY, verdict, without_keys
+from codelaw.cli.verdicts import KEYS, STAY, single_yes, verdict, without_keys
 
 Json = dict[str, Any]
 
@@ -102,7 +102,8 @@ class Asking:
         offered = {kind: option for kind in KEYS if (option := _option(request, kind))}
         for kind, option in offered.items():
             screen.line(f"  {KEYS[kind]}  {one_line(option['title'], SHOWN_TITLE)}")
-        screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
+        if not single_yes(offered):
+            screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
         while True:
             _drop_typed_ahead()
             screen.stream("? ", aside=True, style=BOLD)
@@ -154,8 +155,10 @@ async def _readable() -> None:
 
 
 def _choices(offered: dict[str, Json]) -> str:
-    words = [{"allow_once": "y (yes)", "reject": "n (no)"}.get(kind, KEYS[kind]) for kind in offered]
-    return f"{', '.join(words)}, or n: and what to do instead"
+    names = {"allow_once": "y (yes)", "reject": "n (no)"}
+    if single_yes(offered):
+        return ", ".join((names | {"allow_chat": "a (yes)"}).get(kind, KEYS[kind]) for kind in offered)
+    return f"{', '.join(names.get(kind, KEYS[kind]) for kind in offered)}, or n: and what to do instead"
 
 
 def _question(request: Json) -> str:

@@ -18,6 +18,7 @@ _WORDS = {
 KEYS = {kind: words[0] for kind, words in _WORDS.items()}
 """The key of each kind of option, as it is offered."""
 _KINDS = {word: kind for kind, words in _WORDS.items() for word in words}
+_YES = ("y", "yes", "ok", "okay")
 _SEQUENCE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 """What an arrow, a function key or a mark of a paste sends."""
 _REASON = re.compile(r"(?:no?|reject|deny)\s*[:,\uff1a\uff0c]\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -29,6 +30,11 @@ def without_keys(typed: str) -> str:
     return "".join(character for character in text if character == "\t" or character.isprintable()).strip()
 
 
+def single_yes(offered: Container[str]) -> bool:
+    """Whether the one yes there is counts for the whole chat, as where a chat may be sent to a vendor (P-4)."""
+    return STAY in offered and "allow_chat" in offered and "allow_once" not in offered
+
+
 def verdict(typed: str, offered: Container[str]) -> tuple[str, str] | None:
     """The kind of the chosen option and a comment; None: it is no choice, and has to be asked again.
 
@@ -36,6 +42,8 @@ def verdict(typed: str, offered: Container[str]) -> tuple[str, str] | None:
     """
     text = without_keys(typed)
     word = unicodedata.normalize("NFKC", text).casefold().rstrip(".!")
+    if word in _YES and single_yes(offered):
+        return "allow_chat", ""
     if (kind := _KINDS.get(word)) is not None:
         return (kind, "") if kind in offered else None
     if "reject" in offered and (reason := _REASON.fullmatch(text)) is not None:
