@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,3 +60,26 @@ def test_the_code_map_is_true() -> None:
     named = {span for span in re.findall(r"`([a-z]+(?:/[a-z_]+)+)`", text) if span.split("/")[0] in rooms}
     assert named
     assert {name for name in named if not ((server / name).is_dir() or (server / f"{name}.py").is_file())} == set()
+
+
+def wire_words() -> set[str]:
+    """Methods, commands, requests, notifications, refusals, and the codes of notices as the code spells them."""
+    schema: dict[str, Any] = json.loads(
+        subprocess.run([sys.executable, "-m", "codelaw", "schema"], capture_output=True, text=True, check=True).stdout
+    )
+    words = {
+        word
+        for group in ("methods", "commands", "notifications", "clientNotifications", "requests", "refusals")
+        for word in schema[group]
+    }
+    words |= set(schema["$defs"]["StrategyOptions"]["properties"])
+    for path in (ROOT / "server" / "codelaw").rglob("*.py"):
+        words |= set(re.findall(r'Notice\(\s*"[a-z]+",\s*"([a-z_]+)"', path.read_text("utf-8")))
+    return words
+
+
+def test_the_protocol_names_every_word_of_the_wire() -> None:
+    said = set(re.findall(r"[A-Za-z0-9_./]+", (ROOT / "docs/protocol.md").read_text("utf-8")))
+    words = wire_words()
+    assert len(words) > 100
+    assert words - said == set()
