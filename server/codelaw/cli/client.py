@@ -25,6 +25,7 @@ LOG_LINES = 15
 _UNINTERESTING = {"client/registerCapability", "client/unregisterCapability", "window/workDoneProgress/create"}
 
 Json = dict[str, Any]
+_SEE_LOG = "Run it again with --verbose to see that log."
 
 
 class RemoteError(Exception):
@@ -41,7 +42,8 @@ class RemoteError(Exception):
         """For a person: the message, fields that are wrong, the hint."""
         fields = [f"{item.get('path')}: {item.get('message')}" for item in self.data.get("errors", [])]
         fields = [field for field in fields if field not in self.message]
-        return "\n".join(part for part in (self.message, *fields, self.data.get("hint")) if part)
+        hint = self.data.get("hint") or (_SEE_LOG if self.code == INTERNAL_ERROR else None)
+        return "\n".join(part for part in (self.message, *fields, hint) if part)
 
 
 class ServerDiedError(Exception):
