@@ -50,7 +50,7 @@ class Leaving:
             ApprovalOption("cancel", "Do not send", "reject"),
             ApprovalOption("stay", "Stay offline", "reject"),
         )
-        title = f"Send this chat to {self.model} at {self.host}? It has not left this machine."
+        title = f"Send this chat to {self.model} at {self.host}? Until now no model elsewhere has seen it."
         question = ApprovalQuestion(opened.chat_id, opened.id, f"send_{opened.id}", TOOL, title, "send", options)
         match (await self.approver.ask(question)).option_id:
             case "send" | "stay" as chosen:
