@@ -28,6 +28,7 @@ function begin(editor: Editor, root: Element): void {
   let shown: State | null = null;
   let drawing = false;
   let keeping = false;
+  let steers: State["composer"]["steers"];
 
   const soon = (run: () => void): void => {
     let done = false;
@@ -67,7 +68,12 @@ function begin(editor: Editor, root: Element): void {
       drawing = true;
       queueMicrotask(draw);
     }
-    if (!keeping) {
+    // Nobody else knows where they are to come back to.
+    const { composer } = link.panel.state();
+    if (composer.steers !== steers) {
+      steers = composer.steers;
+      keep();
+    } else if (!keeping) {
       keeping = true;
       setTimeout(keep, KEEP_MS);
     }
