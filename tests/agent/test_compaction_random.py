@@ -156,6 +156,7 @@ async def test_a_busy_chat(seed: int, tmp_path: Path, home: Path):
         bench.session = await open_session(bench, SETTINGS)
         busy = Busy(bench, seed)
         await busy._turn()
+        await busy.holds()
         for _ in range(OPERATIONS):
             await busy.happen()
         await bench.session.close()
