@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from codelaw.context.mentions import reminder
 from codelaw.context.observations import one_name
-from codelaw.domain.events import ChatEvent, SteerEvent, TurnStarted
+from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
 from codelaw.domain.messages import Fragment, Note
 from codelaw.templates.render import render
 
@@ -130,16 +130,5 @@ class Notes:
 
 def left_waiting(events: Iterable[ChatEvent]) -> list[tuple[str, SteerEvent]]:
     """The steers that nobody will tell the model any more, each with its turn (R-9)."""
-    waiting: dict[str, tuple[str, SteerEvent]] = {}
-    for event in events:
-        match event.event:
-            case SteerEvent(id=steer_id, state="waiting") as steer:
-                waiting[steer_id] = event.turn_id, replace(steer, state="returned")
-            case SteerEvent(id=steer_id):
-                waiting.pop(steer_id, None)
-            case TurnStarted(steers=steers):
-                for steer_id in steers:
-                    waiting.pop(steer_id, None)
-            case _:
-                pass
-    return list(waiting.values())
+    waiting = still_waiting((event.turn_id, event.event) for event in events)
+    return [(turn_id, replace(steer, state="returned")) for turn_id, steer in waiting]

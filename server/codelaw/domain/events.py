@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from codelaw.domain.chats import Level, Todo, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 
+Where = TypeVar("Where")
 CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
 SteerState = Literal["waiting", "told", "withdrawn", "returned"]
 CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
@@ -170,3 +171,20 @@ class ChatEvent:
     seq: int
     at: float
     event: Event
+
+
+def still_waiting(told: Iterable[tuple[Where, Event]]) -> list[tuple[Where, SteerEvent]]:
+    """Of events in their order, each with where it stands: the steers that wait after the last of them (R-9)."""
+    waiting: dict[str, tuple[Where, SteerEvent]] = {}
+    for where, event in told:
+        match event:
+            case SteerEvent(id=steer_id, state="waiting"):
+                waiting[steer_id] = where, event
+            case SteerEvent(id=steer_id):
+                waiting.pop(steer_id, None)
+            case TurnStarted(steers=steers):
+                for steer_id in steers:
+                    waiting.pop(steer_id, None)
+            case _:
+                pass
+    return list(waiting.values())

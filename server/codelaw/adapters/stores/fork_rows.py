@@ -16,7 +16,7 @@ from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import Event, SteerEvent, TodoEvent, TurnEnded, TurnStarted
+from codelaw.domain.events import Event, TodoEvent, TurnEnded, still_waiting
 from codelaw.domain.messages import Metadata
 
 Kept = tuple[str, int]
@@ -113,21 +113,10 @@ def _events(session: Session, kept: Kept, fork_id: str) -> None:
 
 def _sent_there(session: Session, fork_id: str) -> None:
     """What still waits at the end of the last of the turns is sent, or returned, in the original (R-9)."""
-    waiting: dict[str, int] = {}
     told = [*_told(session, fork_id, "steer"), *_told(session, fork_id, "turn_started")]
-    for number, event in sorted(told, key=lambda one: one[0]):
-        match event:
-            case SteerEvent(id=steer_id, state="waiting"):
-                waiting[steer_id] = number
-            case SteerEvent(id=steer_id):
-                waiting.pop(steer_id, None)
-            case TurnStarted(steers=steers):
-                for steer_id in steers:
-                    waiting.pop(steer_id, None)
-            case _:
-                pass
+    waiting = still_waiting(sorted(told, key=lambda one: one[0]))
     session.execute_many(
-        "DELETE FROM events WHERE chat_id = ? AND seq = ?", [(fork_id, number) for number in waiting.values()]
+        "DELETE FROM events WHERE chat_id = ? AND seq = ?", [(fork_id, number) for number, _ in waiting]
     )
 
 
