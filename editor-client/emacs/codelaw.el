@@ -342,6 +342,8 @@ FAILED is called after a problem was told."
   "Make EDITS, whose columns are counted in ENCODING, one step for undo."
   (save-restriction
     (widen)
+    ;; Before the group is prepared: what lies between that and its end is one step.
+    (undo-boundary)
     (let* ((places (seq-map-indexed
                     (lambda (edit index)
                       (let ((range (plist-get edit :range)))
@@ -350,7 +352,6 @@ FAILED is called after a problem was told."
                               (replace-regexp-in-string "\r\n?" "\n" (plist-get edit :newText)))))
                     edits))
            (group (prepare-change-group)))
-      (undo-boundary)
       (activate-change-group group)
       (pcase-dolist (`(,begin ,_ ,end ,text)
                      (sort places (lambda (one other)

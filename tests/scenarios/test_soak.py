@@ -85,8 +85,22 @@ class Soak:
         response = await self.client.response("codelaw/chat/steer", {"chatId": started["chatId"], "text": text})
         if "result" in response:
             self.asked.steers.append(text)
+            await self._heard(started["chatId"], response["result"]["id"])
         else:
             assert response["error"]["data"]["code"] == "turn_not_found"
+
+    async def _heard(self, chat: str, steer: str) -> None:
+        """Wait until a steer has been told or returned, or the turn that it became has ended."""
+        async with asyncio.timeout(60):
+            while True:
+                record = await self.client.request("codelaw/chat/read", {"chatId": chat, "limit": 0})
+                told = [(event["turnId"], event["event"]) for event in record["events"]]
+                ended = {turn for turn, event in told if event["kind"] == "turn_ended"}
+                if any(event.get("id") == steer and event["state"] != "waiting" for _, event in told):
+                    return
+                if any(steer in event.get("steers", ()) and turn in ended for turn, event in told):
+                    return
+                await asyncio.sleep(0.05)
 
     async def _kill(self, number: int, mark: int) -> None:
         """The server dies at some moment of the turn; what it had accepted is found in the record."""

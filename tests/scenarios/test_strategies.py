@@ -92,7 +92,7 @@ def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: P
 
 
 async def test_a_strategy_and_its_numbers_are_previewed_without_a_change(start: Start, vendor: LoopbackVendor):
-    async with start() as client:
+    async with start(options={"context": {"summary": False}}) as client:
         chat = await talk(client, vendor, 6)
         before = await client.request("codelaw/chat/read", {"chatId": chat, "limit": 0})
         asked = {"chatId": chat, "text": "QUESTION6X"}

@@ -71,6 +71,8 @@ def test_every_field_of_a_chat_is_in_its_record():
         "turns": 1,
         "running": None,
         "generation": 3,
+        "chosen": False,
+        "places": [],
     }
     extra = {"format", "version", "results", "events"}
     assert set(told) - extra == {

@@ -62,11 +62,12 @@ class QuestionVectors:
         if known is not None:
             return known
         task = self._running.get(key)
-        if task is None:
-            if self._late:
+        if task is None or task.done():
+            if any(not running.done() for late, running in self._running.items() if late in self._late):
                 raise Late("the embedder still works on an earlier question")
             task = self._running[key] = asyncio.create_task(self._embedded(embedder, key))
-            task.add_done_callback(lambda _: self._ended(key))
+            self._late.discard(key)
+            task.add_done_callback(lambda done: self._ended(key, done))
         try:
             await asyncio.wait([task], timeout=max(0.0, seconds))
         finally:
@@ -107,9 +108,10 @@ class QuestionVectors:
             del self._known[next(iter(self._known))]
         return vector
 
-    def _ended(self, key: _Key) -> None:
-        self._running.pop(key, None)
-        self._late.discard(key)
+    def _ended(self, key: _Key, task: asyncio.Task[Vector]) -> None:
+        if self._running.get(key) is task:
+            del self._running[key]
+            self._late.discard(key)
 
     def _leave(self, key: _Key, task: asyncio.Task[Vector]) -> None:
         if key in self._late:
