@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from codelaw.adapters.workspace.sandbox import Sandbox
+from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import SteerEvent
 from codelaw.domain.permissions import ApprovalAnswer

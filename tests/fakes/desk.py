@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.adapters.workspace.processes import LocalProcesses
 from codelaw.adapters.workspace.search import find_rg
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure

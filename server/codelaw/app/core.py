@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.adapters.workspace.processes import LocalProcesses
-from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.agent.approval import Gate
 from codelaw.agent.beside import BesideGatherer, SpanLimits
 from codelaw.agent.chat import AgentChat

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from codelaw import __version__
 from codelaw.adapters.embedders.http import MODEL, OPENAI
 from codelaw.adapters.embedders.local import LocalEmbedder
+from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores import damage
-from codelaw.adapters.workspace.sandbox import Sandbox
 from codelaw.cli import endpoint
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError

@@ -11,9 +11,9 @@ import pytest
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.offline_request import read_turn
 from codelaw.adapters.models.offline_words import searches, stem, terms
+from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
-from codelaw.adapters.workspace.processes import LocalProcesses
 from codelaw.agent.dialects import grammar, scanning
 from codelaw.context.observations import one_line
 from codelaw.domain.files import Folder

@@ -1,1 +1,1 @@
-"""The workspace on disk, seen through the editor's open buffers, and commands run in it."""
+"""The workspace on disk, seen through the editor's open buffers."""

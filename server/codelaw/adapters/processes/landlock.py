@@ -1,4 +1,4 @@
-"""A fence as landlock rules, for machines without `bwrap` or namespaces (S-4).
+"""A sandbox profile as landlock rules, for machines without `bwrap` or namespaces (S-4).
 
 Rules only ever allow: to hide a place, everything beside it is allowed one by one. What must stay as it is within a
 writable folder cannot be said at all; `Keepsake` puts it back when the command has ended.
@@ -14,10 +14,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from codelaw.adapters.workspace import landlock_child as program
-from codelaw.adapters.workspace.fence import TEMPORARY, Access, Fence
-from codelaw.adapters.workspace.homes import KEPT
-from codelaw.adapters.workspace.scratch import Scratch
+from codelaw.adapters.processes import landlock_child as program
+from codelaw.adapters.processes.homes import KEPT
+from codelaw.adapters.processes.profile import TEMPORARY, Access, Profile
+from codelaw.adapters.processes.scratch import Scratch
 
 LEAST_ABI = 3
 """Before it, a file that can be read could be truncated."""
@@ -34,23 +34,23 @@ def abi() -> int:
     return max(0, libc.syscall(program.CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 
-def command(fence: Fence, scratch: Scratch, argv: Sequence[str]) -> tuple[list[str], Path]:
+def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[list[str], Path]:
     """What to start instead of `argv`, and the file with its orders, to be removed afterwards. Touches the disk.
 
     Raises:
         OSError: a folder cannot be listed.
     """
-    write, read = _rules(fence, scratch)
+    write, read = _rules(profile, scratch)
     orders = scratch.root() / f"orders-{os.urandom(8).hex()}"
-    told = {"write": write, "read": read, "network": fence.network, "cwd": str(fence.cwd), "command": list(argv)}
+    told = {"write": write, "read": read, "network": profile.network, "cwd": str(profile.cwd), "command": list(argv)}
     orders.write_text(json.dumps(told), "utf-8")
     return [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(orders)], orders
 
 
-def environment_inside(environment: Mapping[str, str], fence: Fence, scratch: Scratch) -> dict[str, str]:
+def environment_inside(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
     """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
     kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
-    private = {place.path: scratch.in_stead_of(place.path) for place in fence.places if place.access == "private"}
+    private = {place.path: scratch.in_stead_of(place.path) for place in profile.places if place.access == "private"}
     home = Path(os.path.realpath(environment.get("HOME", "/")))
     if home in private:
         kept["HOME"] = str(private[home])
@@ -65,9 +65,9 @@ def _link(name: Path, target: Path) -> None:
         name.symlink_to(target)
 
 
-def _rules(fence: Fence, scratch: Scratch) -> tuple[list[str], list[str]]:
+def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
     """What can be written, and what else can be read."""
-    drawn: dict[Path, Access] = {place.path: place.access for place in fence.places}
+    drawn: dict[Path, Access] = {place.path: place.access for place in profile.places}
     drawn |= {Path("/dev"): "hidden"}
     drawn |= {scratch.root(): "hidden", scratch.root() / "seen": "write"}
     allowed: dict[str, list[str]] = {"write": [], "read": []}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace.processes import Ends, LocalProcesses, child_environment
+from codelaw.adapters.processes.local import Ends, LocalProcesses, child_environment
 from codelaw.domain.errors import ToolFailure
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from codelaw.adapters.workspace.processes import LocalProcesses
-from codelaw.adapters.workspace.sandbox import Kind, Means, Sandbox
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
 
 SECRET = "SECRET" + "MARK"

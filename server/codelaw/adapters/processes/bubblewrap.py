@@ -1,4 +1,4 @@
-"""A fence as mounts in namespaces of its own, by `bwrap` (S-4)."""
+"""A sandbox profile as mounts in namespaces of its own, by `bwrap` (S-4)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from codelaw.adapters.workspace.fence import TEMPORARY, Fence
-from codelaw.adapters.workspace.scratch import Scratch
+from codelaw.adapters.processes.profile import TEMPORARY, Profile
+from codelaw.adapters.processes.scratch import Scratch
 
 KEPT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
 """Of root, which without them could not write a workspace that belongs to somebody else."""
@@ -34,12 +34,12 @@ def _within(path: str, folders: Sequence[Path]) -> bool:
     return any(real.is_relative_to(folder) for folder in folders)
 
 
-def command(program: str, fence: Fence, scratch: Scratch, argv: Sequence[str], *, users: bool) -> list[str]:
+def command(program: str, profile: Profile, scratch: Scratch, argv: Sequence[str], *, users: bool) -> list[str]:
     """What to start instead of `argv`; touches the disk. `users`: in a user namespace too, as all but root must."""
     out = [program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if users:
         out.append("--unshare-user")
-    if not fence.network:
+    if not profile.network:
         out.append("--unshare-net")
     out += ["--cap-drop", "ALL"]
     if not users and os.geteuid() == 0:
@@ -51,7 +51,7 @@ def command(program: str, fence: Fence, scratch: Scratch, argv: Sequence[str], *
         if Path("/proc", name).exists():
             out += ["--ro-bind", str(scratch.empty_file()), f"/proc/{name}"]
     hidden_folders: list[str] = []
-    for place in fence.places:
+    for place in profile.places:
         path = str(place.path)
         if place.access == "write":
             out += ["--bind", path, path]
@@ -64,15 +64,15 @@ def command(program: str, fence: Fence, scratch: Scratch, argv: Sequence[str], *
             hidden_folders.append(path)
         else:
             out += ["--ro-bind", str(scratch.empty_file()), path]
-    for path in fence.absent:
+    for path in profile.absent:
         out += ["--ro-bind", str(scratch.empty_folder()), str(path)]
-    for git in fence.common:
+    for git in profile.common:
         out += ["--ro-bind", str(git / "commondir"), str(git / "commondir")]
     for path in hidden_folders:
         # Not before everything that lies in them has its place.
         out += ["--remount-ro", path]
     # A new session is what the process is started in already; a second one would keep signals to the group away.
-    return [*out, "--chdir", str(fence.cwd), "--", *argv]
+    return [*out, "--chdir", str(profile.cwd), "--", *argv]
 
 
 def environment_inside(environment: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from codelaw.adapters.workspace.homes import GIT_SETTINGS, git_settings
+from codelaw.adapters.processes.homes import GIT_SETTINGS, git_settings
 from codelaw.adapters.workspace.texts import small_text
 
 _PREFIX = "codelaw-sandbox-"

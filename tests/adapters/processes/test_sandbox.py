@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace import bubblewrap, landlock
-from codelaw.adapters.workspace.homes import git_settings, kept_places
-from codelaw.adapters.workspace.keepsake import Keepsake
-from codelaw.adapters.workspace.placeholders import Placeholders
-from codelaw.adapters.workspace.processes import LocalProcesses
-from codelaw.adapters.workspace.sandbox import Kind, Means, Sandbox
+from codelaw.adapters.processes import bubblewrap, landlock
+from codelaw.adapters.processes.homes import git_settings, kept_places
+from codelaw.adapters.processes.keepsake import Keepsake
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.placeholders import Placeholders
+from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
-from tests.adapters.workspace.locked import USUAL, World, world
+from tests.adapters.processes.locked import USUAL, World, world
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from codelaw.adapters.workspace import bubblewrap, landlock
-from codelaw.adapters.workspace.fence import Fence, Place, make_fence
-from codelaw.adapters.workspace.keepsake import Keepsake
-from codelaw.adapters.workspace.placeholders import Placeholders
-from codelaw.adapters.workspace.scratch import Scratch
+from codelaw.adapters.processes import bubblewrap, landlock
+from codelaw.adapters.processes.keepsake import Keepsake
+from codelaw.adapters.processes.placeholders import Placeholders
+from codelaw.adapters.processes.profile import Place, Profile, make_profile
+from codelaw.adapters.processes.scratch import Scratch
 
 TRIAL_SECONDS = 5.0
 _TRIAL = "echo in > in/file && ! echo out > out/file && ! cat secret/file && cat in/file"
@@ -117,13 +117,13 @@ class Sandbox:
         self, means: Means, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], *, network: bool
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
-        fence = make_fence(folders, self._own, environment, cwd=cwd, network=network)
-        fence = replace(fence, absent=self._with_held(fence.absent, folders))
+        profile = make_profile(folders, self._own, environment, cwd=cwd, network=network)
+        profile = replace(profile, absent=self._with_held(profile.absent, folders))
         if means.kind == "landlock":
-            return self._enter_landlock(fence, argv, environment)
-        taken = self._placeholders.take(fence.absent, fence.common)
+            return self._enter_landlock(profile, argv, environment)
+        taken = self._placeholders.take(profile.absent, profile.common)
         try:
-            line = bubblewrap.command(means.program, fence, self._scratch, argv, users=means.users)
+            line = bubblewrap.command(means.program, profile, self._scratch, argv, users=means.users)
         except BaseException:
             self._placeholders.release(taken)
             raise
@@ -136,13 +136,13 @@ class Sandbox:
         return tuple(dict.fromkeys([*absent, *(name for name in names if self._placeholders.wanted(name))]))
 
     def _enter_landlock(
-        self, fence: Fence, argv: Sequence[str], environment: Mapping[str, str]
+        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
     ) -> tuple[Confined, Callable[[], None]]:
-        writable = fence.inside("write")
-        fixed = [one for one in fence.inside("read") if any(place in one.parents for place in writable)]
-        keepsake = Keepsake.of(fixed, [*fence.absent, *(git / "commondir" for git in fence.common)])
-        inside = landlock.environment_inside(environment, fence, self._scratch)
-        line, orders = landlock.command(fence, self._scratch, argv)
+        writable = profile.inside("write")
+        fixed = [one for one in profile.inside("read") if any(place in one.parents for place in writable)]
+        keepsake = Keepsake.of(fixed, [*profile.absent, *(git / "commondir" for git in profile.common)])
+        inside = landlock.environment_inside(environment, profile, self._scratch)
+        line, orders = landlock.command(profile, self._scratch, argv)
         confined = Confined(line, inside)
 
         def leave() -> None:
@@ -198,9 +198,9 @@ class Sandbox:
                 Place(room / "in", "write"),
                 Place(room / "secret", "hidden"),
             )
-            fence = Fence(places, room, network=False, absent=(), common=())
+            profile = Profile(places, room, network=False, absent=(), common=())
             try:
-                line = self._line(means, fence, ["/bin/sh", "-c", _TRIAL])
+                line = self._line(means, profile, ["/bin/sh", "-c", _TRIAL])
                 ended = subprocess.run(
                     line, capture_output=True, timeout=TRIAL_SECONDS, check=False, stdin=subprocess.DEVNULL, env={}
                 )
@@ -211,10 +211,10 @@ class Sandbox:
                 return said[-1][:200] if said else f"exit code {ended.returncode}"
             return None if (room / "out/file").read_text("utf-8") == "out" else "it does not hold"
 
-    def _line(self, means: Means, fence: Fence, argv: Sequence[str]) -> list[str]:
+    def _line(self, means: Means, profile: Profile, argv: Sequence[str]) -> list[str]:
         if means.kind == "bubblewrap":
-            return bubblewrap.command(means.program, fence, self._scratch, argv, users=means.users)
-        return landlock.command(fence, self._scratch, argv)[0]
+            return bubblewrap.command(means.program, profile, self._scratch, argv, users=means.users)
+        return landlock.command(profile, self._scratch, argv)[0]
 
 
 def _version(program: str) -> str:

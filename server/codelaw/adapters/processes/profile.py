@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from codelaw.adapters.workspace.homes import SECRETS, kept_places
-from codelaw.adapters.workspace.repositories import Guarded, guarded, is_free
+from codelaw.adapters.processes.homes import SECRETS, kept_places
+from codelaw.adapters.processes.repositories import Guarded, guarded, is_free
 
 Access = Literal["write", "read", "hidden", "private"]
 
@@ -41,7 +41,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Fence:
+class Profile:
     """The rules of one command. Whatever no place speaks of can be read and not written."""
 
     places: tuple[Place, ...]
@@ -58,15 +58,15 @@ class Fence:
         return [place.path for place in self.places if place.access in accesses]
 
 
-def make_fence(
+def make_profile(
     folders: Sequence[Path],
     own: Sequence[Path],
     environment: Mapping[str, str],
     *,
     cwd: Path,
     network: bool,
-) -> Fence:
-    """Look at the disk and draw the fence around `folders`; `own` are codelaw's data and configuration folders."""
+) -> Profile:
+    """Look at the disk and draw what a command in `folders` may touch; `own` are codelaw's own folders."""
     drawn: dict[Path, Access] = {}
 
     def draw(paths: Iterable[Path | str], access: Access) -> None:
@@ -96,7 +96,7 @@ def make_fence(
     draw(git.fixed, "read")
     draw((folder / OWN_FOLDER for folder in folders), "read")
     draw(own, "hidden")
-    return Fence(
+    return Profile(
         tuple(Place(path, access) for path, access in sorted(drawn.items(), key=_depth) if _matters(path, drawn)),
         cwd,
         network,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.workspace.repositories import is_free
+from codelaw.adapters.processes.repositories import is_free
 
 MOST_ENTRIES = 2_000
 MOST_BYTES = 16 << 20

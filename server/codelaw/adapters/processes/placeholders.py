@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from codelaw.adapters.workspace.repositories import SAME_FOLDER
+from codelaw.adapters.processes.repositories import SAME_FOLDER
 
 
 class Placeholders:

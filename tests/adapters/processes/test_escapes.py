@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace import bubblewrap, fence, landlock
-from codelaw.adapters.workspace.sandbox import Kind, Means, Sandbox
-from tests.adapters.workspace.locked import USUAL, World, world
+from codelaw.adapters.processes import bubblewrap, landlock, profile
+from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
+from tests.adapters.processes.locked import USUAL, World, world
 
 SYSCALL = "import ctypes, os, sys; libc = ctypes.CDLL(None, use_errno=True); "
 CONFIG = "[core]\n\tfsmonitor = {out}/program\n\thooksPath = {out}\n\tsshCommand = {out}/program\n"
@@ -202,7 +202,7 @@ def around(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """
     with tempfile.TemporaryDirectory(prefix="codelaw-world-", ignore_cleanup_errors=True) as folder:
         base = Path(os.path.realpath(folder)) / "world"
-        for module in (fence, bubblewrap, landlock):
+        for module in (profile, bubblewrap, landlock):
             monkeypatch.setattr(module, "TEMPORARY", (str(base / "tmp"),))
         with world(base) as made:
             yield made

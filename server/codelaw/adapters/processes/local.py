@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from codelaw.adapters.workspace.sandbox import Confined, Means, Sandbox
+from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 
