@@ -37,6 +37,8 @@ REFUSED = [
     ("tools.bash", 'sandbox = "off"'),
     ("tools.bash", 'sandbox = "auto"'),
     ("tools.bash", "timeoutSeconds = 600"),
+    ("tools.bash", "network = true"),
+    ("tools.bash", 'network = ["evil.example"]'),
     ("turn", "maxSteps = 51"),
     ("memory", "enabled = true"),
     ("memory", "timeoutMs = 501"),
@@ -118,3 +120,31 @@ def test_a_broken_file_says_so_and_the_rest_counts(tmp_path: Path) -> None:
     effective = with_file(tmp_path, "[turn", client={"turn": {"maxSteps": 5}})
     assert [notice.code for notice in effective.problems] == ["settings_unreadable"]
     assert effective.value.turn.max_steps == 5
+
+
+@pytest.mark.parametrize(
+    ("below", "theirs", "counts"),
+    [
+        ("true", '["a.example"]', True),
+        ('["a.example"]', "true", False),
+        ('["a.example", "*.b.example:8443"]', '["x.b.example:8443"]', True),
+        ('["a.example", "*.b.example"]', '["*.x.b.example", "A.Example."]', True),
+        ('["a.example"]', '["a.example:443"]', True),
+        ('["a.example"]', '["a.example:22"]', False),
+        ('["a.example:443"]', '["a.example"]', False),
+        ('["*.b.example"]', '["b.example"]', False),
+        ('["b.example"]', '["*.b.example"]', False),
+        ('["a.example"]', '["a.example", "evil.example"]', False),
+        ('["a.example"]', "[]", True),
+        ('["a.example"]', "false", True),
+    ],
+)
+def test_a_list_of_hosts_may_only_become_shorter(tmp_path: Path, below: str, theirs: str, counts: bool) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text(f"[tools.bash]\nnetwork = {below}\n")
+    alone = load_settings(environ={}, user_file=user).value.tools.bash.network
+    effective = with_file(tmp_path, f"[tools.bash]\nnetwork = {theirs}\n", user_file=user)
+    assert (effective.problems == []) is counts
+    assert effective.origins["tools.bash.network"] == ("workspace" if counts else "user")
+    if not counts:
+        assert effective.value.tools.bash.network == alone

@@ -179,9 +179,8 @@ class Core:
             self._processes = LocalProcesses(self._environment)
         else:
             means = await self._sandbox.means()
-            self._processes = LocalProcesses(
-                self._environment, sandbox=self._sandbox, means=means, network=bash.network
-            )
+            network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
+            self._processes = LocalProcesses(self._environment, sandbox=self._sandbox, means=means, network=network)
         # Another server may have given or taken some.
         self._always[:] = await (await self._chats.store()).grants()
         memory = await self._memory_of(agent.chat.id, settings)

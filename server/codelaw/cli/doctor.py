@@ -216,9 +216,12 @@ async def _sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
         means = await sandbox.means()
     finally:
         await sandbox.close()
-    network = bool(settings.get("tools.bash.network", {}).get("value"))
+    listed: bool | list[str] = settings.get("tools.bash.network", {}).get("value", False)
+    network = listed if isinstance(listed, bool) else tuple(listed)
     required = settings.get("tools.bash.sandbox", {}).get("value") == "require"
     state = "good" if means.kind is not None else "broken" if required else "lacking"
+    if state == "good" and means.kind != "bubblewrap" and not isinstance(network, bool):
+        state = "lacking"
     return Finding("sandbox", state, means.describe(network=network))
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL
 from codelaw.context.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
+from codelaw.domain.hosts import MOST_HOSTS, read_rules
 from codelaw.domain.memories import Category
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
@@ -49,6 +50,24 @@ def _bounded(persona: str) -> str:
     return persona
 
 
+def _hosts(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in entries):
+        message = 'expected is true, false, or a list of hosts such as ["api.example.org"]'
+        raise ValueError(message)
+    if len(entries) > MOST_HOSTS:
+        message = f"at most {MOST_HOSTS} hosts can be listed"
+        raise ValueError(message)
+    return [rule.text for rule in read_rules(map(str, entries))] or False
+
+
+Network = Annotated[
+    bool | list[str],
+    BeforeValidator(_hosts),
+    WithJsonSchema({"type": ["boolean", "array"], "items": {"type": "string"}}),
+]
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
@@ -279,9 +298,11 @@ class BashGroup(Group):
         description="`auto` runs commands in a sandbox where there is one, `require` refuses them elsewhere, `off`"
         " wants none.",
     )
-    network: bool = Field(
+    network: Network = Field(
         default=False,
-        description="Let commands in the sandbox reach the network. Without a sandbox they always do.",
+        description="What commands in the sandbox reach: `false` nothing, `true` the whole network, or the hosts of a"
+        ' list such as `["api.example.org", "*.example.com", "git.example.net:8443"]`. A host without a port'
+        " stands for 80 and 443. A list needs bubblewrap; without a sandbox commands reach everything.",
     )
     timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
         default=120, description="Seconds after which a command is stopped, from 1 to 600."

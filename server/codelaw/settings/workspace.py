@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from codelaw.domain.hosts import read_rules
 from codelaw.settings.reading import KeyPath, Layer, dotted
 
 Rule = Literal["free", "lower", "add", "only"]
+Listed = bool | list[str]
 
 FREE: frozenset[KeyPath] = frozenset(
     {
@@ -39,11 +41,11 @@ LOWER: frozenset[KeyPath] = frozenset(
 )
 ONLY: dict[KeyPath, Any] = {
     ("tools", "bash", "sandbox"): "require",
-    ("tools", "bash", "network"): False,
     ("tools", "webSearch"): False,
     ("editor", "review"): True,
     ("memory", "enabled"): False,
 }
+NETWORK: KeyPath = ("tools", "bash", "network")
 DENY: KeyPath = ("permissions", "deny")
 
 REASONS: dict[str, str] = {
@@ -82,4 +84,16 @@ def _may(path: KeyPath, value: Any, below: Any) -> bool:
         return below is None or value <= below
     if path in ONLY:
         return value == ONLY[path]
+    if path == NETWORK:
+        return _within(value, below or False)
     return path == DENY or any(path[: len(free)] == free for free in FREE)
+
+
+def _within(hosts: Listed, below: Listed) -> bool:
+    """Whether a value of `tools.bash.network` opens nothing that is shut below it."""
+    if hosts is False or below is True:
+        return True
+    if hosts is True or below is False:
+        return False
+    known = read_rules(below)
+    return all(any(one.covers(rule) for one in known) for rule in read_rules(hosts))

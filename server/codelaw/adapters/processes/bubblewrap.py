@@ -39,7 +39,7 @@ def command(program: str, profile: Profile, scratch: Scratch, argv: Sequence[str
     out = [program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if users:
         out.append("--unshare-user")
-    if not profile.network:
+    if profile.network is not True:
         out.append("--unshare-net")
     out += ["--cap-drop", "ALL"]
     if not users and os.geteuid() == 0:

@@ -42,7 +42,9 @@ def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[li
     """
     write, read = _rules(profile, scratch)
     orders = scratch.root() / f"orders-{os.urandom(8).hex()}"
-    told = {"write": write, "read": read, "network": profile.network, "cwd": str(profile.cwd), "command": list(argv)}
+    # Ports are all that rules know of the network: by name there is nothing that they could allow.
+    network = profile.network is True
+    told = {"write": write, "read": read, "network": network, "cwd": str(profile.cwd), "command": list(argv)}
     orders.write_text(json.dumps(told), "utf-8")
     return [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(orders)], orders
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
+from codelaw.domain.hosts import Network
 
 STDOUT_ENDS = (12_000, 12_000)
 """Bytes kept of stdout: its head and its tail."""
@@ -51,7 +52,7 @@ class LocalProcesses:
         *,
         sandbox: Sandbox | None = None,
         means: Means | None = None,
-        network: bool = False,
+        network: Network = False,
     ) -> None:
         """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it."""
         self._environment = environment

@@ -16,6 +16,7 @@ from typing import Literal
 
 from codelaw.adapters.processes.homes import SECRETS, kept_places
 from codelaw.adapters.processes.repositories import Guarded, guarded, is_free
+from codelaw.domain.hosts import Network
 
 Access = Literal["write", "read", "hidden", "private"]
 
@@ -47,7 +48,7 @@ class Profile:
     places: tuple[Place, ...]
     """Of one path at most one; sorted so that a place comes after those it lies in."""
     cwd: Path
-    network: bool
+    network: Network
     absent: tuple[Path, ...]
     """Folders that do not exist and must not come into being: they would be obeyed outside."""
     common: tuple[Path, ...]
@@ -64,7 +65,7 @@ def make_profile(
     environment: Mapping[str, str],
     *,
     cwd: Path,
-    network: bool,
+    network: Network,
 ) -> Profile:
     """Look at the disk and draw what a command in `folders` may touch; `own` are codelaw's own folders."""
     drawn: dict[Path, Access] = {}
@@ -79,7 +80,7 @@ def make_profile(
     draw(RUNTIME, "hidden")
     draw(TEMPORARY, "private")
     draw(SYSTEM_PROGRAMS, "read")
-    if network:
+    if network is True:
         draw(RESOLVING, "read")
     if os.geteuid() == 0:
         draw(("/root", "/home"), "hidden")  # for others the permissions of the files see to it

@@ -18,6 +18,7 @@ from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.profile import Place, Profile, make_profile
 from codelaw.adapters.processes.scratch import Scratch
+from codelaw.domain.hosts import Network, reach
 
 TRIAL_SECONDS = 5.0
 _TRIAL = "echo in > in/file && ! echo out > out/file && ! cat secret/file && cat in/file"
@@ -35,18 +36,25 @@ class Means:
     users: bool = False
     """Bubblewrap needs a user namespace here."""
 
-    def describe(self, *, network: bool) -> str:
+    def describe(self, *, network: Network) -> str:
         """A sentence for the user."""
         if self.kind is None:
-            return f"Commands run without a sandbox: {self.detail}."
+            all_the_same = (
+                "" if isinstance(network, bool) else "; they reach every host, not only those that are listed"
+            )
+            return f"Commands run without a sandbox: {self.detail}{all_the_same}."
         if self.kind == "bubblewrap":
             rest = "its own processes and temporary folder"
         else:
             rest = "git hooks and settings put back after each command"
-        reach = "the network" if network else "no network"
+        by_name = not isinstance(network, bool)
+        if by_name and self.kind != "bubblewrap":
+            reached = "no network, as only bubblewrap can allow the hosts of tools.bash.network"
+        else:
+            reached = reach(network)
         return (
             f"Commands run in a sandbox ({self.kind}, {self.detail}): they write the workspace only, "
-            f"the home folder's secrets are hidden, {rest}, {reach}."
+            f"the home folder's secrets are hidden, {rest}, {reached}."
         )
 
 
@@ -89,7 +97,7 @@ class Sandbox:
 
     @asynccontextmanager
     async def around(
-        self, means: Means, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], network: bool
+        self, means: Means, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], network: Network
     ) -> AsyncGenerator[Confined]:
         """A command as it is to be started.
 
@@ -114,7 +122,7 @@ class Sandbox:
         await asyncio.to_thread(self._scratch.close)
 
     def _enter(
-        self, means: Means, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], *, network: bool
+        self, means: Means, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], *, network: Network
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
         profile = make_profile(folders, self._own, environment, cwd=cwd, network=network)
