@@ -44,6 +44,8 @@ class ApprovalQuestion:
     options: tuple[ApprovalOption, ...]
     diff: str | None = None
     command: str | None = None
+    always_asked: bool = False
+    """Only the user may answer it: neither `--yes` nor a rule does (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)

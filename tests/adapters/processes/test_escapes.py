@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes import bubblewrap, landlock, profile
+from codelaw.adapters.processes import bubblewrap, drawing, landlock
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from tests.adapters.processes.locked import USUAL, World, world
 
@@ -202,7 +202,7 @@ def around(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """
     with tempfile.TemporaryDirectory(prefix="codelaw-world-", ignore_cleanup_errors=True) as folder:
         base = Path(os.path.realpath(folder)) / "world"
-        for module in (profile, bubblewrap, landlock):
+        for module in (drawing, bubblewrap, landlock):
             monkeypatch.setattr(module, "TEMPORARY", (str(base / "tmp"),))
         with world(base) as made:
             yield made

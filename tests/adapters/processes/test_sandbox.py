@@ -16,6 +16,7 @@ from codelaw.adapters.processes.homes import git_settings, kept_places
 from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.placeholders import Placeholders
+from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
 from tests.adapters.processes.locked import USUAL, World, world
@@ -271,9 +272,11 @@ def test_a_keepsake_puts_everything_back(tmp_path: Path):
 
 def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_path: Path):
     placeholders = Placeholders()
-    first = placeholders.take([tmp_path / ".git"], [tmp_path])
-    second = placeholders.take([tmp_path / ".git"], [])
+    git = Held(tmp_path / ".git", "folder")
+    first = placeholders.take([git, Held(tmp_path / "commondir", "file", b".\n"), Held(tmp_path / "s", "socket")])
+    second = placeholders.take([git])
     placeholders.release(first)
+    assert not (tmp_path / "s").exists()
     assert (tmp_path / ".git").is_dir()
     assert not (tmp_path / "commondir").exists()
     (tmp_path / ".git/HEAD").write_text("the user's own\n")

@@ -64,10 +64,8 @@ def command(program: str, profile: Profile, scratch: Scratch, argv: Sequence[str
             hidden_folders.append(path)
         else:
             out += ["--ro-bind", str(scratch.empty_file()), path]
-    for path in profile.absent:
-        out += ["--ro-bind", str(scratch.empty_folder()), str(path)]
-    for git in profile.common:
-        out += ["--ro-bind", str(git / "commondir"), str(git / "commondir")]
+    for held in profile.held:
+        out += ["--ro-bind", str(held.path), str(held.path)]
     for path in hidden_folders:
         # Not before everything that lies in them has its place.
         out += ["--remount-ro", path]

@@ -1,19 +1,21 @@
 """Names that are taken while sandboxed commands run, so that no command can take them (S-4).
 
-A mount needs something to lie on. For a folder that must not come into being that is an empty folder, and for a git
-folder's `commondir` a file that says what holds without it; both are gone when the last command has ended.
+A mount needs something to lie on. It is gone when the last command has ended; what a server that was killed left is
+taken over by the next one, when it is as empty as it was.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import threading
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from codelaw.adapters.processes.repositories import SAME_FOLDER
+from codelaw.adapters.processes.profile import Held
+from codelaw.adapters.workspace.texts import small_text
 
 
 class Placeholders:
@@ -23,36 +25,26 @@ class Placeholders:
         self._users: Counter[Path] = Counter()
         self._lock = threading.Lock()
 
-    def take(self, folders: Sequence[Path], commons: Sequence[Path]) -> list[Path]:
-        """Put the names there; give back the result to `release`.
+    def take(self, names: Sequence[Held]) -> list[Held]:
+        """Put something harmless at the names; give back the result to `release`.
 
         Raises:
             OSError: one cannot be made.
         """
-        taken: list[Path] = []
+        taken: list[Held] = []
         with self._lock:
             try:
-                for folder in folders:
+                for held in names:
                     with contextlib.suppress(FileExistsError):
-                        folder.mkdir()
-                    self._users[folder] += 1
-                    taken.append(folder)
-                for git in commons:
-                    file = git / "commondir"
-                    with contextlib.suppress(FileExistsError):
-                        descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
-                        try:
-                            os.write(descriptor, SAME_FOLDER.encode())
-                        finally:
-                            os.close(descriptor)
-                    self._users[file] += 1
-                    taken.append(file)
+                        _make(held)
+                    self._users[held.path] += 1
+                    taken.append(held)
             except OSError:
                 self._give_back(taken)
                 raise
         return taken
 
-    def release(self, taken: Sequence[Path]) -> None:
+    def release(self, taken: Sequence[Held]) -> None:
         """Take away what nobody needs any more; what somebody else has filled meanwhile stays."""
         with self._lock:
             self._give_back(taken)
@@ -62,14 +54,46 @@ class Placeholders:
         with self._lock:
             return self._users[path] > 0
 
-    def _give_back(self, taken: Sequence[Path]) -> None:
-        for path in taken:
-            self._users[path] -= 1
-            if self._users[path] > 0:
+    def _give_back(self, taken: Sequence[Held]) -> None:
+        for held in taken:
+            self._users[held.path] -= 1
+            if self._users[held.path] > 0:
                 continue
-            del self._users[path]
+            del self._users[held.path]
             with contextlib.suppress(OSError):
-                if path.name != "commondir":
-                    path.rmdir()
-                elif path.read_bytes() == SAME_FOLDER.encode():
-                    path.unlink()
+                _remove(held)
+
+
+def is_ours(held: Held) -> bool:
+    """Whether what lies at the name is nothing but a placeholder. Touches the disk."""
+    try:
+        facts = held.path.lstat()
+        if facts.st_uid != os.geteuid():
+            return False
+        if held.kind == "socket":
+            return stat.S_ISSOCK(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0
+        if held.kind == "folder":
+            return stat.S_ISDIR(facts.st_mode) and not any(held.path.iterdir())
+        return facts.st_size == len(held.content) and small_text(held.path, 4096) == held.content.decode()
+    except OSError:
+        return False
+
+
+def _make(held: Held) -> None:
+    if held.kind == "folder":
+        held.path.mkdir()
+    elif held.kind == "socket":
+        os.mknod(held.path, stat.S_IFSOCK)  # no bit of its mode is set: nobody else makes one like it
+    else:
+        descriptor = os.open(held.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(descriptor, held.content)
+        finally:
+            os.close(descriptor)
+
+
+def _remove(held: Held) -> None:
+    if held.kind == "folder":
+        held.path.rmdir()
+    elif is_ours(held):
+        held.path.unlink()

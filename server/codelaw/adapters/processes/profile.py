@@ -1,35 +1,21 @@
-"""What one sandboxed command may touch: a list of places, the deeper ones before those above them (S-4).
+"""What one sandboxed command may touch, as a value (S-4).
 
-It is made anew for each command, as folders come and go, and says nothing of how it is enforced: `bubblewrap` turns it
-into mounts, `landlock` into rules.
+It says nothing of how it is enforced: `bubblewrap` turns it into mounts, `landlock` into rules. `drawing` makes it anew
+for each command, as folders come and go.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pwd
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from codelaw.adapters.processes.homes import SECRETS, kept_places
-from codelaw.adapters.processes.repositories import Guarded, guarded, is_free
 from codelaw.domain.hosts import Network
 
 Access = Literal["write", "read", "hidden", "private"]
 
-RUNTIME = ("/run", "/var/run")
-"""Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - not used: replaced
 """Hidden as well, for the sockets of the ssh agent and of X11, and what others put there; but needed."""
-RESOLVING = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/connman")
-"""What a name server's address hides behind, needed where the network is allowed."""
-SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
-OWN_FOLDER = ".codelaw"
-_MOST_SOCKETS = 5_000
-_SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +25,23 @@ class Place:
     path: Path
     access: Access
     """`private`: in its stead another folder is seen, which is empty at first and writable."""
+    descriptor: int | None = None
+    """Of `write` and `read`: what lies there, opened without following links (`O_PATH`). Where it is given it is bound
+    in place of the name, which a command that still runs might have changed meanwhile. Whoever drew it closes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A name that must not come into being, as it would be obeyed outside.
+
+    While the command runs something harmless lies there (`Placeholders`), which is bound read-only onto itself.
+    """
+
+    path: Path
+    kind: Literal["folder", "file", "socket"]
+    """A socket that nobody listens on is no file for git, which neither lists, adds nor removes it."""
+    content: bytes = b""
+    """Of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,98 +49,23 @@ class Profile:
     """The rules of one command. Whatever no place speaks of can be read and not written."""
 
     places: tuple[Place, ...]
-    """Of one path at most one; sorted so that a place comes after those it lies in."""
+    """Of one path at most one; sorted so that a place comes after those it lies in. Nothing that is hidden has another
+    place in it, and nothing that is fixed for S-8 a writable one, so that the order is all there is to enforcing it."""
     cwd: Path
     network: Network
-    absent: tuple[Path, ...]
-    """Folders that do not exist and must not come into being: they would be obeyed outside."""
-    common: tuple[Path, ...]
-    """Git folders without a file `commondir`, which would make git obey another folder's settings; or with ours."""
+    held: tuple[Held, ...] = ()
+    """Applied after all places."""
+    asked: frozenset[Path] = field(default_factory=frozenset[Path])
+    """What is kept from commands because other programs obey it, there or not; each can be opened for one run by an
+    approval (S-8)."""
+    opened: frozenset[Path] = field(default_factory=frozenset[Path])
+    """Those that are open in this run."""
 
     def inside(self, *accesses: Access) -> list[Path]:
         """The places with one of these kinds of access."""
         return [place.path for place in self.places if place.access in accesses]
 
-
-def make_profile(
-    folders: Sequence[Path],
-    own: Sequence[Path],
-    environment: Mapping[str, str],
-    *,
-    cwd: Path,
-    network: Network,
-) -> Profile:
-    """Look at the disk and draw what a command in `folders` may touch; `own` are codelaw's own folders."""
-    drawn: dict[Path, Access] = {}
-
-    def draw(paths: Iterable[Path | str], access: Access) -> None:
-        for path in paths:
-            real = Path(os.path.realpath(path))
-            if real != Path("/") and real.exists():
-                drawn[real] = access
-
-    homes = _homes(environment)
-    draw(RUNTIME, "hidden")
-    draw(TEMPORARY, "private")
-    draw(SYSTEM_PROGRAMS, "read")
-    if network is True:
-        draw(RESOLVING, "read")
-    if os.geteuid() == 0:
-        draw(("/root", "/home"), "hidden")  # for others the permissions of the files see to it
-    for home in homes:
-        if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
-            draw([home], "private" if home == homes[0] else "hidden")
-        draw(kept_places(home, environment), "read")
-    draw((one for one in _sockets() if not any(folder in one.parents for folder in folders)), "hidden")
-    git = guarded(folders)
-    draw(folders, "write")
-    draw(git.writable, "write")
-    for home in homes:
-        draw((home / name for name in SECRETS), "hidden")
-    draw(git.fixed, "read")
-    draw((folder / OWN_FOLDER for folder in folders), "read")
-    draw(own, "hidden")
-    return Profile(
-        tuple(Place(path, access) for path, access in sorted(drawn.items(), key=_depth) if _matters(path, drawn)),
-        cwd,
-        network,
-        _absent(folders, git),
-        git.without_common,
-    )
-
-
-def _absent(folders: Sequence[Path], git: Guarded) -> tuple[Path, ...]:
-    names = [folder / name for folder in folders for name in (".git", OWN_FOLDER)]
-    free = [path for path in names if is_free(path)] + [path for path in git.absent if not os.path.lexists(path)]
-    # Where we cannot make a thing, no command can.
-    return tuple(path for path in dict.fromkeys(free) if os.access(path.parent, os.W_OK))
-
-
-def _sockets() -> list[Path]:
-    """Where the sockets of other programs lie, as far as the kernel tells."""
-    try:
-        lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return []
-    names = (line.split(maxsplit=7)[7:] for line in lines[:_MOST_SOCKETS])
-    return list(dict.fromkeys(Path(name[0]) for name in names if name and name[0].startswith("/")))
-
-
-def _homes(environment: Mapping[str, str]) -> list[Path]:
-    """The home folders of the user, by the environment and by the system, the first one being in force."""
-    named = [environment.get("HOME", "")]
-    with contextlib.suppress(KeyError):  # a user without an entry, as in containers
-        named.append(pwd.getpwuid(os.getuid()).pw_dir)
-    homes = [Path(os.path.realpath(name)) for name in named if Path(name).is_absolute()]
-    return list(dict.fromkeys(home for home in homes if home.is_dir()))
-
-
-def _matters(path: Path, drawn: Mapping[Path, Access]) -> bool:
-    """Whether a place is more than what holds around it already."""
-    around = next((drawn[parent] for parent in path.parents if parent in drawn), "read")
-    here = drawn[path]
-    return not (here == around == "read" or (here == "hidden" and around in ("hidden", "private")))
-
-
-def _depth(item: tuple[Path, Access]) -> tuple[int, str]:
-    return len(item[0].parts), str(item[0])
+    @property
+    def absent(self) -> tuple[Path, ...]:
+        """The names that must not come into being."""
+        return tuple(held.path for held in self.held)

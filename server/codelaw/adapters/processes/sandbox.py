@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from codelaw.adapters.processes import bubblewrap, landlock
+from codelaw.adapters.processes.drawing import make_profile
 from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.placeholders import Placeholders
-from codelaw.adapters.processes.profile import Place, Profile, make_profile
+from codelaw.adapters.processes.profile import Held, Place, Profile
 from codelaw.adapters.processes.scratch import Scratch
 from codelaw.domain.hosts import Network, reach
 
@@ -126,10 +127,10 @@ class Sandbox:
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
         profile = make_profile(folders, self._own, environment, cwd=cwd, network=network)
-        profile = replace(profile, absent=self._with_held(profile.absent, folders))
+        profile = replace(profile, held=self._with_held(profile.held, folders))
         if means.kind == "landlock":
             return self._enter_landlock(profile, argv, environment)
-        taken = self._placeholders.take(profile.absent, profile.common)
+        taken = self._placeholders.take(profile.held)
         try:
             line = bubblewrap.command(means.program, profile, self._scratch, argv, users=means.users)
         except BaseException:
@@ -138,17 +139,19 @@ class Sandbox:
         confined = Confined(line, bubblewrap.environment_inside(environment))
         return confined, lambda: self._placeholders.release(taken)
 
-    def _with_held(self, absent: Sequence[Path], folders: Sequence[Path]) -> tuple[Path, ...]:
+    def _with_held(self, held: Sequence[Held], folders: Sequence[Path]) -> tuple[Held, ...]:
         """Names that another command of ours keeps taken are as good as absent."""
         names = [folder / name for folder in folders for name in (".git", ".codelaw")]
-        return tuple(dict.fromkeys([*absent, *(name for name in names if self._placeholders.wanted(name))]))
+        known = {one.path for one in held}
+        more = [name for name in names if name not in known and self._placeholders.wanted(name)]
+        return (*held, *(Held(name, "folder") for name in more))
 
     def _enter_landlock(
         self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
     ) -> tuple[Confined, Callable[[], None]]:
         writable = profile.inside("write")
         fixed = [one for one in profile.inside("read") if any(place in one.parents for place in writable)]
-        keepsake = Keepsake.of(fixed, [*profile.absent, *(git / "commondir" for git in profile.common)])
+        keepsake = Keepsake.of(fixed, profile.absent)
         inside = landlock.environment_inside(environment, profile, self._scratch)
         line, orders = landlock.command(profile, self._scratch, argv)
         confined = Confined(line, inside)
@@ -206,7 +209,7 @@ class Sandbox:
                 Place(room / "in", "write"),
                 Place(room / "secret", "hidden"),
             )
-            profile = Profile(places, room, network=False, absent=(), common=())
+            profile = Profile(places, room, network=False)
             try:
                 line = self._line(means, profile, ["/bin/sh", "-c", _TRIAL])
                 ended = subprocess.run(
