@@ -9,7 +9,6 @@ from typing import Any
 
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.adapters.workspace.search import find_rg
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
@@ -54,7 +53,7 @@ class Desk:
         return place
 
 
-def make_desk(*folders: Folder, rg: Callable[[], str | None] = find_rg) -> Desk:
+def make_desk(*folders: Folder, rg: Callable[[], str | None] | None = None) -> Desk:
     documents = FakeDocuments()
     workspace = DiskWorkspace(folders, documents, rg=rg)
     todos: list[tuple[Todo, ...]] = []

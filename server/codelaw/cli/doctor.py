@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import shlex
-import shutil
 import socket
 import sqlite3
 from dataclasses import asdict, dataclass
@@ -20,8 +19,10 @@ from urllib.parse import urlsplit
 from codelaw import __version__
 from codelaw.adapters.embedders.http import MODEL, OPENAI
 from codelaw.adapters.embedders.local import LocalEmbedder
+from codelaw.adapters.processes.programs import find_program
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores import damage
+from codelaw.adapters.workspace.search import find_rg
 from codelaw.cli import endpoint
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
@@ -67,7 +68,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             *await _store(client, folder, settings),
             *await _model(client, settings, Path(arguments.workspace)),
             await _embedder(settings),
-            *await asyncio.to_thread(_programs),
+            *await asyncio.to_thread(_programs, Path(arguments.workspace)),
             await _sandbox(settings, Path(arguments.workspace)),
             *await _trust(client, Path(arguments.workspace)),
         ]
@@ -199,8 +200,10 @@ def _unreachable(error: OSError, host: str, port: int) -> str:
     return str(error)
 
 
-def _programs() -> list[Finding]:
-    found = {name: shutil.which(name) for name in _PROGRAMS}
+def _programs(workspace: Path) -> list[Finding]:
+    environ, folders = process_environment(), [workspace.resolve()]
+    found = {name: find_program(name, environ, folders) for name in _PROGRAMS}
+    found["rg"] = find_rg(folders, environ)
     return [
         Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
         for name, path in found.items()

@@ -15,6 +15,7 @@ CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "const
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit status: 0 finished, 1 any other end, 2 usage, 130 cancelled."""
+    _leave_the_folder_alone()
     try:
         parser = _parser()
         words = sys.argv[1:] if argv is None else argv
@@ -39,6 +40,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _silence_stdout()
         return FAILED
+
+
+def _leave_the_folder_alone() -> None:
+    """Import no module from the folder that we happen to be in (S-8): many of ours are imported only when needed.
+
+    `python -m codelaw` puts that folder first, and an empty entry of PYTHONPATH means it.
+    """
+    import os  # noqa: PLC0415
+
+    import codelaw  # noqa: PLC0415
+
+    own = os.path.dirname(os.path.dirname(os.path.abspath(codelaw.__file__)))  # noqa: PTH100, PTH120
+    try:
+        here = os.getcwd()  # noqa: PTH109 - pathlib is not loaded yet
+    except OSError:
+        here = ""  # it is gone
+    sys.path[:] = [entry for entry in sys.path if entry == own or (os.path.isabs(entry) and entry != here)]  # noqa: PTH117
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,9 +6,12 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+import codelaw
+from codelaw.adapters.processes.programs import outside
 
 END_SECONDS = 3.0
 """How long a server may take to end after its input did."""
@@ -21,6 +24,16 @@ def server_command() -> list[str]:
     return [sys.executable, "-P", "-m", "codelaw", "serve", "--stdio", f"--clientProcessId={os.getpid()}"]
 
 
+def server_environment(environment: Mapping[str, str], folders: Sequence[Path]) -> dict[str, str]:
+    """The user's environment, keys and all, without what would load a workspace's modules into the server (S-8)."""
+    kept = {name: value for name, value in environment.items() if name not in ("PYTHONPATH", "PYTHONSTARTUP")}
+    safe = outside(environment.get("PYTHONPATH", ""), folders)
+    own = str(Path(codelaw.__file__).parents[1])
+    if own in environment.get("PYTHONPATH", "").split(os.pathsep) and own not in safe:
+        safe = [own, *safe]  # what we run on ourselves
+    return kept | ({"PYTHONPATH": os.pathsep.join(safe)} if safe else {})
+
+
 @contextmanager
 def spawned(arguments: argparse.Namespace) -> Generator[Server]:
     """A running server, ended on leaving. A workspace that is no folder is a usage error."""
@@ -28,6 +41,7 @@ def spawned(arguments: argparse.Namespace) -> Generator[Server]:
         arguments.usage_error(f"--workspace: {arguments.workspace!r} is no folder")
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module
         server_command(),
+        env=server_environment(os.environ, [Path(arguments.workspace), Path.cwd()]),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=None if arguments.verbose else subprocess.PIPE,

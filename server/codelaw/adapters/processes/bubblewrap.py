@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codelaw.adapters.processes.profile import TEMPORARY, Profile
+from codelaw.adapters.processes.programs import find_program
 from codelaw.adapters.processes.scratch import Scratch
 
 KEPT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER")
@@ -18,20 +18,8 @@ _KERNEL_SECRETS = ("kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list
 
 
 def find_bwrap(environment: Mapping[str, str], folders: Sequence[Path]) -> str | None:
-    """The program on PATH; one inside a workspace is not trusted to lock anybody in."""
-    path = os.pathsep.join(
-        entry
-        for entry in environment.get("PATH", os.defpath).split(os.pathsep)
-        if Path(entry).is_absolute()
-        and not any(Path(os.path.realpath(entry)).is_relative_to(folder) for folder in folders)
-    )
-    found = shutil.which("bwrap", path=path)
-    return found if found and not _within(found, folders) else None
-
-
-def _within(path: str, folders: Sequence[Path]) -> bool:
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(folder) for folder in folders)
+    """The program on PATH; one inside a workspace is not trusted to lock anybody in (S-8)."""
+    return find_program("bwrap", environment, folders)
 
 
 def command(program: str, profile: Profile, scratch: Scratch, argv: Sequence[str], *, users: bool) -> list[str]:

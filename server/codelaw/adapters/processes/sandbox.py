@@ -229,5 +229,7 @@ class Sandbox:
 
 
 def _version(program: str) -> str:
-    ended = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False)
+    ended = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False, env={}, cwd="/"
+    )
     return ended.stdout.strip().removeprefix("bubblewrap ") or "of an unknown version"

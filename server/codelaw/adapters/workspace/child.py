@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import sys
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codelaw.adapters.processes.programs import own_environment, own_python
 from codelaw.adapters.workspace import scan as program
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.rg import shown_line
@@ -27,21 +28,31 @@ class Found:
     killed: bool = False
 
 
-async def scan(expression: Expression, items: Sequence[tuple[str, str | None]], limit: int, deadline: float) -> Found:
-    """Search files (path, None) and texts (name, text), in this order."""
+async def scan(
+    expression: Expression,
+    items: Sequence[tuple[str, str | None]],
+    limit: int,
+    deadline: float,
+    *,
+    folders: Sequence[Path] = (),
+) -> Found:
+    """Search files (path, None) and texts (name, text), in this order; `folders` are those of the workspace (S-8)."""
     request: dict[str, object] = {
         "pattern": expression.python,
         "ignore_case": expression.ignore_case,
         "limit": limit,
         "items": [{"path": path} if text is None else {"text": text} for path, text in items],
     }
+    python = await asyncio.to_thread(own_python, folders)
+    environment = await asyncio.to_thread(own_environment, os.environ, folders)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-B", str(Path(program.__file__))),
+        *(python, "-I", "-S", "-B", str(Path(program.__file__))),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         limit=1 << 20,
         cwd="/",
+        env=environment,
     )
     found = Found()
     try:

@@ -35,12 +35,12 @@ class DiskWorkspace:
         folders: Sequence[Folder],
         documents: OpenDocuments,
         *,
-        rg: Callable[[], str | None] = find_rg,
+        rg: Callable[[], str | None] | None = None,
         editor: Editor | None = None,
     ) -> None:
         self._folders = tuple(folders)
         self._documents = documents
-        self._rg = rg
+        self._rg = rg or (lambda: find_rg([folder.root for folder in self._folders]))
         self._editor = editor
         self.review = False
         """The user wants to confirm each part of an edit, where the editor can do that (E-1)."""
@@ -216,7 +216,8 @@ class DiskWorkspace:
     ) -> Hits:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
         matches = self._matches(glob, hides)
-        question = Question(starts, expression, matches, self._shown, glob, limit, seconds)
+        roots = [folder.root for folder in self._folders]
+        question = Question(starts, expression, matches, self._shown, glob, limit, seconds, roots, self._denied(hides))
         program = await asyncio.to_thread(self._rg)
         return await search(question, self._open(), program)
 
@@ -230,6 +231,16 @@ class DiskWorkspace:
             return asked(start, path) and not hides(self._shown(path))
 
         return seen
+
+    def _denied(self, hides: Callable[[str], bool] | None) -> Callable[[str], bool] | None:
+        """`hides` for absolute paths."""
+        if hides is None:
+            return None
+
+        def denied(path: str) -> bool:
+            return hides(self._shown(path))
+
+        return denied
 
     def _asked(self, glob: str | None) -> Asked:
         """A glob is relative to the start or to the workspace, as the model likes."""

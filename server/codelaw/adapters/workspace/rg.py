@@ -7,8 +7,11 @@ import contextlib
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from codelaw.adapters.processes.programs import own_environment
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.scan import MAX_TEXT
 from codelaw.domain.errors import ToolFailure
@@ -26,11 +29,12 @@ Line = tuple[int, str]
 
 @dataclass(slots=True)
 class Run:
-    """The `rg` calls of one search, under one deadline (monotonic seconds)."""
+    """The `rg` calls of one search, under one deadline (monotonic seconds); `folders` are the workspace's."""
 
     program: str
     expression: Expression
     deadline: float
+    folders: Sequence[Path] = ()
     late: bool = field(default=False)
 
     def stopped(self, seconds: float) -> str:
@@ -44,6 +48,7 @@ class Run:
             OSError: it cannot be started, or is too old for what is asked.
         """
         case = "--ignore-case" if self.expression.ignore_case else "--case-sensitive"
+        environment = await asyncio.to_thread(own_environment, os.environ, self.folders)
         process = await asyncio.create_subprocess_exec(
             self.program,
             *("--no-config", "--color=never", "--no-messages", "--encoding=none", "--no-mmap", case),
@@ -53,6 +58,7 @@ class Run:
             stderr=asyncio.subprocess.PIPE,
             limit=1 << 20,
             cwd="/",
+            env=environment,
         )
         out = bytearray()
         errors = bytearray()
@@ -77,16 +83,34 @@ class Run:
         return bytes(out)
 
 
-async def count(run: Run, paths: list[str], glob: str | None, *, parents: bool) -> dict[str, int]:
-    """Matching lines of each file below `paths` that has any."""
-    arguments = ["--count", "--with-filename", "--null", "--no-require-git", "--no-ignore-global", "--no-ignore-dot"]
+async def files(run: Run, paths: list[str], glob: str | None, *, parents: bool) -> list[str]:
+    """The files below `paths` that `count` would read, by name alone."""
+    out = await run.output(["--files", "--null", *_choosing(glob, parents=parents), "--glob=!.git", "--", *paths])
+    # The last is not whole when the time was up.
+    return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
+
+
+async def count(
+    run: Run, paths: list[str], glob: str | None, *, parents: bool, without: Sequence[str] = ()
+) -> dict[str, int]:
+    """Matching lines of each file below `paths` that has any; what `without` names is not even opened."""
+    arguments = ["--count", "--with-filename", "--null", *_choosing(glob, parents=parents)]
+    arguments += ["--glob=!.git", *(f"--glob=!{_literal(path)}" for path in without)]
+    out = await run.output([*arguments, f"--regexp={run.expression.rust}", "--", *paths])
+    return await asyncio.to_thread(lambda: {os.fsdecode(path): int(number) for path, number in _COUNT.findall(out)})
+
+
+def _choosing(glob: str | None, *, parents: bool) -> list[str]:
+    arguments = ["--no-require-git", "--no-ignore-global", "--no-ignore-dot"]
     # The type's glob is applied after the ignore files, where `--glob` would override them.
     if glob is not None and _PLAIN_NAME.fullmatch(glob):
         arguments += ["--type-add", f"asked:{glob}", "--type=asked"]
-    if not parents:
-        arguments.append("--no-ignore-parent")
-    out = await run.output([*arguments, "--glob=!.git", f"--regexp={run.expression.rust}", "--", *paths])
-    return await asyncio.to_thread(lambda: {os.fsdecode(path): int(number) for path, number in _COUNT.findall(out)})
+    return arguments if parents else [*arguments, "--no-ignore-parent"]
+
+
+def _literal(path: str) -> str:
+    """A glob for one absolute path, as `rg` reads it in `/`."""
+    return re.sub(r"([*?\[\]{}\\!# ])", r"\\\1", path)
 
 
 async def search_files(run: Run, paths: list[str], limit: int) -> dict[str, list[Line]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codelaw.adapters.processes.programs import find_program, usable
 from codelaw.adapters.workspace import child, rg
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
@@ -20,6 +20,8 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Hit, Hits, Located
 
 MAX_VISITS = 500_000
+MOST_LEFT_OUT = 500
+"""Paths that `rg` is told to leave out; each is tried on every file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,17 @@ class Question:
     glob: str | None
     limit: int
     seconds: float
+    folders: Sequence[Path] = ()
+    """All of the workspace's: no program is taken from them (S-8)."""
+    denied: Callable[[str], bool] | None = None
+    """Whether a rule withholds a file, by its absolute path: such a file is not even opened (S-1)."""
 
 
-def find_rg() -> str | None:
-    """The `rg` on PATH, or the one installed beside this Python."""
-    beside = Path(sys.executable).parent / "rg"
-    return shutil.which("rg") or (str(beside) if os.access(beside, os.X_OK) else None)
+def find_rg(folders: Sequence[Path] = (), environment: Mapping[str, str] | None = None) -> str | None:
+    """The `rg` on PATH, or the one installed beside this Python; never one of a workspace folder (S-8)."""
+    found = find_program("rg", os.environ if environment is None else environment, folders)
+    beside = str(Path(sys.executable).parent / "rg")
+    return found or (beside if usable(beside, folders) else None)
 
 
 async def search(question: Question, buffers: Sequence[Buffer], program: str | None) -> Hits:
@@ -73,11 +80,29 @@ async def _by_rg(
     program: str,
     deadline: float,
 ) -> Hits:
-    run = rg.Run(program, question.expression, deadline)
+    run = rg.Run(program, question.expression, deadline, question.folders)
     in_buffers = await rg.search_texts(run, [source.text or "" for source in opened])
     starts = await asyncio.to_thread(_searchable, question.starts)
     repositories = await asyncio.to_thread(lambda: {start for start in starts if _in_repository(start)})
-    counts, stopped = await _counts(run, question, starts, repositories)
+    parts = [
+        ([str(start.path) for start in starts if (start in repositories) is parents], parents)
+        for parents in (True, False)
+    ]
+    parts = [(paths, parents) for paths, parents in parts if paths]
+    without: tuple[str, ...] | None = ()
+    if question.denied is not None:
+        listed = [
+            path for paths, parents in parts for path in await rg.files(run, paths, question.glob, parents=parents)
+        ]
+        without = await asyncio.to_thread(left_out, [str(start.path) for start in starts], listed, question.denied)
+    if without is None or run.late:
+        # Too many to name: the other way opens only what it may.
+        return await _by_child(question, opened, covered, deadline)
+    counts: dict[str, int] = {}
+    for paths, parents in parts:
+        # Outside a repository `rg` must not look for ignore files above the folder.
+        counts |= await rg.count(run, paths, question.glob, parents=parents, without=without)
+    stopped = run.stopped(question.seconds)
     kept = await asyncio.to_thread(_kept, question, starts, counts, covered)
     texts = {source.path: lines for source, lines in zip(opened, in_buffers, strict=True) if lines}
     kept += [(-source.mtime, source.path, len(texts[source.path])) for source in opened if source.path in texts]
@@ -101,16 +126,34 @@ async def _by_rg(
     )
 
 
-async def _counts(
-    run: rg.Run, question: Question, starts: list[Located], repositories: set[Located]
-) -> tuple[dict[str, int], str]:
-    """Matching lines by path. Outside a repository `rg` must not look for ignore files above the folder."""
-    counts: dict[str, int] = {}
-    for parents in (True, False):
-        paths = [str(start.path) for start in starts if (start in repositories) is parents]
-        if paths:
-            counts |= await rg.count(run, paths, question.glob, parents=parents)
-    return counts, run.stopped(question.seconds)
+def left_out(starts: Sequence[str], listed: Sequence[str], denied: Callable[[str], bool]) -> tuple[str, ...] | None:
+    """The fewest paths that cover what is denied of the files `listed` and nothing else; None when they are too many.
+
+    A folder below one of `starts` in which everything is denied stands for its files.
+    """
+    shared: set[str] = set()
+    withheld: list[str] = []
+
+    def share(folder: str) -> None:
+        while folder not in shared:
+            shared.add(folder)
+            folder = os.path.dirname(folder)  # noqa: PTH120 - for up to half a million of them
+
+    for start in starts:
+        share(start)
+    for path in listed:
+        if denied(path):
+            withheld.append(path)
+        else:
+            share(os.path.dirname(path))  # noqa: PTH120
+    found: dict[str, None] = {}
+    for path in withheld:
+        top = path
+        while (above := os.path.dirname(top)) not in shared:  # noqa: PTH120
+            top = above
+        found[top] = None
+    too_many = len(found) > MOST_LEFT_OUT or not all(path.isprintable() for path in found)
+    return None if too_many else tuple(found)
 
 
 def _kept(
@@ -147,7 +190,11 @@ async def _by_child(
     sources, stopped = await asyncio.to_thread(_sources, question, covered, deadline)
     ordered = _newest([*opened, *sources])
     found = await child.scan(
-        question.expression, [(source.path, source.text) for source in ordered], question.limit, deadline
+        question.expression,
+        [(source.path, source.text) for source in ordered],
+        question.limit,
+        deadline,
+        folders=question.folders,
     )
     hits = tuple(Hit(ordered[index].shown, line, text) for index, line, text in found.hits)
     return Hits(
