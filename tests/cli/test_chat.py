@@ -96,9 +96,9 @@ def test_nothing_that_was_written_by_others_steers_the_terminal(log):
     done = run("nasty", log, "chat", "hi")
     shown = done.stdout + done.stderr
     assert not [mark for mark in STEERING if mark in shown]
-    assert shown.count("␛[31mred␇") == 5
-    assert "<U+009B>2J" in shown
-    assert "<U+202E>right" in shown
+    assert shown.count("⟨U+001B⟩[31mred⟨U+0007⟩") == 5
+    assert "⟨U+009B⟩2J" in shown
+    assert "⟨U+202E⟩right" in shown
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_person_at_the_terminal_is_asked(log, typed, answer):
     terminal.type(typed)
     assert terminal.status() == 0
     assert answers(log)[99]["result"] == answer
-    assert "make ␛[31mred␇" in terminal.text
+    assert "make ⟨U+001B⟩[31mred⟨U+0007⟩" in terminal.text
     assert "22 more lines" in terminal.text
     assert "79" not in terminal.text
 

@@ -58,7 +58,7 @@ def test_a_compaction_within_a_turn_is_one_line_aside(log):
     [
         ("thinned", ["Compacted: 12 old results thinned, 161k → 62k tokens, 0 s"]),
         ("timeout", [TIMED_OUT, "Compacted: 14 rounds archived without a summary, 10 kept, 161k → 62k tokens, 8 s"]),
-        ("failing", ["It failed: ␛[31mred␇␍<U+009B>2J <U+202E>right."]),
+        ("failing", ["It failed: ⟨U+001B⟩[31mred⟨U+0007⟩⟨U+000D⟩⟨U+009B⟩2J ⟨U+202E⟩right."]),
         ("few", ["Nothing to compact: every round is recent enough to stay"]),
     ],
 )  # fmt: skip
@@ -84,7 +84,7 @@ def test_commands_of_a_conversation(log):
     terminal.until("8 s; /restore undoes it, /summary shows it")
     terminal.until("agent> ")
     terminal.type("/summary\n")
-    terminal.until("# ␛[31mred␇")
+    terminal.until("# ⟨U+001B⟩[31mred⟨U+0007⟩")
     terminal.until("cut1  19")
     terminal.until("1 round archived")
     terminal.until("agent> ")

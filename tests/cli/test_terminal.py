@@ -15,10 +15,10 @@ ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ("text", "shown"),
     [
         ("a\tb\nc", "a\tb\nc"),
-        ("\x1b[2J\x07\x00", "␛[2J␇␀"),
-        ("a\r\nb", "a␍\nb"),
-        ("\x9b\x7f", "<U+009B>␡"),
-        ("\u202e\u2066\ud800", "<U+202E><U+2066><U+D800>"),
+        ("\x1b[2J\x07\x00", "⟨U+001B⟩[2J⟨U+0007⟩⟨U+0000⟩"),
+        ("a\r\nb", "a⟨U+000D⟩\nb"),
+        ("\x9b\x7f", "⟨U+009B⟩⟨U+007F⟩"),
+        ("\u202e\u2066\ud800", "⟨U+202E⟩⟨U+2066⟩⟨U+D800⟩"),
         ("größe 😀", "größe 😀"),
     ],
 )
@@ -27,7 +27,7 @@ def test_controls_become_visible(text, shown):
 
 
 def test_one_line_is_one_line():
-    assert one_line("a\n b\x1b", 80) == "a b␛"
+    assert one_line("a\n b\x1b", 80) == "a b⟨U+001B⟩"
     assert one_line("abcdef", 4) == "abc…"
     assert one_line("abcd", 4) == "abcd"
 

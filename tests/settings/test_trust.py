@@ -76,15 +76,14 @@ def test_values_are_shown_whole_but_for_secrets_and_nothing_in_them_is_hidden(tm
     file = tmp_path / "workspace.toml"
     file.write_text(
         '[model]\napiKey = "SECRETKEY"\nbaseUrl = "https://user:SECRETKEY@x.example/v1?k=SECRETKEY"\n'
-        '[permissions]\nallow = ["Bash(a\\u202Eb\\u200b)"]\n'
+        '[permissions]\nallow = ["Bash(a\\u202Eb\\u200b\\u3164)"]\n'
         '[mcp.servers.x]\ncommand = "sh"\nargs = ["-c", "echo whole"]\nenv = {TOKEN = "SECRETKEY"}\n'
     )
     (found,) = load_settings(environ={}, workspace_files=[file]).files
     shown = "\n".join(f"{key} = {value}" for key, value in found.held.items())
     assert "SECRETKEY" not in shown
     assert "x.example/v1" in shown
-    assert "\\u202e" in shown
-    assert "\\u200b" in shown
+    assert "Bash(a⟨U+202E⟩b⟨U+200B⟩⟨U+3164⟩)" in shown
     assert shown.replace("\n", "").isprintable()
     assert '"args": ["-c", "echo whole"]' in shown
     assert "TOKEN" in shown

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import select
 import stat
 import sys
+
+from codelaw.domain.own_tags import disarmed
 
 MOST_BYTES = 4_000_000
 """Of a pipe. A message may have fewer characters; the server says how many."""
 PATIENCE_SECONDS = 2.0
 """After this time without a byte the person learns what is waited for."""
 _MARK = "stdin"
-_NOTHING = "[\\s\xad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{0,8}"
-"""What may stand between the letters of a tag, and not be seen."""
-_OWN = re.compile(f"<(?={_NOTHING}/?{_NOTHING}{_NOTHING.join(_MARK)})", re.IGNORECASE)
 _INSTEAD = "Put it into a file of the workspace and mention that with @."
 
 
@@ -45,7 +43,7 @@ def message(words: list[str]) -> str | None:
 
 def _within(piped: str) -> str:
     """The text, unable to end the block that it stands in, or to begin another (R-5)."""
-    return _OWN.sub("&lt;", piped)
+    return disarmed(piped, (_MARK,))
 
 
 def _read(*, wanted: bool) -> str:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
 from typing import TextIO
 
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Controls, the marks that reorder text, lines that are none, and halves of characters."""
+from codelaw.domain.unseen import legible
+
 DIM, BOLD, RED, GREEN, YELLOW, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 
 
 def harmless(text: str) -> str:
-    """`text` with its control characters made visible; line breaks and tabs stay."""
-    return _STEERING.sub(lambda match: _picture(ord(match[0])), text)
+    """`text` with what steers a terminal or hides in it made visible; line breaks and tabs stay."""
+    return legible(text)
 
 
 def two_parts(head: str, tail: str) -> str:
@@ -68,12 +65,6 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _picture(code: int) -> str:
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"<U+{code:04X}>"
 
 
 class Screen:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from codelaw.context.law import LawText
 from codelaw.context.observations import one_name, quoted
 from codelaw.domain.messages import Fragment
+from codelaw.domain.unseen import without_hidden
 from codelaw.templates.render import render
 from codelaw.transcript.harmless import harmless
 
 SHOWN_CHARACTERS = 8_000
 """Of all laws together that a model is shown as data."""
-
-_INVISIBLE = re.compile(
-    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-"""What is read by a model and seen by nobody."""
 
 
 def restricted(documents: Sequence[LawText]) -> Fragment:
@@ -27,7 +21,7 @@ def restricted(documents: Sequence[LawText]) -> Fragment:
     shown: list[dict[str, object]] = []
     laws = [document for document in documents if document.text.strip()]
     for document in laws:
-        text = _INVISIBLE.sub("", document.text).strip("\n")
+        text = without_hidden(document.text).strip("\n")
         kept = text[:room]
         room -= len(kept)
         # Each line begins with a space, so that none can pass for a label or a line of ours.

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Recalled
+from codelaw.domain.own_tags import disarmed
 from codelaw.templates.render import render
 
 SCOPE_PRIORITY: dict[MemoryScope, float] = {"session": 1.0, "project": 0.8, "user": 0.5}
@@ -104,8 +105,8 @@ def line(entry: Recalled) -> str:
 
 def harmless(text: str) -> str:
     """A memory's text on one line, opening and closing no tag."""
-    text = _JOINED.sub("", text)
-    return _TAG.sub("&lt;", _UNPRINTABLE.sub(" ", text).strip())
+    text = _UNPRINTABLE.sub(" ", _JOINED.sub("", text)).strip()
+    return _TAG.sub("&lt;", disarmed(text))
 
 
 def _block(lines: Sequence[str]) -> str:

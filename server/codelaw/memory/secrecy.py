@@ -11,10 +11,9 @@ import unicodedata
 from collections import Counter
 from math import log2
 
-_INVISIBLE = re.compile(
-    "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
-    "\U000e0000-\U000e0fff]"
-)
+from codelaw.domain.unseen import HIDDEN
+
+_INVISIBLE = re.compile(f"[{HIDDEN}]")
 
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("a private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|AGE-SECRET-KEY-1|BEGIN PGP PRIVATE"),

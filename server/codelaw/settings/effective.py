@@ -10,6 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.model import Group, Settings
 from codelaw.settings.reading import KeyPath, Layer, children, dotted
@@ -197,8 +198,8 @@ def _without_secrets(server: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def readable(text: str) -> str:
-    """The text with what is not seen written as its code."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+    """The text on one line, with what is not seen written as its code."""
+    return visible_line(text)
 
 
 def _masked_server(server: Mapping[str, Any]) -> dict[str, Any]:

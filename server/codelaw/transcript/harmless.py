@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-TAGS = (
-    "system-reminder|attachment|active-editor|environment|todo-recap|pin|earlier-(?:messages|summary)|remembered"
-    "|restricted-mode"
-)
-"""The tags that are ours alone, as a part of a pattern."""
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{TAGS}))", re.IGNORECASE)
+from codelaw.domain.own_tags import disarmed
+
 _ROLE = re.compile(r"^([ \t>*_-]*)\[(user|assistant|tool|system)\]", re.IGNORECASE | re.MULTILINE)
 _LABEL = re.compile(r"^([ \t>*_-]*(?:Thought|Action|Observation|Finish)[*_]*)(?=:|\[)", re.MULTILINE)
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -24,6 +20,6 @@ def plain(text: str) -> str:
 
 def harmless(text: str) -> str:
     """The text, unable to open a reminder, to speak for a role or to call a tool; otherwise `plain`."""
-    text = _TAG.sub("&lt;", plain(text))
+    text = disarmed(plain(text))
     text = _ROLE.sub(r"\1(\2)", text)
     return _LABEL.sub(r"\1 ", text)
