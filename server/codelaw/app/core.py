@@ -175,11 +175,11 @@ class Core:
         A turn that runs keeps what it began with: its commands stay in the sandbox under which they were allowed (S-4).
         """
         bash = settings.tools.bash
+        network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
         if bash.sandbox == "off":
-            self._processes = LocalProcesses(self._environment)
+            self._processes = LocalProcesses(self._environment, network=network)
         else:
             means = await self._sandbox.means()
-            network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
             self._processes = LocalProcesses(self._environment, sandbox=self._sandbox, means=means, network=network)
         # Another server may have given or taken some.
         self._always[:] = await (await self._chats.store()).grants()
@@ -187,6 +187,9 @@ class Core:
         agent.house = replace(agent.house, processes=self._processes, memory=memory)
         folders = self._workspace.folders
         agent.gate.policy, notices = policy(settings, mode, self._processes, folders, restricted=restricted)
+        if not self._processes.keeps_to_hosts:
+            message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
+            notices.append(Notice("warning", "hosts_not_kept", message))
         return notices
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:

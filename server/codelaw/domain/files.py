@@ -98,6 +98,8 @@ class ProcessResult:
     stderr_omitted: int
     timed_out: bool
     seconds: float
+    refused: tuple[str, ...] = ()
+    """Hosts that the command asked for in vain, `host:port: why`, each once and not more than some (S-4)."""
 
 
 @dataclass(frozen=True, slots=True)

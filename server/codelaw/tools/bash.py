@@ -28,10 +28,12 @@ class BashArguments(Arguments):
 
 
 class Bash(Tool[BashArguments]):
-    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, description?, unsaved?, changed?`.
+    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, refused?, description?, unsaved?,
+    changed?`.
 
     Of long output stdout keeps head and tail, stderr mostly its tail; `unsaved` are the files of which the command saw
-    an older text than the editor has (F-6), `changed` those the chat has read that are different after the command.
+    an older text than the editor has (F-6), `changed` those the chat has read that are different after the command;
+    `refused` are the hosts that it asked for in vain, `host:port: why` (S-4).
     """
 
     name = "Bash"
@@ -100,13 +102,16 @@ def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict
         data["truncated"] = True
     if ended.timed_out:
         data["timed_out"] = True
+    if ended.refused:
+        data["refused"] = list(ended.refused)
     return data
 
 
 def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str | None) -> ToolResult:
     stats = {"seconds": round(ended.seconds, 3)}
     if ended.timed_out:
-        error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.")
+        more = f" {why}" if ended.refused else ""
+        error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.{more}")
         return ToolResult("error", data, "", error, stats=stats)
     if ended.exit_code != 0:
         more = _unsaved(data) + (f" {why}" if why else "")
@@ -114,7 +119,7 @@ def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str
         return ToolResult("error", data, "", error, stats=stats)
     partial = "truncated" in data
     text = "Exit code 0." + (" The middle of the output is left out." if partial else "")
-    text += _unsaved(data)
+    text += _unsaved(data) + (f" {why}" if why else "")
     return ToolResult("partial" if partial else "success", data, text, stats=stats)
 
 

@@ -6,6 +6,8 @@ import re
 
 from codelaw.domain.files import ProcessResult
 
+MOST_SHOWN = 5
+"""Refused hosts in a sentence; the result's data has more."""
 _NETWORK = re.compile(
     r"network is unreachable|temporary failure in name resolution|could not resolve host|name or service not known"
     r"|nodename nor servname|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|no such host|dns error|failed to lookup address"
@@ -18,14 +20,17 @@ _DENIED = re.compile(r"permission denied|operation not permitted|EACCES|EPERM", 
 
 
 def hint(ended: ProcessResult, *, sandboxed: bool) -> str | None:
-    """One sentence or two for the model, when what a failed command said looks like the sandbox; else None."""
+    """A few sentences for the model, when hosts were refused or a failed command looks like the sandbox; else None."""
+    if ended.refused:
+        return refusal(ended)
     if not sandboxed or ended.exit_code == 0:
         return None
     said = f"{ended.stderr}\n{ended.stdout}"
     if _NETWORK.search(said):
         return (
-            "Commands run in a sandbox, which reaches no network and no server outside it unless the user sets"
-            " tools.bash.network to true. Do without, or ask the user."
+            "Commands run in a sandbox, which reaches no network and no server outside it but the hosts that the user"
+            " lists in tools.bash.network (or all, where it is true); listed ones are reached by the proxy that the"
+            " variables HTTP_PROXY and HTTPS_PROXY name, not directly. Do without, or ask the user."
         )
     if _WRITE.search(said):
         return (
@@ -39,3 +44,13 @@ def hint(ended: ProcessResult, *, sandboxed: bool) -> str | None:
             " cannot be read. If that is why this failed, ask the user to do it."
         )
     return None
+
+
+def refusal(ended: ProcessResult) -> str:
+    """What the model should know of the hosts that a command asked for in vain."""
+    more = len(ended.refused) - MOST_SHOWN
+    named = "; ".join(ended.refused[:MOST_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    return (
+        f"The network refused: {named}. Commands reach only what the user lists in tools.bash.network. Do without, or"
+        " ask the user to add the host; do not look for a way round."
+    )

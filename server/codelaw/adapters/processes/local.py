@@ -66,6 +66,12 @@ class LocalProcesses:
         return self._sandbox is not None and self._means.kind is not None
 
     @property
+    def keeps_to_hosts(self) -> bool:
+        """Whether commands reach listed hosts and no others, where hosts are listed (S-4)."""
+        by_name = self._sandbox is not None and self._means.kind == "bubblewrap"
+        return isinstance(self._network, bool) or by_name
+
+    @property
     def describe(self) -> str:
         """How commands run, as a sentence for the user."""
         return self._means.describe(network=self._network)
@@ -84,7 +90,7 @@ class LocalProcesses:
         timed_out = False
         try:
             async with self._confined([shell, "-c", command], cwd, environment) as confined:
-                transport, running = await _start(*confined.argv, cwd=cwd, env=confined.environment)
+                transport, running = await _start(confined, cwd)
                 try:
                     async with asyncio.timeout(timeout):
                         await running.exited.wait()
@@ -99,7 +105,10 @@ class LocalProcesses:
         code = None if timed_out else transport.get_returncode()
         out, err = running.stdout, running.stderr
         said = "\n".join(filter(None, (err.text(), *confined.told)))
-        return ProcessResult(code, out.text(), said, out.omitted, err.omitted, timed_out, time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return ProcessResult(
+            code, out.text(), said, out.omitted, err.omitted, timed_out, seconds, refused=confined.refused
+        )
 
     @asynccontextmanager
     async def _confined(
@@ -172,12 +181,18 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-async def _start(*command: str, cwd: Path, env: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, Running]:
+async def _start(confined: Confined, cwd: Path) -> tuple[asyncio.SubprocessTransport, Running]:
     """Start a process group. A cancel that comes while it is being started ends the whole of it, too."""
     loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
         loop.subprocess_exec(
-            Running, *command, cwd=cwd, env=env, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            Running,
+            *confined.argv,
+            cwd=cwd,
+            env=confined.environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=confined.descriptors,
         )
     )
     try:

@@ -10,14 +10,16 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from codelaw.adapters.processes import bubblewrap, landlock
+from codelaw.adapters.processes import bubblewrap, landlock, proxied
 from codelaw.adapters.processes.drawing import make_profile
 from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.profile import Held, Place, Profile
+from codelaw.adapters.processes.proxy import Proxy, Way
 from codelaw.adapters.processes.scratch import Scratch
 from codelaw.domain.hosts import Network, reach
 
@@ -67,6 +69,10 @@ class Confined:
     environment: dict[str, str]
     told: list[str] = field(default_factory=list[str])
     """Sentences about what was put back; filled at the end."""
+    descriptors: tuple[int, ...] = ()
+    """Of ours, that stay open in the command under their numbers."""
+    refused: tuple[str, ...] = ()
+    """Hosts that were asked for in vain, and why; filled at the end."""
 
 
 class Sandbox:
@@ -79,6 +85,7 @@ class Sandbox:
         environment: Mapping[str, str],
         *,
         kinds: Sequence[Kind] = ("bubblewrap", "landlock"),
+        proxy: Proxy | None = None,
     ) -> None:
         self._folders = folders
         self._own = tuple(own)
@@ -86,6 +93,7 @@ class Sandbox:
         self._kinds = kinds
         self._scratch = Scratch()
         self._placeholders = Placeholders()
+        self._proxy = proxy or Proxy()
         self._looking = asyncio.Lock()
         self._means: Means | None = None
 
@@ -105,31 +113,54 @@ class Sandbox:
         Raises:
             OSError: the sandbox cannot be set up.
         """
-        entering = asyncio.ensure_future(asyncio.to_thread(self._enter, means, argv, cwd, environment, network=network))
-        try:
-            confined, leave = await asyncio.shield(entering)
-        except asyncio.CancelledError:
-            await asyncio.wait([entering])
-            if entering.exception() is None:
-                await asyncio.shield(asyncio.to_thread(entering.result()[1]))
-            raise
-        try:
-            yield confined
-        finally:
-            await asyncio.shield(asyncio.to_thread(leave))
+        async with self._way(means, network) as way:
+            draw = partial(self._enter, means, argv, cwd, environment, network=network, way=way)
+            entering = asyncio.ensure_future(asyncio.to_thread(draw))
+            try:
+                confined, leave = await asyncio.shield(entering)
+            except asyncio.CancelledError:
+                await asyncio.wait([entering])
+                if entering.exception() is None:
+                    await asyncio.shield(asyncio.to_thread(entering.result()[1]))
+                raise
+            try:
+                yield confined
+            finally:
+                await asyncio.shield(asyncio.to_thread(leave))
+                confined.refused = way.refused if way is not None else ()
+
+    @asynccontextmanager
+    async def _way(self, means: Means, network: Network) -> AsyncGenerator[Way | None]:
+        """The way to listed hosts. Landlock has none: it knows ports, and any host may listen on any port."""
+        if isinstance(network, bool) or means.kind != "bubblewrap":
+            yield None
+            return
+        async with self._proxy.way(network) as way:
+            yield way
 
     async def close(self) -> None:
         """Remove the private folders; no command may run any more."""
         await asyncio.to_thread(self._scratch.close)
 
     def _enter(
-        self, means: Means, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], *, network: Network
+        self,
+        means: Means,
+        argv: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        *,
+        network: Network,
+        way: Way | None,
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
         profile = make_profile(folders, self._own, environment, cwd=cwd, network=network)
         profile = replace(profile, held=self._with_held(profile.held, folders))
         if means.kind == "landlock":
             return self._enter_landlock(profile, argv, environment)
+        if way is not None:
+            profile = proxied.seen(profile)
+            argv = proxied.command(way.channel, argv)
+            environment = proxied.environment(environment, way.hosts)
         taken = self._placeholders.take(profile.held)
         try:
             line = bubblewrap.command(means.program, profile, self._scratch, argv, users=means.users)
@@ -137,6 +168,7 @@ class Sandbox:
             self._placeholders.release(taken)
             raise
         confined = Confined(line, bubblewrap.environment_inside(environment))
+        confined.descriptors = () if way is None else (way.channel,)
         return confined, lambda: self._placeholders.release(taken)
 
     def _with_held(self, held: Sequence[Held], folders: Sequence[Path]) -> tuple[Held, ...]:
