@@ -30,7 +30,7 @@ from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy
 from codelaw.app.turns import TurnMaker
-from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.settings import login_name, own_folders, process_environment
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from codelaw.agent.turn import Surroundings
     from codelaw.app.models import Answerer
     from codelaw.app.turns import Plan
-    from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant

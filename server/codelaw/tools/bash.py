@@ -28,12 +28,11 @@ class BashArguments(Arguments):
 
 
 class Bash(Tool[BashArguments]):
-    """Data: `command, exit_code, stdout, stderr, sandboxed, truncated?, timed_out?, refused?, description?, unsaved?,
-    changed?`.
+    """Data: `command, exit_code, stdout, stderr, sandboxed`, and if there are any `truncated, timed_out, refused, …`.
 
     Of long output stdout keeps head and tail, stderr mostly its tail; `unsaved` are the files of which the command saw
     an older text than the editor has (F-6), `changed` those the chat has read that are different after the command;
-    `refused` are the hosts that it asked for in vain, `host:port: why` (S-4).
+    `refused` are the hosts that it asked for in vain, `host:port: why` (S-4). `description` is the model's own.
     """
 
     name = "Bash"

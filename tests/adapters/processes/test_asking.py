@@ -1,0 +1,166 @@
+"""Requests to the proxy: what can be read in two ways is not taken (S-4)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.adapters.processes.asking import Asked, BadRequest, read_head
+
+
+def head(*lines: str) -> bytes:
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "host", "port"),
+    [
+        (["CONNECT a.example:443 HTTP/1.1", "Host: a.example:443"], "a.example", 443),
+        (["CONNECT a.example:443 HTTP/1.1", "Host: a.example"], "a.example", 443),
+        (["CONNECT a.example:443 HTTP/1.0"], "a.example", 443),
+        (["CONNECT A.Example.:22 HTTP/1.1", "host:a.example:22", "User-Agent: x"], "a.example", 22),
+        (["CONNECT 192.0.2.1:443 HTTP/1.1"], "192.0.2.1", 443),
+        (["CONNECT [2001:DB8::1]:443 HTTP/1.1", "Host: [2001:db8:0::1]:443"], "2001:db8::1", 443),
+        (["CONNECT a.example:443 HTTP/1.1", "Content-Length: 0"], "a.example", 443),
+    ],
+)
+def test_a_tunnel(lines: list[str], host: str, port: int) -> None:
+    asked = read_head(head(*lines))
+    assert (str(asked.host), asked.port, asked.tunnel, asked.head) == (host, port, True, b"")
+
+
+def test_a_plain_request_is_passed_on_alone_and_without_what_belongs_to_one_hop() -> None:
+    asked = read_head(
+        head(
+            "POST http://A.Example.:8080/x?y=1 HTTP/1.1",
+            "Host: a.example:8080",
+            "Connection: keep-alive, X-Secret",
+            "Proxy-Connection: keep-alive",
+            "Proxy-Authorization: Basic eA==",
+            "Upgrade: h2c",
+            "X-Secret: 1",
+            "Accept: */*",
+            "Content-Length: 3",
+        )
+    )
+    assert asked == Asked(
+        "POST",
+        "a.example",
+        8080,
+        tunnel=False,
+        head=head(
+            "POST /x?y=1 HTTP/1.1", "Host: a.example:8080", "Connection: close", "Accept: */*", "Content-Length: 3"
+        ),
+        body=3,
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "named"),
+    [
+        ("http://a.example", "/", "a.example"),
+        ("http://a.example:80/", "/", "a.example"),
+        ("HTTP://a.example?q", "/?q", "a.example"),
+        ("http://[::1]:81/x", "/x", "[::1]:81"),
+    ],
+)
+def test_the_target_of_a_plain_request(target: str, path: str, named: str) -> None:
+    asked = read_head(head(f"GET {target} HTTP/1.1", f"Host: {named}"))
+    assert asked.head == head(f"GET {path} HTTP/1.1", f"Host: {named}", "Connection: close")
+
+
+BAD = [
+    # Two readings of the host.
+    (["GET http://a.example/ HTTP/1.1", "Host: evil.example"], "another host"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example:8080"], "another host"),
+    (["GET http://a.example:8080/ HTTP/1.1", "Host: a.example"], "another host"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example", "Host: evil.example"], "more than one field Host"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example", "host: a.example"], "more than one field Host"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example, evil.example"], "cannot be read"),
+    (["GET http://a.example/ HTTP/1.1", "Host: "], "cannot be read"),
+    (["GET http://a.example/ HTTP/1.1"], "no field Host"),
+    (["GET http://a.example/ HTTP/1.1", "Host : a.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", " Host: a.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", "X: y", " Host: evil.example", "Host: a.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example\x0bHost: evil.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example\nHost: evil.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example\rHost: evil.example"], "header field"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example\0"], "header field"),
+    (["CONNECT a.example:443 HTTP/1.1", "Host: evil.example:443"], "another host"),
+    (["CONNECT a.example:443 HTTP/1.1", "Host: a.example:22"], "another host"),
+    (["CONNECT a.example:443 HTTP/1.1", "Host: a.example", "Host: a.example"], "more than one field Host"),
+    # Users, paths and other disguises.
+    (["GET http://a.example@evil.example/ HTTP/1.1", "Host: evil.example"], "user and password"),
+    (["GET http://a:b@a.example/ HTTP/1.1", "Host: a.example"], "user and password"),
+    (["GET http://a.example\\@evil.example/ HTTP/1.1", "Host: evil.example"], "user and password"),
+    (["GET http://a.example%2eevil.example/ HTTP/1.1", "Host: a.example"], "host cannot be read"),
+    (["GET http://a.example/#x HTTP/1.1", "Host: a.example"], "fragment"),
+    (["GET http:///x HTTP/1.1", "Host: a.example"], "host cannot be read"),
+    (["GET http://a.example:/ HTTP/1.1", "Host: a.example"], "host cannot be read"),
+    (["GET http://a.example:0/ HTTP/1.1", "Host: a.example"], "port"),
+    (["GET http://a.example:99999/ HTTP/1.1", "Host: a.example"], "port"),
+    (["CONNECT a.example HTTP/1.1"], "port"),
+    (["CONNECT a.example: HTTP/1.1"], "host cannot be read"),
+    (["CONNECT a.example:443/x HTTP/1.1"], "host cannot be read"),
+    (["CONNECT x@a.example:443 HTTP/1.1"], "user and password"),
+    (["CONNECT http://a.example:443 HTTP/1.1"], "host cannot be read"),
+    (["CONNECT a..example:443 HTTP/1.1"], "not the name of a host"),
+    # Addresses in disguise.
+    (["CONNECT 0x7f.1:443 HTTP/1.1"], "four decimal numbers"),
+    (["CONNECT 2130706433:443 HTTP/1.1"], "four decimal numbers"),
+    (["CONNECT 0177.0.0.1:443 HTTP/1.1"], "four decimal numbers"),
+    (["CONNECT 127.1:443 HTTP/1.1"], "four decimal numbers"),
+    (["CONNECT [fe80::1%25eth0]:443 HTTP/1.1"], "host cannot be read"),
+    (["CONNECT [fe80::1%eth0]:443 HTTP/1.1"], "host cannot be read"),
+    (["CONNECT [127.0.0.1]:443 HTTP/1.1"], "not an IPv6 address"),
+    # Other first lines.
+    (["GET / HTTP/1.1", "Host: a.example"], "names no host"),
+    (["GET https://a.example/ HTTP/1.1", "Host: a.example"], "must be CONNECT"),
+    (["GET ftp://a.example/ HTTP/1.1", "Host: a.example"], "must be CONNECT"),
+    (["OPTIONS * HTTP/1.1", "Host: a.example"], "names no host"),
+    (["PRI * HTTP/2.0"], "first line"),
+    (["GET http://a.example/ HTTP/0.9"], "first line"),
+    (["GET http://a.example/ HTTP/1.1 ", "Host: a.example"], "first line"),
+    (["GET  http://a.example/ HTTP/1.1", "Host: a.example"], "first line"),
+    (["GET\thttp://a.example/ HTTP/1.1", "Host: a.example"], "first line"),
+    (["get http://a.example/ HTTP/1.1", "Host: a.example"], "first line"),
+    (["CONNECT a.example:443\nX: y HTTP/1.1"], "first line"),
+    (["CONNECT a.example:443 HTTP/1.1\rHost: b"], "first line"),
+    (["", "GET http://a.example/ HTTP/1.1"], "first line"),
+    (["\x16\x03\x01"], "first line"),
+    # Bodies that hide a second request.
+    (["POST http://a.example/ HTTP/1.1", "Host: a.example", "Transfer-Encoding: chunked"], "without Content-Length"),
+    (
+        ["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 3", "Transfer-Encoding: x"],
+        "without Content-Length",
+    ),
+    (
+        ["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 3", "Content-Length: 4"],
+        "Content-Length",
+    ),
+    (["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 3, 3"], "Content-Length"),
+    (["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: +3"], "Content-Length"),
+    (["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 0x3"], "Content-Length"),
+    (["POST http://a.example/ HTTP/1.1", "Host: a.example", "Content-Length: 9999999999999999"], "Content-Length"),
+    (["CONNECT a.example:443 HTTP/1.1", "Content-Length: 5"], "no body"),
+    (["GET http://a.example/ HTTP/1.1", "Host: a.example", *["X: y"] * 100], "too many"),
+]
+
+
+@pytest.mark.parametrize(("lines", "why"), BAD)
+def test_what_could_be_read_in_two_ways_is_not_taken(lines: list[str], why: str) -> None:
+    with pytest.raises(BadRequest, match=why):
+        read_head(head(*lines))
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_request_or_a_bad_one(noise: bytes) -> None:
+    for text in (noise, b"CONNECT " + noise + b" HTTP/1.1", b"GET http://a.example/ HTTP/1.1\r\n" + noise):
+        try:
+            asked = read_head(text + b"\r\n\r\n")
+        except BadRequest:
+            continue
+        # One request, for one host, whatever the bytes were.
+        assert asked.head.count(b"\r\n\r\n") == (0 if asked.tunnel else 1)
+        assert asked.head.lower().count(b"\r\nhost:") == (0 if asked.tunnel else 1)
