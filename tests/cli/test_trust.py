@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
 import pty
@@ -14,6 +15,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.domain.permissions import Grant
+from codelaw.settings import login_name
 from tests.cli.test_commands import codelaw
 
 RULES = '[permissions]\nallow = ["Bash(make:*)"]\ndeny = ["Read(secrets/**)"]\n[model]\napiKey = "SECRETKEY"\n'
@@ -97,17 +99,21 @@ def test_rules_that_match_nothing_are_in_the_doctor_s_report(workspace: Path):
 
 def test_what_is_allowed_for_always_is_listed_and_taken_back(workspace: Path, home: Path):
     rule = "Bash(" + "x" * 200 + ")"
+    given = Grant("g1", rule, "always", "/srv/pro\x1bject", login_name(os.environ))
 
     async def grant() -> None:
         stores = await open_stores(None, home / "codelaw.db")
-        await stores.chats.add_grant(Grant("g1", rule, "always"))
+        await stores.chats.add_grant(given)
         await stores.chats.close()
 
     assert "asked about" in codelaw("permissions", "list", workspace=workspace).stderr
     asyncio.run(grant())
-    assert rule in codelaw("permissions", "list", workspace=workspace).stdout
+    shown = codelaw("permissions", "list", workspace=workspace).stdout
+    assert rule in shown
+    assert "in /srv/pro" in shown
+    assert "\x1b" not in shown
     listed = codelaw("permissions", "list", "--json", workspace=workspace).stdout
-    assert json.loads(listed) == {"id": "g1", "rule": rule, "scope": "always"}
+    assert json.loads(listed) == dataclasses.asdict(given)
     assert codelaw("permissions", "revoke", "g1", workspace=workspace).returncode == 0
     assert codelaw("permissions", "list", workspace=workspace).stdout == ""
     again = codelaw("permissions", "revoke", "g1", workspace=workspace)

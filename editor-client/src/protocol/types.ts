@@ -692,7 +692,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict")
 message: string
 hint: string
 }
@@ -991,7 +991,9 @@ chatId: string
 turnId: (string | null)
 }
 /**
- * A permission that needs no question any more, in one chat or in all.
+ * A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
+ * 
+ * `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Grant".
@@ -1000,6 +1002,9 @@ export interface Grant {
 id: string
 rule: string
 scope: ("chat" | "always")
+folder?: string
+person?: string
+problem?: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1638,4 +1643,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict";

@@ -34,6 +34,21 @@ describe("what is allowed for good", () => {
     expect(revokeGrant).toHaveBeenCalledExactlyOnceWith("a");
   });
 
+  test("belongs to a folder, or says why it counts no more", async () => {
+    const grants: Grant[] = [
+      { id: "a", rule: "Bash(make:*)", scope: "always", folder: "/home/ann/\u202eone", person: "ann" },
+      { id: "b", rule: "Bash(make:*)", scope: "always", problem: "It allows nothing any more." },
+    ];
+    const { container } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve(grants) });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
+    const [one, other] = container.querySelectorAll("li");
+    expect(one!.textContent).toContain("in /home/ann/");
+    expect(one!.textContent).not.toContain("\u202e");
+    expect(other!.textContent).toContain("It allows nothing any more.");
+    expect(screen.getAllByRole("button", { name: /^Take back Bash/u })).toHaveLength(2);
+    await expectAccessible(container);
+  });
+
   test("says so when there is nothing, and Escape leads back", async () => {
     const { dispatched } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve([]) });
     await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));

@@ -7,6 +7,8 @@ import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Visible } from "./Visible";
 
+const takeBack = ({ rule, folder }: Grant): string => `Take back ${rule}${folder === undefined ? "" : ` in ${folder}`}`;
+
 /** What the user has allowed for good, each rule whole, and how to take it back. */
 export function PermissionsPage({ state }: { state: State }) {
   const { panel, actions } = useHands();
@@ -59,13 +61,21 @@ export function PermissionsPage({ state }: { state: State }) {
           {grants.map((grant) => (
             <li key={grant.id}>
               <span class="permissions-scope">{grant.scope === "always" ? "Always" : "In a chat"}</span>
-              <code dir="ltr">
-                <Visible text={grant.rule} />
-              </code>
+              <div class="permissions-what">
+                <code dir="ltr">
+                  <Visible text={grant.rule} />
+                </code>
+                {grant.folder !== undefined && (
+                  <span class="hint" dir="ltr">
+                    in <Visible text={grant.folder} />
+                  </span>
+                )}
+                {grant.problem !== undefined && <span class="hint">{grant.problem}</span>}
+              </div>
               <button
                 type="button"
                 class="approval-option"
-                aria-label={`Take back ${grant.rule}`}
+                aria-label={takeBack(grant)}
                 disabled={taking.has(grant.id)}
                 onClick={() => void revoke(grant)}
               >

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
@@ -12,6 +12,7 @@ from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decisio
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
 from codelaw.permissions.rules import Rule, parse_all
+from codelaw.permissions.standing import Folders, home, in_force, kept_rule
 
 if TYPE_CHECKING:
     from codelaw.domain.messages import Call
@@ -54,7 +55,11 @@ class Gate:
     save_grant: Callable[[Grant], Awaitable[None]]
     """Stores a grant given for always."""
     always: list[Grant]
-    """Grants given for always; shared by the chats of a session."""
+    """This person's grants for always, in whichever folder; shared by the chats of a session."""
+    person: str = ""
+    """Whose the grants are."""
+    folders: Folders = field(default_factory=dict[str, str])
+    """The workspace's, as they were when the turn began; grants for always belong to one of them (S-1)."""
     grants: list[Grant] = field(default_factory=list[Grant])
     """Grants given in this chat."""
 
@@ -67,7 +72,8 @@ class Gate:
         """What the rules and grants say; `ask` when the user has to be asked."""
         policy = self.policy
         # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
-        granted, _ = parse_all(grant.rule for grant in (*self.grants, *self.always))
+        granted, _ = parse_all(grant.rule for grant in self.grants)
+        granted += in_force(self.always, facts, self.folders)
         rules = Rules(policy.allow, policy.deny, tuple(granted))
         return judge(
             facts,
@@ -86,7 +92,9 @@ class Gate:
         self, facts: CallFacts, call: Call, title: str, preview: Preview, *, chat_id: str, turn_id: str
     ) -> Verdict:
         """Put the question to the user; a standing answer becomes a grant."""
-        options = options_for(facts)
+        folder, _ = home(facts, self.folders)
+        kept = kept_rule(facts, self.folders) if folder else None
+        options = tuple(option for option in options_for(facts) if kept or option.kind != "allow_always")
         risk: Risk = "execute" if facts.effect == "execute" else "write"
         answer: ApprovalAnswer = await self.approver.ask(
             ApprovalQuestion(chat_id, turn_id, call.id, call.tool, title, risk, options, preview.diff, preview.command)
@@ -96,7 +104,9 @@ class Gate:
             why = "dismissed" if answer.option_id is None else "rejected"
             return Verdict(Decision("deny", "user", why), answer.comment)
         if chosen.rule is not None and chosen.kind in {"allow_chat", "allow_always"}:
-            grant = Grant(uuid4().hex[:12], chosen.rule, "always" if chosen.kind == "allow_always" else "chat")
+            always = kept if chosen.kind == "allow_always" else None
+            scope: Literal["always", "chat"] = "chat" if always is None else "always"
+            grant = Grant(uuid4().hex[:12], always or chosen.rule, scope, folder, self.person)
             if grant.scope == "always":
                 await self.save_grant(grant)
                 self.always.append(grant)

@@ -58,6 +58,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_OUTDATED = Notice(
+    "info",
+    "grants_outdated",
+    "Permissions that were given for always before folders were kept allow nothing any more: give them again where they"
+    " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -119,7 +126,10 @@ class Core:
             _log.warning("store: %s", notice.message)
             if self._tell is not None:
                 self._tell(notice)
-        self._always[:] = await stores.chats.grants()
+        kept = await stores.chats.grants()
+        self._always[:] = self._own(kept)
+        if self._tell is not None and any(grant.outdated for grant in kept):
+            self._tell(_OUTDATED)
         self._embedding = Embedding(
             stores.index,
             stores.memories,
@@ -181,7 +191,8 @@ class Core:
             means = await self._sandbox.means()
             self._processes = LocalProcesses(self._environment, sandbox=self._sandbox, means=means, network=network)
         # Another server may have given or taken some.
-        self._always[:] = await (await self._chats.store()).grants()
+        self._always[:] = self._own(await (await self._chats.store()).grants())
+        agent.gate.folders = {str(folder.root): folder.name for folder in self._workspace.folders}
         memory = await self._memory_of(agent.chat.id, settings)
         agent.house = replace(agent.house, processes=self._processes, memory=memory)
         folders = self._workspace.folders
@@ -205,7 +216,11 @@ class Core:
             after_turn=self._embed_later,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
-        return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always))
+        return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always, self._user))
+
+    def _own(self, grants: Sequence[Grant]) -> list[Grant]:
+        """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""
+        return [grant for grant in grants if grant.person == self._user and not grant.outdated]
 
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""

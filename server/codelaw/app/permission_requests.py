@@ -22,22 +22,32 @@ class PermissionRequests(Core):
         return await asyncio.to_thread(rule_notices, self._settings.value, self._workspace.folders)
 
     async def grants(self) -> list[Grant]:
-        """Those for always, whichever server they were given to, then those of the chats of this session."""
-        self._always[:] = await (await self._chats.store()).grants()
-        return [*self._always, *(grant for agent in self._chats for grant in agent.gate.grants)]
+        """This person's for always, in every folder and whichever server they were given to, then those of the chats.
+
+        One that is `outdated` is listed too, so that it can be taken back.
+        """
+        stored = await (await self._chats.store()).grants()
+        self._always[:] = self._own(stored)
+        mine = [grant for grant in stored if grant.person in {self._user, ""}]
+        return [*mine, *(grant for agent in self._chats for grant in agent.gate.grants)]
 
     async def revoke(self, grant_id: str) -> None:
         """Take a grant back; the next call of a turn that runs is asked about again.
 
         Raises:
-            Refusal: `grant_not_found`.
+            Refusal: `grant_not_found`; `grant_not_yours`: somebody else gave it.
         """
         for agent in self._chats:
             for grant in agent.gate.grants:
                 if grant.id == grant_id:
                     agent.gate.grants.remove(grant)
                     return
-        if not await (await self._chats.store()).revoke_grant(grant_id):
+        store = await self._chats.store()
+        if not await store.revoke_grant(grant_id, self._user):
+            other = next((grant.person for grant in await store.grants() if grant.id == grant_id), None)
+            if other is not None:
+                message = f"The standing permission {grant_id} was given by {other}, and counts for {other} alone."
+                raise Refusal("grant_not_yours", message, f"Only {other} can take it back.")
             message = f"There is no standing permission {grant_id}."
             raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
         self._always[:] = [grant for grant in self._always if grant.id != grant_id]

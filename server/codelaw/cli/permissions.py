@@ -21,17 +21,18 @@ def permissions(server: Server, arguments: argparse.Namespace) -> int:
 
     def show(screen: Screen, answer: Json) -> None:
         for grant in answer["grants"]:
-            line = json.dumps(grant) if arguments.json else f"{grant['id']}  {grant['scope']:<6}  {_rule(grant)}"
-            screen.line(line, aside=False)
+            screen.line(json.dumps(grant) if arguments.json else _line(grant), aside=False)
         if not answer["grants"] and not arguments.json:
             screen.line("Nothing is allowed for always: writes and commands are asked about.", style=DIM)
 
     return ask_server(server, arguments, "codelaw/permission/list", {}, show)
 
 
-def _rule(grant: Json) -> str:
-    """The whole rule on one line; it is what is allowed."""
-    return readable(grant["rule"])
+def _line(grant: Json) -> str:
+    """The whole rule and its whole folder on one line; they are what is allowed."""
+    line = f"{grant['id']}  {grant['scope']:<6}  {readable(grant['rule'])}"
+    where = grant.get("problem") or (f"in {grant['folder']}" if "folder" in grant else "")
+    return f"{line}  {readable(where)}".rstrip()
 
 
 def _revoked(screen: Screen, _: Json) -> None:

@@ -35,6 +35,7 @@ RefusalCode = Literal[
     "not_trusted",
     "folder_not_found",
     "grant_not_found",
+    "grant_not_yours",
     "memory_not_found",
     "memory_refused",
     "nothing_to_undo",

@@ -58,8 +58,18 @@ class ApprovalAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A standing permission the user gave."""
+    """A standing permission the user gave (S-1)."""
 
     id: str
     rule: str
+    """Paths in it are relative to `folder`; of one for a chat, as they are shown in the chat."""
     scope: Literal["chat", "always"]
+    folder: str = ""
+    """The real path of the folder in which it counts."""
+    person: str = ""
+    """The login name of who gave it."""
+
+    @property
+    def outdated(self) -> bool:
+        """It was given before folders were kept, and allows nothing any more."""
+        return self.scope == "always" and not self.folder

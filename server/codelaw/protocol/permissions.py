@@ -18,11 +18,17 @@ class RevokeGrant(Params):
 
 
 class Grant(Payload):
-    """A permission that needs no question any more, in one chat or in all."""
+    """A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
+
+    `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
+    """
 
     id: str
     rule: str
     scope: Literal["chat", "always"]
+    folder: str | None = None
+    person: str | None = None
+    problem: str | None = None
 
 
 class GrantList(Payload):

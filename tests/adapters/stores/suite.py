@@ -331,12 +331,16 @@ class StoreSuite:
     async def test_grants_stay_until_revoked(self, open_store):
         store = await open_store()
         await store.add_grant(Grant("g1", "Bash(git diff:*)", "always"))
-        await store.add_grant(Grant("g2", NASTY, "always"))
+        hers = Grant("g2", NASTY, "always", f"/w/{NASTY}", NASTY)
+        await store.add_grant(hers)
         again = await open_store()
-        assert await again.grants() == [Grant("g1", "Bash(git diff:*)", "always"), Grant("g2", NASTY, "always")]
-        assert await again.revoke_grant("g1")
-        assert not await again.revoke_grant("g1")
+        assert await again.grants() == [Grant("g1", "Bash(git diff:*)", "always"), hers]
+        assert await again.revoke_grant("g1", "bob"), "what is nobody's, anybody takes back"
+        assert not await again.revoke_grant("g1", "bob")
+        assert not await again.revoke_grant("g2", "bob")
         assert [grant.id for grant in await store.grants()] == ["g2"]
+        assert await again.revoke_grant("g2", NASTY)
+        assert await store.grants() == []
 
     async def test_a_cancelled_caller_loses_no_write(self, open_store):
         store = await open_store()

@@ -167,7 +167,7 @@ class SqlChats:
 
     async def grants(self) -> list[Grant]:
         def work(session: Session) -> list[Grant]:
-            rows = session.execute("SELECT id, rule, scope FROM grants ORDER BY position")
+            rows = session.execute("SELECT id, rule, scope, folder, person FROM grants ORDER BY position")
             reading = Reading()
             return [*reading.all(reading.grant, rows)]
 
@@ -175,14 +175,16 @@ class SqlChats:
 
     async def add_grant(self, grant: Grant) -> None:
         sql = (
-            "INSERT INTO grants (id, rule, scope) VALUES (?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope"
+            "INSERT INTO grants (id, rule, scope, folder, person) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope, folder = excluded.folder,"
+            " person = excluded.person"
         )
-        await self.database.write(lambda session: session.execute(sql, (grant.id, grant.rule, grant.scope)))
+        row = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
+        await self.database.write(lambda session: session.execute(sql, row))
 
-    async def revoke_grant(self, grant_id: str) -> bool:
-        sql = "DELETE FROM grants WHERE id = ?"
-        return await self.database.write(lambda session: session.execute(sql, (grant_id,)).rowcount > 0)
+    async def revoke_grant(self, grant_id: str, person: str) -> bool:
+        sql = "DELETE FROM grants WHERE id = ? AND person IN (?, '')"
+        return await self.database.write(lambda session: session.execute(sql, (grant_id, person)).rowcount > 0)
 
     async def close(self) -> None:
         """Let go of the database; this owner is dead afterwards. May be called twice."""

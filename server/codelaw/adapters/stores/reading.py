@@ -134,8 +134,10 @@ class Reading:
         return self._whole(lambda: Demotion(whole(row[0]), valid(Part, row[1])))
 
     def grant(self, row: Row) -> Grant | None:
-        """`id, rule, scope`. A permission that cannot be read whole is none."""
-        return self._whole(lambda: Grant(whole(row[0]), whole(row[1]), valid(Scope, row[2])))
+        """`id, rule, scope, folder, person`. A permission that cannot be read whole is none."""
+        return self._whole(
+            lambda: Grant(whole(row[0]), whole(row[1]), valid(Scope, row[2]), whole(row[3]), whole(row[4]))
+        )
 
     def text(self, row: Row) -> str:
         """One text."""

@@ -1,0 +1,186 @@
+"""Permissions given for always over the real server: they belong to a person and a folder (S-1, S-8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.lsp.raw import RawClient, RpcError, stdio
+from tests.scenarios.conftest import act, finish
+from tests.scenarios.test_approvals import APPROVAL, bash, decisions, option
+
+Open = Callable[..., AbstractAsyncContextManager[RawClient]]
+MAKE = "make all"
+
+
+@pytest.fixture
+def store_url() -> str | None:
+    return None
+
+
+@pytest.fixture
+def work(vendor: LoopbackVendor, home: Path, server: list[str], store_url: str | None) -> Open:
+    """Starts a server for somebody, in some folders, on the same store."""
+
+    @asynccontextmanager
+    async def started(*folders: Path, person: str = "ann") -> AsyncIterator[RawClient]:
+        model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5"}
+        env = {**os.environ, "CODELAW_HOME": str(home), "LOGNAME": person}
+        options: dict[str, Any] = {"model": model}
+        if store_url is not None:
+            options["store"] = {"url": store_url}
+        async with stdio(server, env=env) as client:
+            await client.initialize(None, folders=[*folders], options=options)
+            client.answers[APPROVAL] = option("reject")
+            yield client
+
+    return started
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> tuple[Path, Path]:
+    made = tmp_path / "one", tmp_path / "two"
+    for project in made:
+        project.mkdir()
+        (project / "Makefile").write_text("all:\n\techo ran > ran.txt\n")
+    return made
+
+
+async def judged(client: RawClient, vendor: LoopbackVendor, *replies: VendorReply) -> list[str]:
+    """Who decided about the calls of a new turn."""
+    vendor.reset([*replies, VendorReply(text=finish("ok"))])
+    sent = await client.request("codelaw/chat/send", {"text": "go"})
+    assert sent["stopReason"] == "finished"
+    return [f"{one['source']} {one['action']}" for one in decisions(client, sent["chatId"])]
+
+
+async def give(client: RawClient, vendor: LoopbackVendor, *replies: VendorReply) -> list[dict[str, Any]]:
+    """Allow these calls for always; gives the grants there are then."""
+    client.answers[APPROVAL] = option("allow_always")
+    await judged(client, vendor, *replies)
+    client.answers[APPROVAL] = option("reject")
+    return (await client.request("codelaw/permission/list", {}))["grants"]
+
+
+def write(path: str) -> VendorReply:
+    return VendorReply(text=act("Write", json.dumps({"path": path, "content": "x"})))
+
+
+async def test_a_grant_of_one_project_does_not_count_in_another(
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+):
+    one, two = projects
+    async with work(one) as client:
+        [grant] = await give(client, vendor, bash(MAKE))
+        expected = {"rule": "Bash(make:*)", "scope": "always", "folder": str(one), "person": "ann"}
+        assert {key: grant[key] for key in expected} == expected
+        (one / "ran.txt").unlink()
+    async with work(two) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["user deny"]
+        assert not (two / "ran.txt").exists()
+        assert (await client.request("codelaw/permission/list", {}))["grants"] == [grant], "listed wherever one is"
+    async with work(one) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["grant allow"]
+    assert (one / "ran.txt").exists()
+
+
+async def test_a_folder_that_was_moved_asks_again_and_a_link_to_it_does_not(
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path], tmp_path: Path
+):
+    one, two = projects
+    link = tmp_path / "link"
+    link.symlink_to(one)
+    async with work(link) as client:
+        [grant] = await give(client, vendor, bash(MAKE))
+        assert grant["folder"] == str(one), "the real path"
+    async with work(one) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["grant allow"]
+    link.unlink()
+    link.symlink_to(two)
+    async with work(link) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["user deny"], "the link leads elsewhere now"
+    moved = one.rename(tmp_path / "moved")
+    async with work(moved) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["user deny"]
+    two.rename(one)
+    async with work(one) as client:
+        assert await judged(client, vendor, bash(MAKE)) == ["grant allow"], "the path is what was allowed"
+
+
+async def test_of_several_folders_a_grant_belongs_to_that_of_the_path_or_the_command(
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+):
+    one, two = projects
+    async with work(one, two) as client:
+        grants = await give(client, vendor, write("two/src/a.txt"), bash(MAKE))
+        told = [(grant["rule"], grant["folder"]) for grant in grants]
+        assert told == [("Edit(src/**)", str(two)), ("Bash(make:*)", str(one))]
+        calls = write("two/src/b.txt"), write("one/src/b.txt"), bash(MAKE)
+        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "grant allow"]
+    async with work(two) as client:
+        calls = write("src/c.txt"), write("two/src/c.txt"), bash(MAKE)
+        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "user deny"]
+    async with work(two, one) as client:
+        calls = write("two/src/d.txt"), write("one/src/d.txt"), bash(MAKE)
+        assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "user deny"]
+
+
+async def test_a_grant_of_somebody_else_does_not_count_and_is_not_taken_back(
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+):
+    await another_person(work, vendor, projects[0])
+
+
+class TestInATeamsStore:
+    @pytest.fixture
+    def store_url(self, postgres_url: str) -> str:
+        return postgres_url
+
+    async def test_a_grant_of_somebody_else_does_not_count(
+        self, work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path]
+    ):
+        await another_person(work, vendor, projects[0])
+
+
+async def another_person(work: Open, vendor: LoopbackVendor, folder: Path) -> None:
+    async with work(folder) as ann, work(folder, person="bob") as bob:
+        [grant] = await give(ann, vendor, bash(MAKE))
+        assert await judged(bob, vendor, bash(MAKE)) == ["user deny"]
+        assert (await bob.request("codelaw/permission/list", {}))["grants"] == []
+        refused = await bob.error("codelaw/permission/revoke", {"id": grant["id"]})
+        assert refused.data["code"] == "grant_not_yours"
+        assert "ann" in str(refused.message)
+        assert await judged(ann, vendor, bash(MAKE)) == ["grant allow"]
+        # Another server of hers takes it back, and the next turn of this one asks.
+        async with work(folder) as again:
+            await again.request("codelaw/permission/revoke", {"id": grant["id"]})
+        assert await judged(ann, vendor, bash(MAKE)) == ["user deny"]
+
+
+async def test_grants_of_an_earlier_version_allow_nothing_and_can_be_taken_back(
+    work: Open, vendor: LoopbackVendor, projects: tuple[Path, Path], home: Path
+):
+    one, _ = projects
+    async with work(one) as client:
+        await give(client, vendor, bash(MAKE))
+    with sqlite3.connect(home / "codelaw.db") as connection:
+        connection.execute("UPDATE grants SET folder = '', person = ''")
+    async with work(one) as client:
+        told = await client.method("window/showMessage")
+        assert "give them again" in told["message"]
+        assert await judged(client, vendor, bash(MAKE)) == ["user deny"]
+        [old] = (await client.request("codelaw/permission/list", {}))["grants"]
+        assert "before folders were kept" in old["problem"]
+        assert "folder" not in old
+        assert await client.request("codelaw/permission/revoke", {"id": old["id"]}) == {"revoked": True}
+        with pytest.raises(RpcError):
+            await client.request("codelaw/permission/revoke", {"id": old["id"]})
