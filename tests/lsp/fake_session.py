@@ -85,12 +85,11 @@ class FakeTurn:
             await asyncio.Event().wait()
         if text == "compact":
             return (await self._session.compact(self.chat_id)).reason
-        if text == "ask":
-            answer = await self._session.approver.ask(
-                ApprovalQuestion(
-                    self.chat_id, self.turn_id, "c1", "Bash", "Run ls", "execute", OPTIONS, command="ls -l"
-                )
+        if text == "ask" or text.startswith("ask "):
+            question = ApprovalQuestion(
+                self.chat_id, self.turn_id, "c1", "Bash", "Run ls", "execute", OPTIONS, command=text[4:] or "ls -l"
             )
+            answer = await self._session.approver.ask(question)
             return f"{answer.option_id}|{answer.comment}"
         if text == "print":
             print("pollution")

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.chats import Todo
+from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.tools.bash import Bash, BashArguments
 from codelaw.tools.bounds import MAX_DATA, bounded, json_size
+from codelaw.tools.diffs import difference
+from codelaw.tools.editing import PREVIEW_CHARACTERS, shown_whole
 from codelaw.tools.paths import located
 from codelaw.tools.todos import recap
 from tests.fakes.desk import Desk, folder, make_desk
@@ -187,11 +190,16 @@ def test_no_result_passes_its_bound():
     assert bounded(small) is small
 
 
-def test_the_title_of_a_command_is_one_short_line():
-    def title(**arguments: str) -> str:
-        return Bash().title(BashArguments.model_validate(arguments))
+def test_the_title_of_a_command_is_the_command_and_never_the_models_word_for_it():
+    arguments = BashArguments(command="rm x", description="List the files")
+    assert Bash().title(arguments) == "rm x"
+    assert Bash().described(arguments) == "List the files"
 
-    assert title(command="rm x", description="List\n\n  ls\n" * 50).startswith("List ls List")
-    assert len(title(command="rm x", description="List\n" * 50)) == 100
-    assert title(command=" \nls -l\nrm x") == "ls -l"
-    assert title(command="\n") == ""
+
+def test_a_change_is_previewed_whole_or_not_at_all():
+    text = "\n".join(f"line {number}" for number in range(5_000))
+    shown = shown_whole(difference("", text, "a.txt").text).diff
+    assert shown is not None
+    assert "+line 4999" in shown
+    with pytest.raises(ToolFailure, match="make it in parts"):
+        shown_whole("x" * (PREVIEW_CHARACTERS + 1))

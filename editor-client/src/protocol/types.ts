@@ -194,12 +194,15 @@ kind: ("allow_once" | "allow_chat" | "allow_always" | "reject")
 rule?: string
 }
 /**
+ * What would be done, whole: nobody is to allow what they have not seen the end of.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ApprovalPreview".
  */
 export interface ApprovalPreview {
 diff?: string
 command?: string
+text?: string
 }
 /**
  * Either an option that was offered, or `cancelled`.
@@ -225,6 +228,9 @@ title: string
 risk: ("write" | "execute" | "send")
 preview: ApprovalPreview
 options: ApprovalOption[]
+alwaysAsked?: boolean
+description?: string
+why?: string
 }
 /**
  * What was archived and not brought back, oldest first: as one Markdown document, and one by one.

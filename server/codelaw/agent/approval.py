@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
+from codelaw.domain.obeyers import who_obeys
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
@@ -31,6 +32,18 @@ class Verdict:
     def allowed(self) -> bool:
         """Whether the call may run."""
         return self.decision.action == "allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user is told of a call that needs their word."""
+
+    title: str
+    preview: Preview
+    description: str = ""
+    """The model's own words for it."""
+    decision: Decision | None = None
+    """Why it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +101,27 @@ class Gate:
         """Says of a path, as shown, whether a rule denies it to that tool; None where no rule speaks of the tool."""
         return hider(self.policy.deny, tool, paths)
 
-    async def ask(
-        self, facts: CallFacts, call: Call, title: str, preview: Preview, *, chat_id: str, turn_id: str
-    ) -> Verdict:
+    async def ask(self, facts: CallFacts, call: Call, asked: Asked, *, chat_id: str, turn_id: str) -> Verdict:
         """Put the question to the user; a standing answer becomes a grant."""
         folder, _ = home(facts, self.folders)
         kept = kept_rule(facts, self.folders) if folder else None
         options = tuple(option for option in options_for(facts) if kept or option.kind != "allow_always")
         risk: Risk = "execute" if facts.effect == "execute" else "write"
-        answer: ApprovalAnswer = await self.approver.ask(
-            ApprovalQuestion(chat_id, turn_id, call.id, call.tool, title, risk, options, preview.diff, preview.command)
+        question = ApprovalQuestion(
+            chat_id,
+            turn_id,
+            call.id,
+            call.tool,
+            asked.title,
+            risk,
+            options,
+            asked.preview.diff,
+            asked.preview.command,
+            text=asked.preview.text,
+            description=asked.description,
+            why=_why(facts, asked.decision),
         )
+        answer: ApprovalAnswer = await self.approver.ask(question)
         chosen = next((option for option in options if option.id == answer.option_id), None)
         if chosen is None or chosen.kind == "reject":
             why = "dismissed" if answer.option_id is None else "rejected"
@@ -113,3 +136,11 @@ class Gate:
             else:
                 self.grants.append(grant)
         return Verdict(Decision("allow", "user", chosen.kind), answer.comment)
+
+
+def _why(facts: CallFacts, decision: Decision | None) -> str:
+    """Why it is asked: which program obeys a file that would be changed (S-8), else what the rules said."""
+    program = who_obeys(facts.subject) if facts.effect == "write" and facts.subject is not None else None
+    if program is not None:
+        return f"{program} obeys this file: what is written there may run outside of codelaw."
+    return decision.rule if decision is not None else ""

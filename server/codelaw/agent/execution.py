@@ -6,20 +6,22 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.approval import Asked
 from codelaw.agent.dialects.base import InvalidCall
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, Event, ToolCallEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
+from codelaw.domain.unseen import title
 from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
-from codelaw.tools.base import run_tool
+from codelaw.tools.base import Preview, run_tool
 from codelaw.tools.paths import located
 from codelaw.tools.withholding import Withheld
 
@@ -33,6 +35,12 @@ WARN_AFTER = 3
 """Equal failures after which the model is told (R-7)."""
 STOP_AFTER = 6
 """Equal failures after which the turn ends (R-7)."""
+TITLE = 200
+"""Characters of a call's title."""
+DESCRIBED = 120
+"""Characters of the model's own words for a call."""
+TOLD_DIFF = 60_000
+"""Characters of a diff in an event; who is asked about it gets all of it."""
 STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
 
 _log = logging.getLogger(__name__)
@@ -159,10 +167,15 @@ class Executor:
             environment = replace(environment, confirmed_in_editor=True)
         if decision.action == "ask":
             preview = await tool.preview(arguments, self.environment)
-            self.tell(call, "awaiting_approval", step, diff=preview.diff, decision=decision)
-            verdict = await self.gate.ask(
-                facts, call, tool.title(arguments), preview, chat_id=self.chat_id, turn_id=self.turn_id
+            told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
+            self.tell(call, "awaiting_approval", step, diff=told, decision=decision)
+            asked = Asked(
+                title(tool.title(arguments), TITLE),
+                preview if preview != Preview() else Preview(text=_spelled(call.arguments)),
+                title(tool.described(arguments), DESCRIBED),
+                decision,
             )
+            verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
             decision, comment = verdict.decision, verdict.comment
             decisions.append(decision)
             if comment and self.heed is not None:
@@ -215,11 +228,15 @@ class Executor:
 
     def _title(self, tool: Tool[Any] | None, call: Call) -> str:
         if tool is None:
-            return call.tool
+            return title(call.tool, TITLE)
         try:
-            return tool.title(self.toolbox.parse(tool, call.arguments))
+            return title(tool.title(self.toolbox.parse(tool, call.arguments)), TITLE)
         except ToolFailure:
-            return call.tool
+            return title(call.tool, TITLE)
+
+
+def _spelled(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
 
 
 def _call(item: Call | InvalidCall) -> Call:

@@ -45,7 +45,13 @@ class ApprovalQuestion:
     diff: str | None = None
     command: str | None = None
     always_asked: bool = False
-    """Only the user may answer it: neither `--yes` nor a rule does (S-8)."""
+    """A file that other programs obey is at stake: nothing but a person may answer (S-8)."""
+    text: str | None = None
+    """What would be done where it is neither a diff nor a command."""
+    description: str = ""
+    """The model's own words for the call, on one line; they say nothing about what it does."""
+    why: str = ""
+    """Why it is asked, in a sentence or as the rule that spoke."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ class Connection:
             settings=self.settings,
             folders=found,
             documents=self.documents,
-            approver=ClientApprover(self.rpc, self.client),
+            approver=ClientApprover(self.rpc, self.client, self.home),
             emit=self.emit,
             home=self.home,
             editor=ClientEditor(self.rpc, lambda: self.client, self.documents),

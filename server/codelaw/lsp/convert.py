@@ -289,8 +289,11 @@ def approval_request(value: permissions.ApprovalQuestion) -> wire_approvals.Appr
         tool=value.tool,
         title=value.title,
         risk=value.risk,
-        preview=wire_approvals.ApprovalPreview(diff=value.diff, command=value.command),
+        preview=wire_approvals.ApprovalPreview(diff=value.diff, command=value.command, text=value.text),
         options=options,
+        always_asked=value.always_asked or None,
+        description=value.description or None,
+        why=value.why or None,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, RetryEvent, ToolCallEvent, TurnEnded, TurnStarted
+from codelaw.domain.unseen import visible_line
 from codelaw.lsp import convert
 from codelaw.lsp.bars import Bars
 from codelaw.lsp.rpc import Rpc
@@ -52,9 +53,9 @@ class Progress:
                 )
             case ToolCallEvent(status="running" | "awaiting_approval") as call:
                 waiting = " (waits for your approval)" if call.status == "awaiting_approval" else ""
-                self._bars.report(key, f"Step {call.step}: {call.title}{waiting}")
+                self._bars.report(key, f"Step {call.step}: {visible_line(call.title)}{waiting}")
             case RetryEvent() as retry:
-                self._bars.report(key, f"Step {retry.step}: asking again, {retry.reason}")
+                self._bars.report(key, f"Step {retry.step}: asking again, {visible_line(retry.reason)}")
             case TurnEnded(result=result):
                 self._bars.end(key, result.stop_reason)
             case _:

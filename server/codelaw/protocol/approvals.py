@@ -20,8 +20,12 @@ class ApprovalOption(Payload):
 
 
 class ApprovalPreview(Payload):
+    """What would be done, whole: nobody is to allow what they have not seen the end of."""
+
     diff: str | None = None
     command: str | None = None
+    text: str | None = None
+    """Where it is neither a diff nor a command."""
 
 
 class ApprovalRequest(Payload):
@@ -33,6 +37,12 @@ class ApprovalRequest(Payload):
     risk: Risk
     preview: ApprovalPreview
     options: list[ApprovalOption]
+    always_asked: bool | None = None
+    """True for a file that other programs obey: no rule of the client's, like `--yes`, may answer (S-8)."""
+    description: str | None = None
+    """The model's own words for the call, on one line: shown as such, after what it does."""
+    why: str | None = None
+    """Why it is asked."""
 
 
 class ApprovalReply(Reply):

@@ -66,10 +66,12 @@ class ToolEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the user is shown before a call is approved (S-2)."""
+    """What the user is shown before a call is approved, whole (S-2)."""
 
     diff: str | None = None
     command: str | None = None
+    text: str | None = None
+    """What would be done where it is neither a change of files nor a command."""
 
 
 class Tool(ABC, Generic[A]):
@@ -96,7 +98,11 @@ class Tool(ABC, Generic[A]):
 
     @abstractmethod
     def title(self, args: A) -> str:
-        """A short line for people, such as `Read src/x.py`."""
+        """What is done and to what, such as `Read src/x.py`; never the model's own words for it."""
+
+    def described(self, args: A) -> str:  # noqa: ARG002
+        """The model's own words for the call, which only accompany what it does; empty where it gives none."""
+        return ""
 
     def subject(self, args: A) -> str | None:
         """What permission rules match: the path as written, or the command (S-1)."""

@@ -17,8 +17,6 @@ from codelaw.tools.sandboxing import hint
 MAX_TIMEOUT_MS = 600_000
 MAX_FILES = 20
 """Named in a result."""
-MAX_TITLE = 100
-"""Characters: the model's own words must not push the command out of sight."""
 
 
 class BashArguments(Arguments):
@@ -48,8 +46,10 @@ class Bash(Tool[BashArguments]):
         self._timeout = timeout
 
     def title(self, args: BashArguments) -> str:
-        words = (args.description or args.command.strip().partition("\n")[0]).split()
-        return " ".join(words)[:MAX_TITLE]
+        return args.command
+
+    def described(self, args: BashArguments) -> str:
+        return args.description or ""
 
     def subject(self, args: BashArguments) -> str:
         return args.command

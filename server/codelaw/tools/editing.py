@@ -19,6 +19,8 @@ from codelaw.tools.matching import Replacement, replaced, same_lines
 from codelaw.tools.paths import located, refuse_protected
 from codelaw.transcript.chat_file import named_chat_file
 
+PREVIEW_CHARACTERS = 500_000
+"""Of a diff that the user is asked about."""
 DIFF_LINES = 200
 NEW_LINES = 50
 MAX_CHANGED = 10_000_000
@@ -177,7 +179,27 @@ def _counts(change: Change) -> str:
 
 
 def preview(change: Change) -> Preview:
-    return Preview(diff=change.diff.head(2_000, 60_000)[0])
+    """The whole change, as the user is to see it.
+
+    Raises:
+        ToolFailure: INVALID_PARAM where that is more than anybody can look through.
+    """
+    return shown_whole(change.diff.text)
+
+
+def shown_whole(diff: str) -> Preview:
+    """A diff as a preview; nothing of it is ever left out (S-2).
+
+    Raises:
+        ToolFailure: INVALID_PARAM where it is too large.
+    """
+    if len(diff) > PREVIEW_CHARACTERS:
+        raise ToolFailure(
+            "INVALID_PARAM",
+            f"The user is asked about this change and has to see all of it, and its diff has {len(diff)} characters: "
+            f"make it in parts of at most {PREVIEW_CHARACTERS}.",
+        )
+    return Preview(diff=diff)
 
 
 def _shown_diff(change: Change) -> dict[str, Any]:

@@ -16,13 +16,11 @@ from codelaw.ports.services import LanguageServices
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.diagnosing import after_edit
 from codelaw.tools.diffs import difference
-from codelaw.tools.editing import MAX_CHANGED, Change, made, writable
+from codelaw.tools.editing import MAX_CHANGED, Change, made, shown_whole, writable
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.matching import in_style, line_break
 
 MAX_FILES = 200
-PREVIEW_LINES = 2_000
-PREVIEW_CHARACTERS = 60_000
 DIFF_LINES = 60
 """Of one file among several, in the result."""
 DIFF_CHARACTERS = 20_000
@@ -41,9 +39,12 @@ class Proposal:
 
     @property
     def preview(self) -> Preview:
-        """One diff of all files."""
-        text = "\n".join(change.diff.text for change in self.changes)
-        return Preview(diff="\n".join(text.split("\n")[:PREVIEW_LINES])[:PREVIEW_CHARACTERS])
+        """One diff of all files.
+
+        Raises:
+            ToolFailure: INVALID_PARAM where it is too large to be shown whole.
+        """
+        return shown_whole("\n".join(change.diff.text for change in self.changes))
 
 
 def versions(env: ToolEnvironment) -> dict[str, int]:

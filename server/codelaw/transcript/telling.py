@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codelaw.domain.chats import Level, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.unseen import legible
 from codelaw.transcript.chat_file import harmless
 from codelaw.transcript.fences import left_open
 from codelaw.transcript.story import Called, Compacted, Noted, Said, Story
@@ -99,8 +100,8 @@ def end_lines(story: Story, result: TurnResult) -> list[str]:
 
 
 def one_line(text: str, most: int = LINE_CHARACTERS) -> str:
-    """A text as a line that begins no other block of Markdown."""
-    line = harmless(" ".join(text.split()))
+    """A text as a line that begins no other block of Markdown, with what hides in it made visible."""
+    line = harmless(" ".join(legible(text).split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
