@@ -154,6 +154,14 @@ def play(request):
         event("notice", level="error", code="x", message=NASTY)
         event("answer", delta=NASTY, step=1)
         return ended(answer=NASTY)
+    if SCENE == "told":
+        params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "rm …", "risk": "execute"}
+        command = "rm\xa0-rf\u200b \u202ex " + "x" * 20_000
+        params |= {"preview": {"command": command}, "description": "List\u3164 the files", "alwaysAsked": True}
+        call("awaiting_approval")
+        request = params | {"why": "git obeys this file.", "options": OPTIONS}
+        send({"id": 99, "method": "codelaw/approval/request", "params": request})
+        return ended(answer=json.dumps(wait_for(id_=99).get("result")))
     if SCENE == "approval":
         params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run make", "risk": "execute"}
         params |= {"preview": {"command": f"make {NASTY}\n" + "\n".join(map(str, range(80)))}, "options": OPTIONS}

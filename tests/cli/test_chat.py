@@ -209,12 +209,13 @@ def test_a_reader_that_leaves_is_no_crash(log):
 def test_a_person_at_the_terminal_is_asked(log, typed, answer):
     terminal = Terminal("approval", log, "chat", "hi")
     terminal.until("? ")
+    terminal.type("d\n")
+    terminal.until("  79")
+    terminal.until("? ")
     terminal.type(typed)
     assert terminal.status() == 0
     assert answers(log)[99]["result"] == answer
     assert "make ⟨U+001B⟩[31mred⟨U+0007⟩" in terminal.text
-    assert "22 more lines" in terminal.text
-    assert "79" not in terminal.text
 
 
 @pytest.mark.parametrize("typed", ["use ninja instead", "x", "", "\x1b[A\x1b[A", "yes please\ny", "allow everything"])
@@ -252,13 +253,45 @@ def test_nothing_is_printed_behind_a_question(log):
     assert shown.count("make all") == 1
 
 
-def test_the_rest_of_a_long_preview_is_shown_on_demand(log):
+@pytest.mark.parametrize("typed", ["y", "a", "p"])
+def test_nothing_is_allowed_before_its_end_was_shown(log, typed):
     terminal = Terminal("approval", log, "chat", "hi")
     terminal.until("? ")
+    assert "21 more rows" in terminal.text
+    assert "Allow" not in terminal.text
+    terminal.type(f"{typed}\n")
+    terminal.until("d shows them.")
+    terminal.until("? ")
+    assert 99 not in answers(log)
+    assert "79" not in terminal.text
     terminal.type("d\n")
     terminal.until("  79")
+    terminal.until("Allow")
     terminal.until("? ")
-    terminal.type("y\n")
+    terminal.type(f"{typed}\n")
+    assert terminal.status() == 0
+    assert answers(log)[99]["result"]["optionId"] in {"once", "chat", "always"}
+
+
+def test_what_was_not_shown_can_be_refused(log):
+    terminal = Terminal("approval", log, "chat", "hi")
+    terminal.until("? ")
+    terminal.type("n: too long\n")
+    assert terminal.status() == 0
+    assert answers(log)[99]["result"] == {"optionId": "reject", "comment": "too long"}
+
+
+def test_what_the_person_is_told_beside_a_command(log):
+    terminal = Terminal("told", log, "chat", "hi")
+    terminal.until("? ")
+    shown = terminal.text.replace("\r", "")
+    assert "\n  rm⟨U+00A0⟩-rf⟨U+200B⟩ ⟨U+202E⟩x" in shown
+    assert "more rows" in shown, "a line of many rows is long"
+    assert "\n… x" in shown, "a row that goes on is marked"
+    assert "The model's words for it: “List⟨U+3164⟩ the files”" in shown
+    assert "This is asked every time. git obeys this file." in shown
+    assert shown.index("rm⟨U+00A0⟩") < shown.index("List⟨U+3164⟩")
+    terminal.type("n\n")
     assert terminal.status() == 0
 
 

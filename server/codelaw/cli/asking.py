@@ -9,19 +9,24 @@ import termios
 from collections.abc import Callable
 from typing import Any
 
-from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen, one_line
+from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen, one_line, rows
 from codelaw.cli.verdicts import KEYS, STAY, single_yes, verdict, without_keys
+from codelaw.domain.unseen import visible
 
 Json = dict[str, Any]
 
-SHOWN_LINES = 60
-"""Of a diff or command; `d` shows the rest."""
+Row = tuple[str, str]
+"""A row of the terminal and its style."""
+
+SHOWN_ROWS = 60
+"""Of a diff or command at once; `d` shows more, and nothing can be allowed before the end was shown."""
 SHOWN_TITLE = 1000
 """Columns of an answer: what it would allow is seen whole, whatever the terminal's width."""
 TOGETHER_SECONDS = 0.05
 """Lines that come within this time of each other were pasted."""
 ANNOUNCED_SECONDS = 1.0
 """How long a question may wait for the event that announces it."""
+_MARGIN = "… "
 _DIFF = {"+": GREEN, "-": RED, "@": DIM}
 _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --yes."
 
@@ -89,21 +94,10 @@ class Asking:
 
     async def _ask(self, request: Json) -> Json:
         screen = self._screen
-        screen.line(f"\n{one_line(_question(request))}", style=BOLD)
-        preview: Json = request.get("preview") or {}
-        command: str = preview.get("command") or ""
-        lines = (command or preview.get("diff") or "").splitlines()
-        styles = {} if command else _DIFF
-        for line in lines[:SHOWN_LINES]:
-            screen.line(f"  {line}", style=styles.get(line[:1], ""))
-        hidden = lines[SHOWN_LINES:]
-        if hidden:
-            screen.line(f"  … {len(hidden)} more lines (d shows them)", style=DIM)
+        screen.line(f"\n{one_line(visible(_question(request)), _room(request))}", style=BOLD)
         offered = {kind: option for kind in KEYS if (option := _option(request, kind))}
-        for kind, option in offered.items():
-            screen.line(f"  {KEYS[kind]}  {one_line(option['title'], SHOWN_TITLE)}")
-        if not single_yes(offered):
-            screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
+        hidden = self._rows(_previewed(request))
+        self._choices(request, offered, hidden)
         while True:
             _drop_typed_ahead()
             screen.stream("? ", aside=True, style=BOLD)
@@ -112,16 +106,38 @@ class Asking:
             if typed is None:
                 return _rejection(request, "")
             if without_keys(typed).lower() == "d" and hidden:
-                for line in hidden:
-                    screen.line(f"  {line}", style=styles.get(line[:1], ""))
+                hidden = self._rows(hidden)
+                self._choices(request, offered, hidden)
             elif await _more_is_typed():
                 screen.line("  Several lines at once are no answer.", style=DIM)
             elif (chosen := verdict(typed, offered)) is None:
-                screen.line(f"  Please answer {_choices(offered)}.", style=DIM)
+                screen.line(f"  Please answer {_choices(_open(offered, hidden), more=bool(hidden))}.", style=DIM)
             elif chosen[0] == "reject":
                 return _rejection(request, chosen[1])
+            elif hidden and offered[chosen[0]]["kind"] != "reject":
+                screen.line(f"  {len(hidden)} more rows come first: d shows them.", style=DIM)
             else:
                 return {"optionId": offered[chosen[0]]["id"]}
+
+    def _rows(self, preview: list[Row]) -> list[Row]:
+        """Show so much of a preview as a person looks through at once; gives the rest."""
+        for row, style in preview[:SHOWN_ROWS]:
+            self._screen.line(row, style=style)
+        return preview[SHOWN_ROWS:]
+
+    def _choices(self, request: Json, offered: dict[str, Json], hidden: list[Row]) -> None:
+        """What there is to know beside what would be done, and the answers; none that allows what was not shown."""
+        screen = self._screen
+        if description := request.get("description"):
+            screen.line(f"  The model's words for it: “{one_line(visible(str(description)))}”", style=DIM)
+        if request.get("alwaysAsked"):
+            screen.line(f"  This is asked every time. {one_line(visible(str(request.get('why') or '')))}", style=YELLOW)
+        if hidden:
+            screen.line(f"  … {len(hidden)} more rows. d shows them; only then it can be allowed.", style=YELLOW)
+        for kind, option in _open(offered, hidden).items():
+            screen.line(f"  {KEYS[kind]}  {one_line(visible(option['title']), SHOWN_TITLE)}")
+        if not single_yes(offered):
+            screen.line("  n: REASON rejects this and says what to do instead", style=DIM)
 
 
 async def confirmed(screen: Screen, question: str) -> bool:
@@ -154,11 +170,35 @@ async def _readable() -> None:
         loop.remove_reader(descriptor)
 
 
-def _choices(offered: dict[str, Json]) -> str:
+def _choices(offered: dict[str, Json], *, more: bool) -> str:
     names = {"allow_once": "y (yes)", "reject": "n (no)"}
     if single_yes(offered):
         return ", ".join((names | {"allow_chat": "a (yes)"}).get(kind, KEYS[kind]) for kind in offered)
-    return f"{', '.join(names.get(kind, KEYS[kind]) for kind in offered)}, or n: and what to do instead"
+    keys = (["d (shows the rest)"] if more else []) + [names.get(kind, KEYS[kind]) for kind in offered]
+    return f"{', '.join(keys)}, or n: and what to do instead"
+
+
+def _open(offered: dict[str, Json], hidden: list[Row]) -> dict[str, Json]:
+    """The options that can be chosen now."""
+    return {kind: option for kind, option in offered.items() if not hidden or option["kind"] == "reject"}
+
+
+def _previewed(request: Json) -> list[Row]:
+    """What would be done, in rows of the terminal, nothing in it unseen; a row that goes on has a mark."""
+    preview: Json = request.get("preview") or {}
+    diff: str = preview.get("diff") or ""
+    text = visible(str(preview.get("command") or diff or preview.get("text") or ""))
+    styles = _DIFF if diff and not preview.get("command") else {}
+    return [
+        (f"{_MARGIN if number else '  '}{piece}", styles.get(line[:1], ""))
+        for line in (text.removesuffix("\n").split("\n") if text else [])
+        for number, piece in enumerate(rows(line, len(_MARGIN)))
+    ]
+
+
+def _room(request: Json) -> int:
+    """Columns of the question itself: where there is no preview, it says all there is."""
+    return 0 if _previewed(request) else SHOWN_TITLE
 
 
 def _question(request: Json) -> str:

@@ -41,6 +41,20 @@ def in_parts(parts: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def rows(line: str, margin: int) -> list[str]:
+    """A line in pieces that each fit into one row of the terminal beside a margin of so many columns."""
+    room = max(8, _width() - margin)
+    pieces, column = [""], 0
+    for character in line.expandtabs(8):
+        width = _columns(character)
+        if column + width > room:
+            pieces.append("")
+            column = 0
+        pieces[-1] += character
+        column += width
+    return pieces
+
+
 def one_line(text: str, room: int = 0) -> str:
     """`text` harmless and on one line, cut to `room` columns (0: the terminal's width)."""
     flat = harmless(" ".join(text.split()))
