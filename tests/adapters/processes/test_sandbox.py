@@ -120,6 +120,7 @@ async def test_a_submodule_keeps_its_hooks_and_settings(locked: Locked, around: 
 async def test_a_folder_without_a_repository_gets_none(locked: Locked, around: World):
     folder = around.base / "plain"
     folder.mkdir()
+    (folder / "readme").touch()
     inside = Locked(around, "bubblewrap", locked.means, folder)
     await inside(
         "git init -q; mkdir -p .codelaw .git; echo x > .codelaw/config.toml; echo 'gitdir: x' > .git; echo f > f"
@@ -235,16 +236,46 @@ def test_git_settings_lose_what_tells_secrets():
         '[user]\n\tname = A\n[url "https://me:pw@host/"]\n\tinsteadOf = x\n[credential]\n\thelper = store\n'
         "[core]\n\teditor = vi\n[http]\n\textraHeader = Authorization: x\n\tproxy = http://u:p@host\n"
     )
-    assert git_settings(text) == "[user]\n\tname = A\n[core]\n\teditor = vi\n[http]\n"
-
-
-def test_what_path_names_in_the_home_folder_is_kept_but_no_secret(tmp_path: Path):
-    path = (
-        f"{tmp_path}/tools/x/bin:{tmp_path}/scripts:{tmp_path}/.aws/bin:{tmp_path}/.config/bin:{tmp_path}/bin:/usr/bin"
+    assert git_settings(text) == "[user]\n\tname = A\n"
+    text = (
+        "[core] autocrlf = input\n[pull]\n\trebase = true\n[alias]\n\tst = !sh\n[diff]\n\texternal = x\n\tcolorMoved = zebra\n"
+        '[diff "x"]\n\talgorithm = sh\n[user]\n\temail = a@b.example ; \\\n\ttoken = t\n\tsigningKey = k\n\tuseConfigOnly\n[github]\n\tuser = u\n'
     )
-    kept = kept_places(tmp_path, {"PATH": path, "JAVA_HOME": f"{tmp_path}/jdk", "GOPATH": str(tmp_path)})
-    assert {tmp_path / name for name in ("tools/x", "scripts", "jdk", ".config/bin", "bin")} <= set(kept)
-    assert not {tmp_path, tmp_path / ".aws", tmp_path / ".config"} & set(kept)
+    assert git_settings(text) == (
+        "[core]\n\tautocrlf = input\n[pull]\n\trebase = true\n[diff]\n\tcolorMoved = zebra\n[user]\n\tuseConfigOnly\n"
+    )
+
+
+def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_path: Path):
+    path = ":".join(
+        f"{tmp_path}/{name}"
+        for name in ("tools/x/bin", "scripts", "mixed", ".aws/bin", ".config/bin", "bin", "app/bin")
+    )
+    files = ("tools/x/bin/t", "tools/x/lib/l", "tools/x/token", "scripts/s", "mixed/run", "mixed/.env", "mixed/p/f")
+    files += ("jdk/lib/modules", "jdk/secret", ".aws/bin/a", ".aws/credentials", ".config/bin/c", "bin/b", "app/.env")
+    files += ("app/bin/a", "mod/cache/x", "mod/github.com/x", "mod/other/x", "notes")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch(mode=0o755)
+    environment = {
+        "PATH": path,
+        "JAVA_HOME": f"{tmp_path}/jdk",
+        "GOPATH": str(tmp_path),
+        "GOMODCACHE": f"{tmp_path}/mod",
+    }
+    kept = {place.relative_to(tmp_path).as_posix() for place in kept_places(tmp_path, environment)}
+    laid = {
+        "tools/x/bin",
+        "tools/x/lib",
+        "scripts",
+        "mixed/run",
+        "jdk/lib",
+        ".aws/bin",
+        ".config/bin",
+        "bin",
+        "app/bin",
+    }
+    assert kept == laid | {"mod/cache", "mod/github.com"}
 
 
 def test_a_keepsake_puts_everything_back(tmp_path: Path):

@@ -1,17 +1,26 @@
-"""Looks at the disk and draws what a sandboxed command may touch (S-4)."""
+"""Looks at the disk and draws what a sandboxed command may touch (S-4, S-8).
+
+Three layers, each above the one before: what is seen and what can be written, what is kept as it is, what is hidden.
+Whatever cannot be looked at is read-only or hidden; nothing here fails because of what lies on the disk.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import pwd
-from collections.abc import Iterable, Mapping, Sequence
+import stat
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.processes.homes import SECRETS, kept_places
+from codelaw.adapters.processes.areas import Area, folders_in, is_folder, mode_of, within
+from codelaw.adapters.processes.homes import GIT_SETTINGS, SECRETS, kept_places
 from codelaw.adapters.processes.profile import TEMPORARY, Access, Held, Place, Profile
-from codelaw.adapters.processes.repositories import SAME_FOLDER, Guarded, guarded, is_free
+from codelaw.adapters.processes.repositories import guard, linked_git, own_git_folders
+from codelaw.adapters.processes.withheld import UndrawableError, Walk, Withheld, nothing
 from codelaw.domain.hosts import Network
+from codelaw.domain.obeyed import FILES, FOLDERS, START_UP, obeyed
 
 RUNTIME = ("/run", "/var/run")
 """Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""
@@ -20,7 +29,33 @@ RESOLVING = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "
 SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
 OWN_FOLDER = ".codelaw"
 _MOST_SOCKETS = 5_000
+_MOST_NESTED = 300
+"""Folders at the top of a workspace in which files that others obey are looked for."""
+_MOST_ENTRIES = 1_000
+"""Entries of a workspace folder whose top has to stay as it is."""
+_UNMASKED = frozenset({".gitmodules"})
+"""Not held where it is missing: git outside fails on one that is no regular file."""
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Places by layer; of one path the last word counts."""
+
+    seen: dict[Path, Access] = field(default_factory=dict[Path, Access])
+    hidden: set[Path] = field(default_factory=set[Path])
+
+    def see(self, paths: Iterable[Path | str], access: Access) -> None:
+        for path in paths:
+            real = existing(path)
+            if real is not None and real != Path("/"):
+                self.seen[real] = access
+
+    def hide(self, paths: Iterable[Path | str]) -> None:
+        for path in paths:
+            real = existing(path)
+            if real is not None:
+                self.hidden.add(real)
 
 
 def make_profile(
@@ -30,52 +65,168 @@ def make_profile(
     *,
     cwd: Path,
     network: Network,
+    withheld: Withheld = nothing,
+    walk: Walk | None = None,
+    opened: Collection[Path] = (),
 ) -> Profile:
-    """Look at the disk and draw what a command in `folders` may touch; `own` are codelaw's own folders."""
-    drawn: dict[Path, Access] = {}
+    """Look at the disk and draw what a command in `folders` may touch.
 
-    def draw(paths: Iterable[Path | str], access: Access) -> None:
-        for path in paths:
-            real = Path(os.path.realpath(path))
-            if real != Path("/") and real.exists():
-                drawn[real] = access
+    `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
+    has allowed this run to change, of those that are kept because other programs obey them (S-8).
 
+    Raises:
+        UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
+    """
+    folders = [Path(os.path.realpath(folder)) for folder in folders]
     homes = _homes(environment)
-    draw(RUNTIME, "hidden")
-    draw(TEMPORARY, "private")
-    draw(SYSTEM_PROGRAMS, "read")
+    git = own_git_folders(folders)
+    area = Area(tuple(dict.fromkeys([*folders, *git])))
+    _keep(area, folders, homes)
+    asked = frozenset(area.asked)
+    allowed = frozenset(opened) & asked
+    found = (walk or Walk()).find(withheld, folders)
+    home = environment.get("HOME", "")
+    for path in (*withheld.named(withheld.read_only, folders, home), *found.fixed):
+        area.keep(path, pin=path in found.moving or path not in found.fixed)
+    hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
+    for path in hidden:
+        area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
+
+    drawn = _Drawn()
+    _see(drawn, folders, git, homes, environment, network=network)
+    drawn.hide(home / name for home in homes for name in SECRETS)
+    drawn.hide(own)
+    drawn.hide(one for one in _sockets() if not within(one, folders))
+    drawn.hide(hidden)
+    for folder in folders:
+        if (around := next((one for one in drawn.hidden if within(folder, [one])), None)) is not None:
+            raise UndrawableError(f"commands may not see {around}, and the folder {folder} lies there")
+
+    fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
+    fixed.update(folder for folder in folders if folder in found.fixed or linked_git(folder))
+    held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
+    places = _places(drawn, area, fixed)
+    watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
+    return Profile(places, cwd, network, _outside(held, drawn.hidden), watched, asked, allowed)
+
+
+def existing(path: Path | str) -> Path | None:
+    """The path with symlinks resolved; None where there is nothing that we can come to."""
+    if not os.path.lexists(path):  # says no, too, where we may not look: then no command may
+        return None
+    real = Path(os.path.realpath(path))
+    return real if os.path.lexists(real) else None
+
+
+def _stays(path: Path) -> bool:
+    """Whether a path is there, and is what it was when it was found.
+
+    Raises:
+        UndrawableError: a command that still runs has put a link in its place.
+    """
+    real = existing(path)
+    if real is not None and real != path:
+        raise UndrawableError(f"{path} was changed while it was looked at: try again")
+    return real is not None
+
+
+def _above(path: Path, area: Area) -> list[Path]:
+    """The folders between a writable one and what is kept in it."""
+    root = area.root_of(path)
+    return [] if root is None else [parent for parent in path.parents if root in parent.parents]
+
+
+def _see(
+    drawn: _Drawn,
+    folders: Sequence[Path],
+    git: Sequence[Path],
+    homes: Sequence[Path],
+    environment: Mapping[str, str],
+    *,
+    network: Network,
+) -> None:
+    """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace."""
+    drawn.see(RUNTIME, "hidden")
+    drawn.see(TEMPORARY, "private")
+    drawn.see(SYSTEM_PROGRAMS, "read")
     if network is True:
-        draw(RESOLVING, "read")
+        drawn.see(RESOLVING, "read")
     if os.geteuid() == 0:
-        draw(("/root", "/home"), "hidden")  # for others the permissions of the files see to it
+        drawn.see(("/root", "/home"), "hidden")  # for others the permissions of the files see to it
     for home in homes:
         if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
-            draw([home], "private" if home == homes[0] else "hidden")
-        draw(kept_places(home, environment), "read")
-    draw((one for one in _sockets() if not any(folder in one.parents for folder in folders)), "hidden")
-    git = guarded(folders)
-    draw(folders, "write")
-    draw(git.writable, "write")
+            drawn.see([home], "private" if home == homes[0] else "hidden")
+        drawn.see(kept_places(home, environment), "read")
+    for folder in folders:
+        if linked_git(folder):
+            drawn.see([folder], "read")
+            drawn.see(_entries(folder), "write")
+        else:
+            drawn.see([folder], "write")
+    drawn.see(git, "write")
+
+
+def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path]) -> None:
+    """The middle layer: what other programs obey, and our own folder (S-8)."""
+    guard(folders, area)
+    for folder in folders:
+        empty = _is_empty(folder)
+        # In an empty folder only `.git` is held: what makes a new project there takes it for empty no more.
+        area.keep(folder / OWN_FOLDER, hold=not empty)
+        there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
+        for name in sorted(there | {*FOLDERS, *FILES}):
+            area.keep(folder / name, hold=not empty and name not in _UNMASKED, ask=True)
+        for inner in folders_in(folder, _MOST_NESTED) or ():
+            for name in (*FOLDERS, *FILES):
+                if os.path.lexists(f"{inner}/{name}"):
+                    area.keep(inner / name, ask=True, pin=False)
     for home in homes:
-        draw((home / name for name in SECRETS), "hidden")
-    draw(git.fixed, "read")
-    draw((folder / OWN_FOLDER for folder in folders), "read")
-    draw(own, "hidden")
-    return Profile(
-        tuple(Place(path, access) for path, access in sorted(drawn.items(), key=_depth) if _matters(path, drawn)),
-        cwd,
-        network,
-        _held(folders, git),
-    )
+        if within(home, folders):
+            for name in (*START_UP, *GIT_SETTINGS):
+                area.keep(home / name, ask=True)
 
 
-def _held(folders: Sequence[Path], git: Guarded) -> tuple[Held, ...]:
-    names = [folder / name for folder in folders for name in (".git", OWN_FOLDER)]
-    free = [path for path in names if is_free(path)] + [path for path in git.absent if not os.path.lexists(path)]
-    # Where we cannot make a thing, no command can.
-    names = [path for path in dict.fromkeys(free) if os.access(path.parent, os.W_OK)]
-    held = [Held(path, "folder") for path in names]
-    return (*held, *(Held(git / "commondir", "file", SAME_FOLDER.encode()) for git in git.without_common))
+def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, ...]:
+    """One access for each path: what is hidden wins, then what is fixed, then the deeper one."""
+    places: dict[Path, Access] = dict(drawn.seen)
+    for pin in area.pinned:
+        real = existing(pin)
+        if real is not None and within(real, area.roots) and real not in places and is_folder(pin):
+            places[real] = "write"
+    frozen = {path for path in fixed if path not in area.roots}
+    for path in [path for path, access in places.items() if access == "write" and path not in area.roots]:
+        if within(path, frozen):
+            del places[path]
+    for path in fixed:
+        places[path] = "read"
+    around: dict[Path, Access] = {path: places[path] for path in places if not within(path, drawn.hidden)}
+    for path in drawn.hidden:
+        around[path] = "hidden"
+    return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, around))
+
+
+def _outside(held: Sequence[Held], hidden: Collection[Path]) -> tuple[Held, ...]:
+    return tuple(one for one in held if not within(one.path, hidden))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether nothing but what keeps names free lies in it."""
+    return not any(not stat.S_ISSOCK(mode_of(folder / name) or 0) and name != ".git" for name in _names(folder))
+
+
+def _entries(folder: Path) -> list[Path]:
+    names = _names(folder)
+    if len(names) > _MOST_ENTRIES:
+        return []
+    return [folder / name for name in names if not stat.S_ISLNK(mode_of(folder / name) or 0)]
 
 
 def _sockets() -> list[Path]:
@@ -94,7 +245,7 @@ def _homes(environment: Mapping[str, str]) -> list[Path]:
     with contextlib.suppress(KeyError):  # a user without an entry, as in containers
         named.append(pwd.getpwuid(os.getuid()).pw_dir)
     homes = [Path(os.path.realpath(name)) for name in named if Path(name).is_absolute()]
-    return list(dict.fromkeys(home for home in homes if home.is_dir()))
+    return list(dict.fromkeys(home for home in homes if os.path.isdir(home)))  # noqa: PTH112 - never raises
 
 
 def _matters(path: Path, drawn: Mapping[Path, Access]) -> bool:

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
+from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.hosts import Network
@@ -53,8 +54,11 @@ class LocalProcesses:
         sandbox: Sandbox | None = None,
         means: Means | None = None,
         network: Network = False,
+        withheld: Withheld = nothing,
     ) -> None:
         """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it."""
+        self.withheld = withheld
+        """What rules and settings keep back from commands in the sandbox."""
         self._environment = environment
         self._sandbox = sandbox
         self._means = means or Means(None, "it is switched off")
@@ -76,7 +80,9 @@ class LocalProcesses:
         """How commands run, as a sentence for the user."""
         return self._means.describe(network=self._network)
 
-    async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
+    async def run(
+        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+    ) -> ProcessResult:
         """See `Processes.run`.
 
         Raises:
@@ -89,7 +95,7 @@ class LocalProcesses:
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
         timed_out = False
         try:
-            async with self._confined([shell, "-c", command], cwd, environment) as confined:
+            async with self._confined([shell, "-c", command], cwd, environment, opened) as confined:
                 transport, running = await _start(confined, cwd)
                 try:
                     async with asyncio.timeout(timeout):
@@ -112,12 +118,20 @@ class LocalProcesses:
 
     @asynccontextmanager
     async def _confined(
-        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str]
+        self, argv: Sequence[str], cwd: Path, environment: Mapping[str, str], opened: frozenset[Path]
     ) -> AsyncGenerator[Confined]:
         if self._sandbox is None or self._means.kind is None:
             yield Confined([*argv], dict(environment))
             return
-        around = self._sandbox.around(self._means, argv, cwd=cwd, environment=environment, network=self._network)
+        around = self._sandbox.around(
+            self._means,
+            argv,
+            cwd=cwd,
+            environment=environment,
+            network=self._network,
+            withheld=self.withheld,
+            opened=opened,
+        )
         async with around as confined:
             yield confined
 

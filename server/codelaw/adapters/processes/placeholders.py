@@ -65,7 +65,10 @@ class Placeholders:
 
 
 def is_ours(held: Held) -> bool:
-    """Whether what lies at the name is nothing but a placeholder. Touches the disk."""
+    """Whether what lies at the name is nothing but a placeholder, be it one of a server that was killed.
+
+    Folders and files have the sticky bit, which nobody else gives to an empty one. Touches the disk.
+    """
     try:
         facts = held.path.lstat()
         if facts.st_uid != os.geteuid():
@@ -73,8 +76,13 @@ def is_ours(held: Held) -> bool:
         if held.kind == "socket":
             return stat.S_ISSOCK(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0
         if held.kind == "folder":
-            return stat.S_ISDIR(facts.st_mode) and not any(held.path.iterdir())
-        return facts.st_size == len(held.content) and small_text(held.path, 4096) == held.content.decode()
+            return (
+                stat.S_ISDIR(facts.st_mode)
+                and bool(facts.st_mode & stat.S_ISVTX)
+                and not any(True for _ in held.path.iterdir())
+            )
+        marked = bool(facts.st_mode & stat.S_ISVTX) or bool(held.content)
+        return marked and facts.st_size == len(held.content) and small_text(held.path, 4096) == held.content.decode()
     except OSError:
         return False
 
@@ -82,18 +90,21 @@ def is_ours(held: Held) -> bool:
 def _make(held: Held) -> None:
     if held.kind == "folder":
         held.path.mkdir()
+        held.path.chmod(0o1755)
     elif held.kind == "socket":
         os.mknod(held.path, stat.S_IFSOCK)  # no bit of its mode is set: nobody else makes one like it
     else:
         descriptor = os.open(held.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
         try:
             os.write(descriptor, held.content)
+            os.fchmod(descriptor, 0o1644)
         finally:
             os.close(descriptor)
 
 
 def _remove(held: Held) -> None:
-    if held.kind == "folder":
-        held.path.rmdir()
-    elif is_ours(held):
-        held.path.unlink()
+    if is_ours(held):
+        if held.kind == "folder":
+            held.path.rmdir()
+        else:
+            held.path.unlink()

@@ -55,6 +55,8 @@ class Profile:
     network: Network
     held: tuple[Held, ...] = ()
     """Applied after all places."""
+    watched: tuple[Path, ...] = ()
+    """Names that would be obeyed and are free all the same: it is told when the command has taken one (S-8)."""
     asked: frozenset[Path] = field(default_factory=frozenset[Path])
     """What is kept from commands because other programs obey it, there or not; each can be opened for one run by an
     approval (S-8)."""

@@ -1,18 +1,20 @@
-"""What of a git repository a command must not change, because git outside the sandbox obeys it (S-4).
+"""What of a git repository a command must not change, because git outside the sandbox obeys it (S-4, S-8).
 
 Hooks and settings run programs: the next `git status` of the editor would run them with the user's rights. The rest of
-a repository stays writable, so that a commit works. A repository that a command makes deeper inside a folder is a file
-of the workspace like a Makefile, and is not guarded.
+a repository stays writable, so that a commit works. Nothing that a command can write decides what becomes writable: a
+folder counts as a workspace's own git folder only when it says so itself.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from codelaw.adapters.processes.areas import Area, folders_in, is_file, is_folder, mode_of, within
+from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.workspace.texts import small_text
 
 SAME_FOLDER = ".\n"
@@ -20,120 +22,202 @@ SAME_FOLDER = ".\n"
 MAX_SETTINGS = 1 << 20
 """Bytes of a repository's settings that are looked through."""
 MAX_MODULES = 200
-"""Submodules that are guarded one by one."""
+"""Submodules, and worktrees, that are guarded one by one; with more of them the folder that holds them is fixed."""
+MAX_NESTED = 300
+"""Folders at the top of a workspace in which repositories of their own are looked for."""
 _POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
-_NAMED = re.compile(
-    r"^\s*(hookspath|path|fsmonitor|attributesfile|excludesfile)\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE
-)
+_NAMED = re.compile(r"\s*(hookspath|path|fsmonitor)\s*=\s*(.+?)\s*", re.IGNORECASE)
 _WORKTREE_SETTINGS = re.compile(r"^\s*worktreeconfig\b", re.IGNORECASE | re.MULTILINE)
 _OWN_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(slots=True)
-class Guarded:
-    """The guarded places of the repositories of some folders."""
-
-    writable: list[Path] = field(default_factory=list[Path])
-    """Git folders: places of their own, so that nobody can move one away and put another there."""
-    fixed: list[Path] = field(default_factory=list[Path])
-    """What can be read and not changed."""
-    absent: list[Path] = field(default_factory=list[Path])
-    """What must not come into being."""
-    common: list[Path] = field(default_factory=list[Path])
-
-    @property
-    def without_common(self) -> tuple[Path, ...]:
-        """The git folders that have no file `commondir`."""
-        return tuple(dict.fromkeys(self.common))
+_MODULE_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_OBEYED = ("config", "hooks", "config.worktree", "commondir", "objects", "objects/info", "modules", "worktrees", "info")
 
 
 def is_free(name: Path) -> bool:
     """Whether there is nothing, or an empty folder such as a server that was killed may have left."""
-    if not os.path.lexists(name):
+    mode = mode_of(name)
+    if mode is None:
         return True
-    return name.is_dir() and not name.is_symlink() and not any(True for _ in name.iterdir())
+    try:
+        return stat.S_ISDIR(mode) and not any(True for _ in name.iterdir())
+    except OSError:
+        return False
 
 
-def guarded(folders: Sequence[Path]) -> Guarded:
-    """Look at the repositories that `folders` are, or lie in. Touches the disk."""
-    found = Guarded()
+def own_git_folders(folders: Sequence[Path]) -> list[Path]:
+    """The git folders of the repositories that `folders` are, or lie in: what a commit writes. Touches the disk."""
+    found: list[Path] = []
+    for holder in _holders(folders):
+        git = _git_folder(holder)
+        if git is not None:
+            found += [git, _common(git)]
+    return list(dict.fromkeys(found))
+
+
+def guard(folders: Sequence[Path], area: Area) -> None:
+    """Keep what git obeys in the repositories that `folders` are, lie in, or hold. Touches the disk."""
+    seen: set[Path] = set()
+    for holder in _holders(folders):
+        _guard(holder, area, seen)
     for folder in folders:
-        holder = _holder(folder)
-        if holder is not None:
-            _guard(holder, found)
-    return found
+        if is_free(folder / ".git"):
+            area.keep(folder / ".git", held=Held(folder / ".git", "folder"), ask=True)
+        if mode_of(folder / "refs") is not None and _is_git(folder):
+            # A folder that holds what a git folder holds is obeyed as one, once its `.git` is none.
+            _guard_folder(folder, None, area, seen)
+        for nested in _nested(folder):
+            if mode_of(nested / ".git") is not None and nested not in folders:
+                _guard(nested, area, seen)
 
 
 def settings_text(folder: Path) -> str | None:
     """The settings of the repository that `folder` is, or lies in; None where there is none. Touches the disk."""
-    holder = _holder(folder)
-    git = None if holder is None else _git_folder(holder)
-    return None if git is None else small_text(_common(git) / "config", MAX_SETTINGS)
-
-
-def _holder(folder: Path) -> Path | None:
-    """The nearest folder with a `.git`, unless that is somebody's home or all there is."""
-    for place in (folder, *folder.parents):
-        if os.path.lexists(place / ".git"):
-            kept_out = place == Path("/") or (place != folder and place == Path(os.path.realpath(Path.home())))
-            return None if kept_out else place
+    for holder in _holders([folder]):
+        git = _git_folder(holder)
+        return None if git is None else small_text(_common(git) / "config", MAX_SETTINGS)
     return None
 
 
-def _guard(holder: Path, found: Guarded) -> None:
+def linked_git(folder: Path) -> bool:
+    """Whether the `.git` of a folder is a link, which no mount can keep from being replaced."""
+    return stat.S_ISLNK(mode_of(folder / ".git") or 0)
+
+
+def _holders(folders: Sequence[Path]) -> list[Path]:
+    """For each folder the nearest one with a `.git`, unless that is somebody's home or all there is."""
+    found: list[Path] = []
+    for folder in folders:
+        for place in (folder, *folder.parents):
+            if mode_of(place / ".git") is not None and not (place == folder and is_free(place / ".git")):
+                kept_out = place == Path("/") or (place != folder and place == Path(os.path.realpath(Path.home())))
+                if not kept_out and (place == folder or _same_owner(place / ".git", folder)):
+                    found.append(place)
+                break
+    return list(dict.fromkeys(found))
+
+
+def _same_owner(git: Path, folder: Path) -> bool:
+    """Whether a git folder around a workspace is the user's, or the workspace's owner's: git obeys no other either."""
+    try:
+        return git.lstat().st_uid in (os.geteuid(), folder.lstat().st_uid)
+    except OSError:
+        return False
+
+
+def _nested(folder: Path) -> Iterator[Path]:
+    """Where repositories in a workspace folder are looked for: as deep as editors do, and where submodules lie."""
+    yield from folders_in(folder, MAX_NESTED) or ()
+    named = _MODULE_PATH.findall(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
+    for name in named[:MAX_MODULES]:
+        place = Path(os.path.normpath(folder / name.strip('"')))
+        if folder in place.parents and place.parent != folder:
+            yield place
+
+
+def _guard(holder: Path, area: Area, seen: set[Path]) -> None:
+    """Keep what the repository of `holder` obeys."""
     name = holder / ".git"
-    if name.is_symlink() or name.is_file():
-        found.fixed.append(name)
     git = _git_folder(holder)
+    if git is not None and linked_git(holder):
+        area.links.append(name)
+    elif not is_folder(name) or (git is None and not is_free(name)):
+        # Whom it points at must not change; or it could become one that is obeyed.
+        area.keep(name, ask=not is_folder(name))
     if git is None:
-        if not is_free(name):
-            found.fixed.append(name)  # it could become one that is obeyed
         return
     common = _common(git)
     if common != git:
-        found.writable.append(git)
-        found.fixed += [git / "commondir", git / "gitdir", git / "config.worktree"]
-    _guard_folder(common, holder, found)
-    _guard_modules(common / "modules", found)
+        area.pinned.append(git)
+        for part in ("commondir", "gitdir"):
+            area.keep(git / part)
+        area.keep(git / "config.worktree", hold=False, ask=True)
+    _guard_folder(common, holder, area, seen)
 
 
-def _guard_folder(git: Path, holder: Path | None, found: Guarded) -> None:
-    settings = small_text(git / "config", MAX_SETTINGS) or ""
-    found.writable.append(git)
-    found.fixed += [git / "hooks", git / "config", git / "config.worktree"]
-    found.absent.append(git / "hooks")
-    common = git / "commondir"
-    if os.path.lexists(common) and small_text(common, 16) != SAME_FOLDER:
-        found.fixed.append(common)
-    elif os.access(git, os.W_OK):
-        found.common.append(git)
-    if _WORKTREE_SETTINGS.search(settings):
-        found.absent.append(git / "config.worktree")
-    for key, value in _NAMED.findall(settings):
-        # Relative to the folder that git works in, or, for an included file, to the file that names it.
-        places = [base / value.strip('"') for base in (git, holder) if base is not None]
-        found.fixed += [place for place in places if place.is_file() or (place.is_dir() and key.lower() == "hookspath")]
-
-
-def _guard_modules(modules: Path, found: Guarded) -> None:
-    """The repositories of submodules, which may have submodules themselves."""
-    if not modules.is_dir() or modules.is_symlink():
+def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -> None:
+    """Keep hooks, settings and whatever leads to others of them."""
+    if git in seen or not within(git, area.roots):
         return
-    waiting, seen = [modules], 0
-    while waiting and seen < MAX_MODULES:
+    seen.add(git)
+    if any(stat.S_ISLNK(mode_of(git / name) or 0) for name in _OBEYED):
+        area.fixed.append(git)  # a link in it could be replaced, and no mount can lie on one
+        return
+    area.pinned.append(git)
+    settings = small_text(git / "config", MAX_SETTINGS) or ""
+    area.keep(git / "config", held=Held(git / "config", "file"), ask=True)
+    area.keep(git / "hooks", held=Held(git / "hooks", "folder"), ask=True)
+    area.keep(
+        git / "config.worktree",
+        held=Held(git / "config.worktree", "file"),
+        hold=_WORKTREE_SETTINGS.search(settings) is not None,
+        ask=True,
+    )
+    area.keep(git / "commondir", held=Held(git / "commondir", "file", SAME_FOLDER.encode()))
+    alternates = git / "objects/info/alternates"
+    if is_folder(alternates.parent):
+        area.keep(alternates, held=Held(alternates, "file"))
+    _guard_named(settings, git, holder, area)
+    _guard_modules(git / "modules", area, seen)
+    _guard_worktrees(git / "worktrees", area, settings)
+
+
+def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> None:
+    """Keep what the settings name: the folder of the hooks, further settings, and a monitor."""
+    section = ""
+    for line in settings.splitlines():
+        if line.lstrip().startswith("["):
+            section = line.lstrip().casefold()
+        match = _NAMED.fullmatch(line)
+        if match is None:
+            continue
+        key, name = match[1].lower(), os.path.expanduser(match[2].strip('"'))  # noqa: PTH111 - never raises
+        included = key == "path" and section.startswith("[include")
+        if not included and not (key == "hookspath" or (key == "fsmonitor" and "/" in name)):
+            continue
+        # Relative to the folder that git works in, or, for an included file, to the file that names it.
+        place = Path(os.path.normpath((git if included or holder is None else holder) / name))
+        if place not in (git / "config", git / "hooks"):
+            # Git ignores an included file that is missing, and fails on one that it cannot open.
+            area.keep(place, held=Held(place, "file") if included else None, ask=True)
+
+
+def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:
+    """The repositories of submodules, which may have submodules themselves."""
+    if not is_folder(modules):
+        return
+    waiting, count = [modules], 0
+    while waiting:
         folder = waiting.pop()
-        found.writable.append(folder)
-        for entry in sorted(os.scandir(folder), key=lambda one: one.name):
-            if not entry.is_dir(follow_symlinks=False):
-                continue
-            git = Path(entry.path)
-            if not (git / "HEAD").is_file():
+        inner = folders_in(folder, MAX_MODULES)
+        if inner is None or count > MAX_MODULES:
+            area.fixed.append(folder)
+            continue
+        area.pinned.append(folder)
+        for git in inner:
+            count += 1
+            if mode_of(git / "HEAD") is None:
                 waiting.append(git)  # a submodule's name may have slashes
-                continue
-            seen += 1
-            _guard_folder(git, None, found)
-            if (git / "modules").is_dir() and not (git / "modules").is_symlink():
-                waiting.append(git / "modules")
+            elif mode_of(git / "HEAD") == 0:
+                area.fixed.append(git)
+            else:
+                _guard_folder(git, None, area, seen)
+
+
+def _guard_worktrees(worktrees: Path, area: Area, settings: str) -> None:
+    """What leads from a worktree elsewhere back to the repository must lead there for ever."""
+    if not is_folder(worktrees):
+        return
+    inner = folders_in(worktrees, MAX_MODULES)
+    if inner is None:
+        area.fixed.append(worktrees)
+        return
+    hold = _WORKTREE_SETTINGS.search(settings) is not None
+    area.pinned.append(worktrees)
+    for git in inner:
+        area.pinned.append(git)
+        for name in ("commondir", "gitdir"):
+            area.keep(git / name, hold=False)
+        area.keep(git / "config.worktree", held=Held(git / "config.worktree", "file"), hold=hold, ask=True)
 
 
 def _git_folder(holder: Path) -> Path | None:
@@ -143,16 +227,17 @@ def _git_folder(holder: Path) -> Path | None:
     to point back, as the folders of worktrees and submodules do.
     """
     name = holder / ".git"
-    if name.is_symlink():
+    mode = mode_of(name) or 0
+    if stat.S_ISLNK(mode):
         git = Path(os.path.realpath(name))
         return git if holder in git.parents and _is_git(git) else None
-    if name.is_dir():
+    if stat.S_ISDIR(mode):
         return name if _is_git(name) else None
     match = _POINTER.fullmatch((small_text(name, 4096) or "").rstrip("\n"))
     if match is None:
         return None
     git = Path(os.path.realpath(holder / match[1]))
-    if not (git / "HEAD").is_file():
+    if not is_file(git / "HEAD"):
         return None
     back = (small_text(git / "gitdir", 4096) or "").strip()
     if back and Path(os.path.realpath(git / back)) == name:
@@ -164,7 +249,7 @@ def _git_folder(holder: Path) -> Path | None:
 
 
 def _is_git(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+    return mode_of(folder / "HEAD") is not None and os.path.isdir(folder / "objects")  # noqa: PTH112 - never raises
 
 
 def _common(git: Path) -> Path:

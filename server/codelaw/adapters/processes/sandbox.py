@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+import threading
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,9 +19,11 @@ from codelaw.adapters.processes import bubblewrap, landlock, proxied
 from codelaw.adapters.processes.drawing import make_profile
 from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.placeholders import Placeholders
-from codelaw.adapters.processes.profile import Held, Place, Profile
+from codelaw.adapters.processes.planted import Tops, told_of
+from codelaw.adapters.processes.profile import Place, Profile
 from codelaw.adapters.processes.proxy import Proxy, Way
 from codelaw.adapters.processes.scratch import Scratch
+from codelaw.adapters.processes.withheld import Walk, Withheld, nothing
 from codelaw.domain.hosts import Network, reach
 
 TRIAL_SECONDS = 5.0
@@ -67,6 +70,8 @@ class Confined:
 
     argv: list[str]
     environment: dict[str, str]
+    profile: Profile | None = None
+    """None where nothing confines it."""
     told: list[str] = field(default_factory=list[str])
     """Sentences about what was put back; filled at the end."""
     descriptors: tuple[int, ...] = ()
@@ -94,6 +99,8 @@ class Sandbox:
         self._scratch = Scratch()
         self._placeholders = Placeholders()
         self._proxy = proxy or Proxy()
+        self._walk = Walk()
+        self._drawing = threading.Lock()
         self._looking = asyncio.Lock()
         self._means: Means | None = None
 
@@ -106,15 +113,33 @@ class Sandbox:
 
     @asynccontextmanager
     async def around(
-        self, means: Means, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], network: Network
+        self,
+        means: Means,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        network: Network,
+        withheld: Withheld = nothing,
+        opened: Collection[Path] = (),
     ) -> AsyncGenerator[Confined]:
-        """A command as it is to be started.
+        """A command as it is to be started; for `withheld` and `opened` see `make_profile`.
 
         Raises:
             OSError: the sandbox cannot be set up.
         """
         async with self._way(means, network) as way:
-            draw = partial(self._enter, means, argv, cwd, environment, network=network, way=way)
+            draw = partial(
+                self._enter,
+                means,
+                argv,
+                cwd,
+                environment,
+                network=network,
+                way=way,
+                withheld=withheld,
+                opened=opened,
+            )
             entering = asyncio.ensure_future(asyncio.to_thread(draw))
             try:
                 confined, leave = await asyncio.shield(entering)
@@ -151,12 +176,53 @@ class Sandbox:
         *,
         network: Network,
         way: Way | None,
+        withheld: Withheld,
+        opened: Collection[Path],
     ) -> tuple[Confined, Callable[[], None]]:
         folders = [*self._folders()]
-        profile = make_profile(folders, self._own, environment, cwd=cwd, network=network)
-        profile = replace(profile, held=self._with_held(profile.held, folders))
-        if means.kind == "landlock":
-            return self._enter_landlock(profile, argv, environment)
+        profile = self._draw(folders, environment, cwd, network, withheld=withheld, opened=opened)
+        tops = Tops(folders)
+        try:
+            if means.kind == "landlock":
+                confined, end = self._enter_landlock(profile, argv, environment)
+            else:
+                confined, end = self._enter_bubblewrap(means, profile, argv, environment, way)
+        except BaseException:
+            tops.close()
+            raise
+
+        def leave() -> None:
+            end()
+            confined.told += told_of(profile)
+            confined.told += tops.settle()
+
+        return confined, leave
+
+    def _draw(
+        self,
+        folders: Sequence[Path],
+        environment: Mapping[str, str],
+        cwd: Path,
+        network: Network,
+        *,
+        withheld: Withheld,
+        opened: Collection[Path],
+    ) -> Profile:
+        with self._drawing:  # what was seen of the workspace is for one at a time
+            return make_profile(
+                folders,
+                self._own,
+                environment,
+                cwd=cwd,
+                network=network,
+                withheld=withheld,
+                walk=self._walk,
+                opened=opened,
+            )
+
+    def _enter_bubblewrap(
+        self, means: Means, profile: Profile, argv: Sequence[str], environment: Mapping[str, str], way: Way | None
+    ) -> tuple[Confined, Callable[[], None]]:
         if way is not None:
             profile = proxied.seen(profile)
             argv = proxied.command(way.channel, argv)
@@ -167,16 +233,9 @@ class Sandbox:
         except BaseException:
             self._placeholders.release(taken)
             raise
-        confined = Confined(line, bubblewrap.environment_inside(environment))
+        confined = Confined(line, bubblewrap.environment_inside(environment), profile)
         confined.descriptors = () if way is None else (way.channel,)
         return confined, lambda: self._placeholders.release(taken)
-
-    def _with_held(self, held: Sequence[Held], folders: Sequence[Path]) -> tuple[Held, ...]:
-        """Names that another command of ours keeps taken are as good as absent."""
-        names = [folder / name for folder in folders for name in (".git", ".codelaw")]
-        known = {one.path for one in held}
-        more = [name for name in names if name not in known and self._placeholders.wanted(name)]
-        return (*held, *(Held(name, "folder") for name in more))
 
     def _enter_landlock(
         self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
@@ -186,7 +245,7 @@ class Sandbox:
         keepsake = Keepsake.of(fixed, profile.absent)
         inside = landlock.environment_inside(environment, profile, self._scratch)
         line, orders = landlock.command(profile, self._scratch, argv)
-        confined = Confined(line, inside)
+        confined = Confined(line, inside, profile)
 
         def leave() -> None:
             orders.unlink(missing_ok=True)

@@ -1,0 +1,438 @@
+"""What a command may touch, drawn from what lies on the disk; hidden wins, and nothing is opened by a link (S-4, S-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codelaw.adapters.processes.drawing import make_profile
+from codelaw.adapters.processes.profile import Access, Profile
+from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.processes.withheld import UndrawableError, Walk, Withheld
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import ProcessResult
+from codelaw.domain.obeyed import FILES, FOLDERS
+from codelaw.permissions.policy import hider
+from codelaw.permissions.rules import parse
+from tests.adapters.processes.locked import World, world
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
+ORDINARY = 1000
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path / "world") as made:
+        yield made
+
+
+@pytest.fixture
+async def run(around: World):
+    """Runs a command in the workspace under bubblewrap."""
+    sandbox = around.sandbox("bubblewrap")
+    means = await sandbox.means()
+    if means.kind is None:
+        pytest.skip(means.detail)
+
+    async def one(command: str, **more: Any) -> ProcessResult:
+        return await around.processes(sandbox, means).run(command, cwd=around.ws, timeout=30, **more)
+
+    yield one
+    await sandbox.close()
+
+
+Run = Callable[..., Any]
+
+
+def drawn(around: World, **more: Any) -> Profile:
+    return make_profile([around.ws], [around.own], around.environment, cwd=around.ws, network=False, **more)
+
+
+def access(profile: Profile, path: Path) -> Access | None:
+    """What holds at a path: the deepest place that it is or lies in."""
+    holding = [place for place in profile.places if place.path == path or place.path in path.parents]
+    return holding[-1].access if holding else None
+
+
+def git(*words: str | Path) -> None:
+    subprocess.run(["git", *map(str, words)], check=True)
+
+
+def ordinary(task: Callable[[], Any], *folders: Path) -> Any:
+    """What `task` gives as an ordinary user, to whom `folders` are given."""
+    if os.geteuid() != 0:
+        return task()
+    for folder in folders:
+        subprocess.run(["chown", "-R", f"{ORDINARY}:{ORDINARY}", str(folder)], check=True)
+        for parent in folder.parents:
+            if not parent.stat().st_mode & 1:
+                parent.chmod(parent.stat().st_mode | 0o011)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(ORDINARY)
+            os.setuid(ORDINARY)
+            told = pickle.dumps(task())
+        except Exception as error:  # noqa: BLE001 - it is to reach the test
+            told = pickle.dumps(repr(error))
+        os.write(writing, told)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answer = pickle.loads(pipe.read())
+    os.waitpid(child, 0)
+    return answer
+
+
+def denying(around: World, *texts: str) -> Withheld:
+    rules = [parse(text) for text in texts]
+    return Withheld(
+        hider(rules, "Read", "reads"), hider(rules, "Edit", "writes"), names={around.ws: "ws"}, key=tuple(texts)
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- hidden wins
+
+
+def test_hidden_wins_over_a_tool_that_lies_in_it_or_around_it(around: World):
+    (around.home / ".cargo/registry").mkdir()
+    secret = around.home / ".cargo/registry/token"
+    secret.touch()
+    (around.home / ".aws/bin").mkdir()
+    around.environment["PATH"] = f"{around.home}/.aws/bin:{around.environment['PATH']}"
+    profile = drawn(around, withheld=Withheld(hidden=(str(secret), "~/.aws")))
+    assert access(profile, around.home / ".cargo/registry") == "read"
+    assert access(profile, secret) == "hidden"
+    assert not [place for place in profile.places if around.home / ".aws" in place.path.parents]
+
+
+def test_a_workspace_around_a_secret_sees_none_and_one_inside_of_it_is_refused(around: World):
+    around.ws = around.home
+    profile = drawn(around)
+    assert access(profile, around.home / ".ssh/id_ed25519") == "hidden"
+    assert access(profile, around.home / "private.txt") == "write"
+    around.ws = around.own / "inside"
+    around.ws.mkdir()
+    with pytest.raises(UndrawableError, match="commands may not see"):
+        drawn(around)
+
+
+async def test_the_lists_of_the_user_are_kept_to(around: World, run: Run):
+    (around.ws / "deep/er").mkdir(parents=True)
+    (around.ws / "deep/er/f").write_text("fffff\n")
+    (around.ws / "a.txt").write_text("open\n")
+    withheld = Withheld(hidden=("deep/er",), read_only=("a.txt", "not/yet"))
+    sandbox = around.sandbox("bubblewrap")
+    processes = around.processes(sandbox, await sandbox.means())
+    processes.withheld = withheld
+    result = await processes.run(
+        "cat deep/er/f; mv deep d2; cat d2/er/f; cat a.txt; echo x > a.txt; mv a.txt b; mkdir -p not/yet; echo x > not",
+        cwd=around.ws,
+        timeout=30,
+    )
+    await sandbox.close()
+    assert result.stdout == "open\n"
+    assert (around.ws / "deep/er/f").read_text() == "fffff\n"
+    assert (around.ws / "a.txt").read_text() == "open\n"
+    assert not (around.ws / "not").exists()
+
+
+# -------------------------------------------------------------------------------------------------------- git's folders
+
+
+def links(around: World, git: Path) -> dict[str, Callable[[], object]]:
+    """Ways to say that a git folder, or a part of it, lies elsewhere."""
+    other = around.out
+
+    def pointing(name: str, text: str) -> Callable[[], object]:
+        return lambda: (git / name).write_text(text)
+
+    def linked(name: str) -> Callable[[], object]:
+        def make() -> None:
+            shutil.rmtree(git / name, ignore_errors=True)
+            (git / name).unlink(missing_ok=True)
+            (git / name).parent.mkdir(parents=True, exist_ok=True)
+            (git / name).symlink_to(other)
+
+        return make
+
+    return {
+        "commondir": pointing("commondir", f"{other}\n"),
+        "core.worktree": lambda: (git / "config").write_text(f"[core]\n\tworktree = {other}\n"),
+        "core.hooksPath": lambda: (git / "config").write_text(f"[core]\n\thooksPath = {other}\n"),
+        "include": lambda: (git / "config").write_text(f"[include]\n\tpath = {other}/victim\n"),
+        "hooks": linked("hooks"),
+        "config": linked("config"),
+        "objects": linked("objects"),
+        "objects/info": linked("objects/info"),
+        "modules": linked("modules"),
+        "modules/x": linked("modules/x"),
+        "worktrees/x": linked("worktrees/x"),
+    }
+
+
+ELSEWHERE = ("commondir", "core.worktree", "core.hooksPath", "include", "hooks", "config", "objects", "objects/info")
+ELSEWHERE += ("modules", "modules/x", "worktrees/x")
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+async def test_nothing_in_a_git_folder_opens_another(around: World, run: Run, name: str):
+    (around.home / "private").mkdir()
+    (around.home / "private/f").write_text("SECRET" + "MARK")
+    links(around, around.ws / ".git")[name]()
+    profile = await asyncio.to_thread(drawn, around)
+    assert access(profile, around.out / "victim") != "write"
+    result = await run(f"echo x > {around.out}/victim; git status >/dev/null 2>&1; echo ran")
+    assert result.stdout == "ran\n", result.stderr
+    assert (around.out / "victim").read_text() == "intact\n"
+
+
+async def test_a_link_in_a_git_folder_to_what_is_hidden_shows_nothing(around: World, run: Run):
+    (around.home / "private").mkdir()
+    (around.home / "private/f").write_text("SECRET" + "MARK")
+    shutil.rmtree(around.ws / ".git/hooks")
+    (around.ws / ".git/hooks").symlink_to(around.home / "private")
+    result = await run("cat .git/hooks/f; rm .git/hooks; mkdir .git/hooks; echo x > .git/hooks/pre-commit")
+    assert "MARK" not in result.stdout
+    assert (around.ws / ".git/hooks").is_symlink()
+
+
+async def test_a_git_that_is_a_link_stays_one(around: World, run: Run):
+    (around.ws / ".git").rename(around.ws / "real")
+    (around.ws / ".git").symlink_to("real")
+    result = await run(
+        "rm .git; mkdir .git; echo x > real/config; echo b > a.txt && git commit -qam two; git log --format=%s -1"
+    )
+    assert result.stdout == "two\n", result.stderr
+    assert (around.ws / ".git").is_symlink()
+    assert (around.ws / "real/config").read_text() != "x\n"
+
+
+async def test_what_leads_from_a_worktree_to_its_repository_stays(around: World, run: Run):
+    tree = around.base / "tree"
+    git("-C", around.ws, "worktree", "add", "-q", tree)
+    named = around.ws / ".git/worktrees/tree/commondir"
+    await run(
+        f"echo {around.ws} > {named}; rm {named}; mv .git/worktrees w; mkdir -p .git/worktrees/tree; echo x > {named}"
+    )
+    assert named.read_text() == "../..\n"
+
+
+async def test_a_repository_one_folder_down_and_a_submodule_keep_hooks_and_settings(around: World, run: Run):
+    deep = around.ws / "third/party/lib"
+    for folder in (around.ws / "inner", deep):
+        git("init", "-q", folder)
+    (around.ws / ".gitmodules").write_text('[submodule "lib"]\n\tpath = third/party/lib\n\turl = x\n')
+    before = [(folder / ".git/config").read_text() for folder in (around.ws / "inner", deep)]
+    await run(
+        "for d in inner third/party/lib; do echo x > $d/.git/config; echo x > $d/.git/hooks/pre-commit; rm -rf $d/.git;"
+        " mv $d $d.away; mkdir -p $d/.git; echo x > $d/.git/config; done; mv third t; mkdir -p third/party/lib"
+    )
+    assert [(folder / ".git/config").read_text() for folder in (around.ws / "inner", deep)] == before
+    assert not (deep / ".git/hooks/pre-commit").exists()
+
+
+async def test_a_bare_repository_cannot_be_completed_at_the_top(around: World, run: Run):
+    result = await run("rm .git/HEAD; mkdir objects refs; echo 'ref: refs/heads/main' > HEAD; echo x > config; ls")
+    assert result.stdout.split() == ["HEAD", "a.txt", "config", "objects", "refs"]
+    assert "git would obey" in result.stderr
+    assert not (around.ws / "HEAD").exists()
+    assert [path.read_text() for path in around.ws.glob("HEAD.set-aside-*")] == ["ref: refs/heads/main\n"]
+    for name in ("objects", "refs", "hooks"):
+        (around.ws / name).mkdir(exist_ok=True)
+    (around.ws / "HEAD").write_text("ref: refs/heads/main\n")
+    (around.ws / "config").write_text("[core]\n\tbare = true\n")
+    await run("echo x > config; echo x > hooks/post-index-change; mv hooks h; mkdir hooks; echo x > hooks/y")
+    assert (around.ws / "config").read_text() == "[core]\n\tbare = true\n"
+    assert list((around.ws / "hooks").iterdir()) == []
+
+
+async def test_alternates_cannot_be_set(around: World, run: Run):
+    result = await run(f"echo {around.home} > .git/objects/info/alternates; git gc -q && git fsck && echo fine")
+    assert result.stdout == "fine\n", result.stderr
+    assert not (around.ws / ".git/objects/info/alternates").exists()
+
+
+# ---------------------------------------------------------------------------------------------- what other programs obey
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("name", [name for name in (*FOLDERS, *FILES) if name != ".gitmodules"])
+async def test_what_other_programs_obey_stays_as_it_is(around: World, run: Run, name: str, *, there: bool):
+    place = around.ws / name
+    if there:
+        (place / "f" if name in FOLDERS else place).parent.mkdir(exist_ok=True)
+        (place / "f" if name in FOLDERS else place).write_text("mine\n")
+    await run(
+        f"mkdir {name}; echo x > {name}; echo x > {name}/f; rm -rf {name}; mv {name} y; echo x > n; mv n {name}; ln -s n {name}"
+    )
+    assert os.path.lexists(place) == there
+    if there:
+        assert (place / "f" if name in FOLDERS else place).read_text() == "mine\n"
+
+
+async def test_those_in_the_folders_of_the_top_stay_too(around: World, run: Run):
+    (around.ws / "app/.vscode").mkdir(parents=True)
+    (around.ws / "app/.vscode/tasks.json").write_text("{}\n")
+    await run("echo x > app/.vscode/tasks.json; rm -rf app/.vscode; echo x > app/f")
+    assert (around.ws / "app/.vscode/tasks.json").read_text() == "{}\n"
+    assert (around.ws / "app/f").exists()
+
+
+async def test_git_goes_on_as_ever_among_names_that_are_held(around: World, run: Run):
+    (around.ws / ".codelaw").rename(around.base / "elsewhere")
+    result = await run(
+        "set -e; echo b > b; git status --short; git add -A; git status --short; git stash -qu; git stash pop -q;"
+        " git clean -fdq; git commit -qm b; git checkout -qb z; git diff HEAD; git gc -q; git status --short; ls"
+    )
+    assert (result.exit_code, result.stdout) == (0, "?? b\nA  b\na.txt\nb\n"), result.stderr
+    assert sorted(path.name for path in around.ws.iterdir()) == [".git", "a.txt", "b"]
+
+
+async def test_an_empty_folder_looks_empty_to_what_makes_a_project_there(around: World, run: Run):
+    shutil.rmtree(around.ws)
+    around.ws.mkdir()
+    result = await run("ls -A; mkdir .vscode; echo {} > .vscode/settings.json")
+    assert result.stdout == ".git\n"
+    assert ".vscode, which other programs obey" in result.stderr
+
+
+async def test_what_a_killed_server_left_is_taken_away_and_what_a_user_made_is_not(around: World, run: Run):
+    os.mknod(around.ws / ".envrc", 0o140000)
+    (around.ws / ".idea").mkdir()
+    await run("true")
+    assert not (around.ws / ".envrc").exists()
+    assert (around.ws / ".idea").is_dir()
+
+
+def test_start_up_files_are_held_where_the_workspace_holds_a_home(around: World):
+    assert not {path.name for path in drawn(around).absent} & {".bash_login", ".zlogin"}
+    around.ws = around.base
+    assert around.home / ".zlogin" in drawn(around).absent
+
+
+async def test_an_approval_opens_one_of_them_and_no_other(around: World, run: Run):
+    config = around.ws / ".git/config"
+    result = await run("git config a.b c && mkdir .vscode", opened=frozenset({config, around.ws / ".vscode"}))
+    assert result.exit_code == 0, result.stderr
+    assert "[a]" in config.read_text()
+    assert (around.ws / ".vscode").is_dir()
+    never = frozenset({around.ws / ".codelaw", around.out, around.ws / ".git/hooks"})
+    await run(f"echo x > .codelaw/config.toml; echo x > {around.out}/victim; echo x > .git/config", opened=never)
+    assert "[a]" in config.read_text()
+    assert "deny" in (around.ws / ".codelaw/config.toml").read_text()
+
+
+# ------------------------------------------------------------------------------------------------- what rules keep back
+
+
+async def test_what_is_denied_is_denied_to_commands(around: World, run: Run):
+    for name in (".env", "sub/.env", "secrets/deep/key", "conf/prod/pw", "lock.file", "Sub2/.ENV"):
+        (around.ws / name).parent.mkdir(parents=True, exist_ok=True)
+        (around.ws / name).write_text(f"content of {name}\n")
+    sandbox = around.sandbox("bubblewrap")
+    processes = around.processes(sandbox, await sandbox.means())
+    processes.withheld = denying(around, "Read(.env)", "Read(secrets/**)", "Read(conf/prod/**)", "Edit(*.file)")
+    command = (
+        "cat .env sub/.env Sub2/.ENV secrets/deep/key conf/prod/pw; mv .env e; mv sub s; cat e s/.env; mv conf c;"
+        " cat c/prod/pw; ln .env h; cat h; echo x > lock.file; rm lock.file; cat lock.file; ls secrets"
+    )
+    result = await processes.run(command, cwd=around.ws, timeout=30)
+    again = await processes.run(
+        "cat s/.env sub/.env conf/prod/pw; echo new > .env.local; echo x > t; cat t", cwd=around.ws, timeout=30
+    )
+    await sandbox.close()
+    assert result.stdout == "content of lock.file\n"
+    assert again.stdout == "x\n"
+    assert (around.ws / "lock.file").read_text() == "content of lock.file\n"
+
+
+def test_a_rule_that_cannot_be_followed_lets_nothing_run(around: World, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(UndrawableError, match="denies reading every file"):
+        drawn(around, withheld=denying(around, "Read"))
+    for number in range(4):
+        (around.ws / f"d{number}").mkdir()
+    monkeypatch.setattr("codelaw.adapters.processes.withheld.MOST_FOLDERS", 2)
+    with pytest.raises(UndrawableError, match="too many folders"):
+        drawn(around, withheld=denying(around, "Read(.env)"))
+
+
+def test_denying_every_edit_makes_the_workspace_read_only(around: World):
+    profile = drawn(around, withheld=denying(around, "Edit"))
+    assert access(profile, around.ws / "a.txt") == "read"
+    assert access(profile, around.ws) == "read"
+
+
+def test_what_was_seen_of_a_folder_holds_until_it_changes(around: World):
+    walk, withheld = Walk(), denying(around, "Read(.env)")
+    (around.ws / "sub").mkdir()
+    os.utime(around.ws / "sub", (1, 1))
+    assert walk.find(withheld, [around.ws]).hidden == ()
+    (around.ws / "sub/.env").touch()
+    os.utime(around.ws / "sub", (1, 1))
+    assert walk.find(withheld, [around.ws]).hidden == (around.ws / "sub/.env",)
+    (around.ws / "sub/.env").unlink()
+    assert walk.find(withheld, [around.ws]).hidden == ()
+
+
+# ------------------------------------------------------------------------------------------------------- an ordinary user
+
+
+def test_what_cannot_be_looked_at_is_no_obstacle(around: World):
+    """Sockets in folders that we may not enter, and folders without any permission."""
+    shut = around.base / "shut"
+    shut.mkdir()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(shut / "s"))
+    module = around.ws / ".git/modules/x"
+    (module / "deep").mkdir(parents=True)
+    (around.ws / "mine").mkdir()
+    (around.ws / "mine/.env").touch()
+    shut.chmod(0)
+    module.chmod(0)
+    (around.ws / "mine").chmod(0)
+
+    def look() -> list[tuple[str, str]]:
+        profile = drawn(around, withheld=denying(around, "Read(.env)"))
+        return [(str(place.path), place.access) for place in profile.places]
+
+    try:
+        places = ordinary(look, around.ws, around.home)
+    finally:
+        for folder in (shut, module, around.ws / "mine"):
+            folder.chmod(0o755)
+        listening.close()
+    assert (str(module), "read") in places
+    assert (str(around.ws / "mine"), "hidden") in places
+
+
+def test_a_repository_around_the_workspace_that_is_another_users_is_none(around: World):
+    inner = around.ws / "a/b"
+    inner.mkdir(parents=True)
+
+    def look() -> list[str]:
+        profile = make_profile([inner], [], around.environment, cwd=inner, network=False)
+        return [str(place.path) for place in profile.places if place.access == "write"]
+
+    if os.geteuid() == 0:
+        assert ordinary(look, inner) == [str(inner)]
+    assert str(around.ws / ".git") in look()
+
+
+async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World):
+    sandbox = Sandbox(lambda: [around.own], [around.own], around.environment, kinds=("bubblewrap",))
+    with pytest.raises(ToolFailure, match="commands may not see"):
+        await around.processes(sandbox, await sandbox.means()).run("true", cwd=around.own, timeout=5)
+    await sandbox.close()
