@@ -27,12 +27,14 @@ def policy(
 ) -> tuple[Policy, list[Notice]]:
     """The rules of a turn, and a notice for every rule that is not in force, or can match nothing."""
     allow, deny, notices = _read(settings, folders)
-    if settings.tools.bash.sandbox == "require" and not processes.sandboxed:
+    if settings.tools.bash.sandbox == "require" and not processes.trusted:
         deny.append(parse("Bash"))
-        message = f"tools.bash.sandbox requires a sandbox and there is none: commands are refused. {processes.describe}"
+        message = (
+            f"tools.bash.sandbox requires a full sandbox and there is none: commands are refused. {processes.describe}"
+        )
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(
-        mode, tuple(allow), tuple(deny), settings.permissions.default, processes.sandboxed, restricted=restricted
+        mode, tuple(allow), tuple(deny), settings.permissions.default, processes.trusted, restricted=restricted
     )
     return rules, notices
 

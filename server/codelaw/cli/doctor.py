@@ -36,7 +36,7 @@ CONNECT_SECONDS = 3.0
 _PROGRAMS = {
     "rg": "searching is slower without it",
     "git": "the agent often wants it",
-    "bwrap": "commands are locked in less well without it, or not at all",
+    "bwrap": "without it commands are locked in partly, or not at all, and blanket rules for them do not count",
 }
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
@@ -222,9 +222,7 @@ async def _sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
     listed: bool | list[str] = settings.get("tools.bash.network", {}).get("value", False)
     network = listed if isinstance(listed, bool) else tuple(listed)
     required = settings.get("tools.bash.sandbox", {}).get("value") == "require"
-    state = "good" if means.kind is not None else "broken" if required else "lacking"
-    if state == "good" and means.kind != "bubblewrap" and not isinstance(network, bool):
-        state = "lacking"
+    state = "good" if means.trusted else "broken" if required else "lacking"
     return Finding("sandbox", state, means.describe(network=network))
 
 

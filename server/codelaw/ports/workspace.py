@@ -202,7 +202,12 @@ class Processes(Protocol):
 
     @property
     def sandboxed(self) -> bool:
-        """Whether commands are locked into the workspace (S-4)."""
+        """Whether commands are locked into the workspace, by whatever there is (S-4)."""
+        ...
+
+    @property
+    def trusted(self) -> bool:
+        """Whether they are locked in so well that blanket permissions for commands count (S-4)."""
         ...
 
     @property

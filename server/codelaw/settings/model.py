@@ -295,8 +295,8 @@ class BashGroup(Group):
 
     sandbox: Literal["auto", "require", "off"] = Field(
         default="auto",
-        description="`auto` runs commands in a sandbox where there is one, `require` refuses them elsewhere, `off`"
-        " wants none.",
+        description="`auto` runs commands in the best sandbox there is, `require` refuses them where that is not"
+        " bubblewrap with seccomp, `off` wants none.",
     )
     network: Network = Field(
         default=False,

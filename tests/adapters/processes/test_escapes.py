@@ -209,8 +209,33 @@ def around(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 GIT_WORDS = {"git", ".git", ".gitattributes"}
-NOT_BY_LANDLOCK = {"changing the mode"}
-"""Of which a test of its own tells."""
+NOT_BY_LANDLOCK = {
+    "changing the mode",
+    "a hook",
+    "a folder of hooks put there",
+    "a hook behind a link",
+    "a hook that is there, changed",
+    "fsmonitor",
+    "hooksPath",
+    "sshCommand",
+    "an alias",
+    "an included file",
+    "a filter",
+    "settings written by hand",
+    "settings put in their place",
+    "settings of a worktree",
+    "another git folder",
+    "a new repository",
+    "a file for the git folder",
+    "a link for the git folder",
+    "a common folder",
+    "a common folder, by renaming",
+    "the workspace's rules",
+    "the workspace's rules, renamed",
+    "the workspace's rules, removed",
+    "the workspace's rules, by a link",
+}
+"""What lies in the workspace and must not change: it knows nothing of that, and so it does not count (S-4)."""
 
 
 @pytest.mark.parametrize("name", ESCAPES)
@@ -226,6 +251,18 @@ async def test_no_way_leads_out(around: World, kind: Kind, name: str):
         await asyncio.to_thread(around.git_outside)
     assert await asyncio.to_thread(around.breaches, result) == [], f"{result.stdout}\n{result.stderr}"
     assert not result.timed_out
+
+
+@pytest.mark.parametrize("kind", ["landlock"], indirect=True)
+@pytest.mark.parametrize("name", sorted(NOT_BY_LANDLOCK))
+async def test_what_landlock_cannot_hold_is_why_no_blanket_rule_counts_in_it(around: World, kind: Kind, name: str):
+    sandbox = around.sandbox(kind)
+    processes = around.processes(sandbox, means_of(kind))
+    result = await processes.run(ESCAPES[name].format(**around.words()), cwd=around.ws, timeout=30)
+    await sandbox.close()
+    await asyncio.to_thread(around.git_outside)
+    assert await asyncio.to_thread(around.breaches, result) != []
+    assert not processes.trusted
 
 
 @pytest.mark.parametrize("kind", ["landlock"], indirect=True)

@@ -13,7 +13,6 @@ import pytest
 
 from codelaw.adapters.processes import bubblewrap, landlock
 from codelaw.adapters.processes.homes import git_settings, kept_places
-from codelaw.adapters.processes.keepsake import Keepsake
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.profile import Held
@@ -23,6 +22,9 @@ from tests.adapters.processes.locked import USUAL, World, world
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")
+
+
+by_bubblewrap = pytest.mark.parametrize("locked", [KINDS[0]], indirect=True)
 
 
 @pytest.fixture
@@ -88,6 +90,7 @@ async def test_a_commit_works_in_a_worktree_and_in_a_folder_below(locked: Locked
     assert sorted(path.name for path in (around.ws / "sub").iterdir()) == ["b.txt"]
 
 
+@by_bubblewrap
 async def test_what_a_git_file_names_is_not_writable_unless_it_points_back(locked: Locked, around: World):
     """Whoever wrote the file must not choose what can be written."""
     (around.out / "HEAD").write_text("ref: refs/heads/main\n")
@@ -102,6 +105,7 @@ async def test_what_a_git_file_names_is_not_writable_unless_it_points_back(locke
     assert (folder / ".git").read_text() == f"gitdir: {around.out}\n"
 
 
+@by_bubblewrap
 async def test_a_submodule_keeps_its_hooks_and_settings(locked: Locked, around: World):
     module = around.ws / ".git/modules/lib/sub"
     (module / "hooks").mkdir(parents=True)
@@ -117,6 +121,7 @@ async def test_a_submodule_keeps_its_hooks_and_settings(locked: Locked, around: 
     assert (around.ws / ".git/modules/lib/sub/config").read_text() == "[core]\n"
 
 
+@by_bubblewrap
 async def test_a_folder_without_a_repository_gets_none(locked: Locked, around: World):
     folder = around.base / "plain"
     folder.mkdir()
@@ -186,6 +191,7 @@ async def test_a_cancel_at_any_moment_leaves_nothing_behind(locked: Locked, arou
     assert not (around.ws / ".git/commondir").exists()
 
 
+@by_bubblewrap
 async def test_commands_side_by_side_share_what_holds_their_places(locked: Locked, around: World):
     folder = around.base / "plain"
     folder.mkdir()
@@ -278,29 +284,6 @@ def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_pa
     assert kept == laid | {"mod/cache", "mod/github.com"}
 
 
-def test_a_keepsake_puts_everything_back(tmp_path: Path):
-    for name, text in (("hooks/a", "a"), ("hooks/sub/b", "b"), ("config", "c")):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "hooks/link").symlink_to("a")
-    (tmp_path / "hooks/a").chmod(0o755)
-    keepsake = Keepsake.of([tmp_path / "hooks", tmp_path / "config"], [tmp_path / "commondir"])
-    assert keepsake.put_back() == []
-    (tmp_path / "hooks").rename(tmp_path / "moved")
-    (tmp_path / "hooks").write_text("a file now")
-    (tmp_path / "config").unlink()
-    (tmp_path / "config").mkdir()
-    (tmp_path / "commondir").write_text("x")
-    assert set(keepsake.put_back()) == {tmp_path / "hooks", tmp_path / "config", tmp_path / "commondir"}
-    assert (tmp_path / "hooks/a").read_text() == "a"
-    assert os.access(tmp_path / "hooks/a", os.X_OK)
-    assert (tmp_path / "hooks/sub/b").read_text() == "b"
-    assert (tmp_path / "hooks/link").readlink() == Path("a")
-    assert (tmp_path / "config").read_text() == "c"
-    assert not (tmp_path / "commondir").exists()
-    assert keepsake.put_back() == []
-
-
 def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_path: Path):
     placeholders = Placeholders()
     git = Held(tmp_path / ".git", "folder")
@@ -315,6 +298,7 @@ def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_pat
     assert (tmp_path / ".git/HEAD").exists()
 
 
+@by_bubblewrap
 async def test_what_a_killed_server_left_behind_is_no_way_in(locked: Locked, around: World):
     """An empty folder, and a file that names the git folder itself."""
     (around.ws / ".git/commondir").write_text(".\n")

@@ -22,11 +22,28 @@ def find_bwrap(environment: Mapping[str, str], folders: Sequence[Path]) -> str |
     return find_program("bwrap", environment, folders)
 
 
-def command(program: str, profile: Profile, scratch: Scratch, argv: Sequence[str], *, users: bool) -> list[str]:
-    """What to start instead of `argv`; touches the disk. `users`: in a user namespace too, as all but root must."""
+def command(
+    program: str,
+    profile: Profile,
+    scratch: Scratch,
+    argv: Sequence[str],
+    *,
+    users: bool,
+    sealed: bool = False,
+    filtered: int | None = None,
+) -> list[str]:
+    """What to start instead of `argv`; touches the disk.
+
+    `users`: in a user namespace too, as all but root must; `sealed`: below which there can be no other. `filtered` is
+    the descriptor of a filter of system calls.
+    """
     out = [program, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if users:
         out.append("--unshare-user")
+    if sealed:
+        out.append("--disable-userns")
+    if filtered is not None:
+        out += ["--seccomp", str(filtered)]
     if profile.network is not True:
         out.append("--unshare-net")
     out += ["--cap-drop", "ALL"]

@@ -1,7 +1,8 @@
 """A sandbox profile as landlock rules, for machines without `bwrap` or namespaces (S-4).
 
 Rules only ever allow: to hide a place, everything beside it is allowed one by one. What must stay as it is within a
-writable folder cannot be said at all; `Keepsake` puts it back when the command has ended.
+writable folder cannot be said at all: git's settings and hooks can be changed. So it is a partial sandbox, for which no
+blanket rule counts, and beneath `bwrap` a second layer.
 """
 
 from __future__ import annotations
@@ -9,29 +10,42 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codelaw.adapters.processes import landlock_child as program
+from codelaw.adapters.processes import seccomp
 from codelaw.adapters.processes.homes import KEPT
 from codelaw.adapters.processes.profile import TEMPORARY, Access, Profile
 from codelaw.adapters.processes.scratch import Scratch
 
-LEAST_ABI = 3
-"""Before it, a file that can be read could be truncated."""
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+LEAST_ABI = 6
+"""Before it, commands could signal the processes of the user and reach their sockets that are no files."""
+DEVICES = ("null", "zero", "full", "random", "urandom")
+"""No terminal: what is written to that of somebody else's is read by them, and what it is fed with is run."""
 _MOST_ENTRIES = 20_000
 """Entries of the folders that lead to hidden places."""
 
 
 def abi() -> int:
     """The version of landlock that the kernel offers; 0 without it, or where its rules could be got round."""
-    if sys.platform != "linux" or platform.machine() not in program.SOCKET_CALLS:
+    if sys.platform != "linux" or not seccomp.supported():
         return 0
     libc = ctypes.CDLL(None, use_errno=True)
     return max(0, libc.syscall(program.CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+
+
+def scope() -> None:
+    """Cut this thread, and what it starts, off from sockets without a file and from signals to the rest of us.
+
+    A second layer: it knows nothing of files, so that `bwrap` can still mount.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    program.restrict(libc, files=0, network=0)
 
 
 def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[list[str], Path]:
@@ -44,7 +58,16 @@ def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[li
     orders = scratch.root() / f"orders-{os.urandom(8).hex()}"
     # Ports are all that rules know of the network: by name there is nothing that they could allow.
     network = profile.network is True
-    told = {"write": write, "read": read, "network": network, "cwd": str(profile.cwd), "command": list(argv)}
+    # Of UDP they know nothing, nor of sockets that are files, such as docker's.
+    calls = seccomp.program(root=os.geteuid() == 0, unix=False, internet=network)
+    told = {
+        "write": write,
+        "read": read,
+        "network": network,
+        "filter": calls.hex(),
+        "cwd": str(profile.cwd),
+        "command": list(argv),
+    }
     orders.write_text(json.dumps(told), "utf-8")
     return [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(orders)], orders
 

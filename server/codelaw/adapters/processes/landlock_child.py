@@ -10,17 +10,17 @@ import contextlib
 import ctypes
 import json
 import os
-import platform
 import signal
 import struct
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # every import costs a command its time
+    from collections.abc import Sequence
+    from typing import Any
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-SOCKET_CALLS = {"x86_64": (41, 0xC000003E), "aarch64": (198, 0xC00000B7)}
-"""By machine, the number of `socket` and the name of its calls in a filter."""
-_ALWAYS_DENIED = {"x86_64": (425, 248, 249, 250, 101, 310, 311), "aarch64": (425, 217, 218, 219, 117, 270, 271)}
-"""io_uring_setup (opens sockets past any filter), add_key, request_key, keyctl, ptrace, process_vm_readv, -writev."""
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _MAKE_CHAR, _MAKE_BLOCK, _REFER, _TRUNCATE, _IOCTL = 1 << 6, 1 << 11, 1 << 13, 1 << 14, 1 << 15
 _FIRST = (1 << 13) - 1
@@ -36,10 +36,11 @@ _STOPS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 def main() -> None:
     """Run the orders in the file that is named."""
-    with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - every import costs a command its time
+    with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - as above
         orders = json.load(file)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_SUBREAPER, 1, 0, 0, 0)
+    libc.prctl(_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)  # of a server that is killed nothing stays
     waited = {*_STOPS, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     inner = os.fork()
@@ -102,26 +103,40 @@ def _end_with(status: int) -> None:
     os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
 
 
-def _lock_in(libc: ctypes.CDLL, orders: dict[str, list[str]]) -> None:
-    version = _call(libc, CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
-    handled = _FIRST | _REFER | _TRUNCATE | (_IOCTL if version >= 5 else 0)
-    network = 3 if version >= 4 and not orders["network"] else 0
-    scoped = 3 if version >= 6 else 0  # sockets without a name in the file system, and signals
-    rules = struct.pack("QQQ", handled, network, scoped)[: 24 if version >= 6 else 16 if version >= 4 else 8]
-    ruleset = _call(libc, CREATE_RULESET, rules, ctypes.c_size_t(len(rules)), ctypes.c_uint32(0))
+def _lock_in(libc: ctypes.CDLL, orders: dict[str, Any]) -> None:
+    handled = _FIRST | _REFER | _TRUNCATE | _IOCTL
     writing = handled & ~(_MAKE_CHAR | _MAKE_BLOCK)
-    for access, paths in ((writing, orders["write"]), (_READ, orders["read"])):
-        for path in paths:
-            _allow(libc, ruleset, path, access)
     if os.geteuid() == 0:
         for capability in range(64):
             if capability not in _KEPT_CAPABILITIES:
                 libc.prctl(_DROP, capability, 0, 0, 0)
-    if libc.prctl(_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "no_new_privs")
-    _call(libc, RESTRICT_SELF, ruleset, ctypes.c_uint32(0))
-    os.close(ruleset)
-    _filter(libc, network=bool(orders["network"]))
+    rules = [(path, writing) for path in orders["write"]] + [(path, _READ) for path in orders["read"]]
+    restrict(libc, files=handled, network=0 if orders["network"] else 3, rules=rules)
+    code = bytes.fromhex(orders["filter"])
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(buffer))
+    if libc.prctl(_SECCOMP, 2, program, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "the filter of system calls is refused")
+
+
+def restrict(libc: ctypes.CDLL, *, files: int, network: int, rules: Sequence[tuple[str, int]] = ()) -> None:
+    """Take rules upon the calling thread: what is handled of files and of TCP, with what is allowed all the same.
+
+    Sockets without a file and signals stay within it.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    handled = struct.pack("QQQ", files, network, 3)
+    ruleset = _call(libc, CREATE_RULESET, handled, ctypes.c_size_t(len(handled)), ctypes.c_uint32(0))
+    try:
+        for path, access in rules:
+            _allow(libc, ruleset, path, access)
+        if libc.prctl(_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "no_new_privs")
+        _call(libc, RESTRICT_SELF, ruleset, ctypes.c_uint32(0))
+    finally:
+        os.close(ruleset)
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
@@ -135,29 +150,6 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
         _call(libc, ADD_RULE, ruleset, 1, struct.pack("=Qi", access, place), 0)
     finally:
         os.close(place)
-
-
-def _filter(libc: ctypes.CDLL, *, network: bool) -> None:
-    """Deny what landlock knows nothing of: UDP, and sockets of other programs, such as docker's, which are files."""
-    machine = platform.machine()
-    number, calls = SOCKET_CALLS[machine]
-    load, equal, above, give = 0x20, 0x15, 0x35, 0x06
-    denied, allowed, killed = 0x00050000 | 1, 0x7FFF0000, 0x80000000
-    families = (2, 10) if network else ()
-    steps = [(load, 0, 0, 4), (equal, 1, 0, calls), (give, 0, 0, killed), (load, 0, 0, 0)]
-    if machine == "x86_64":
-        steps += [(above, 0, 1, 0x40000000), (give, 0, 0, killed)]  # a second set of numbers for the same calls
-    for call in _ALWAYS_DENIED[machine]:
-        steps += [(equal, 0, 1, call), (give, 0, 0, denied)]
-    steps += [(equal, 1, 0, number), (give, 0, 0, allowed), (load, 0, 0, 16)]
-    for family in families:
-        steps += [(equal, 0, 1, family), (give, 0, 0, allowed)]
-    steps.append((give, 0, 0, denied))
-    code = b"".join(struct.pack("HBBI", *step) for step in steps)
-    buffer = ctypes.create_string_buffer(code)
-    program = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(buffer))
-    if libc.prctl(_SECCOMP, 2, program, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "the filter of system calls is refused")
 
 
 def _call(libc: ctypes.CDLL, number: int, *arguments: object) -> int:

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from codelaw.adapters.processes.child import Child, Feed
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
@@ -66,7 +67,7 @@ class LocalProcesses:
 
     @property
     def sandboxed(self) -> bool:
-        """Whether commands are locked in."""
+        """Whether commands are locked in, by whatever there is."""
         return self._sandbox is not None and self._means.kind is not None
 
     @property
@@ -74,6 +75,11 @@ class LocalProcesses:
         """Whether commands reach listed hosts and no others, where hosts are listed (S-4)."""
         by_name = self._sandbox is not None and self._means.kind == "bubblewrap"
         return isinstance(self._network, bool) or by_name
+
+    @property
+    def trusted(self) -> bool:
+        """Whether they are locked in so well that blanket permissions count."""
+        return self._sandbox is not None and self._means.trusted
 
     @property
     def describe(self) -> str:
@@ -94,26 +100,26 @@ class LocalProcesses:
         environment |= {"PWD": str(cwd), _MARK: mark}
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
         timed_out = False
+        out, err = Ends(*STDOUT_ENDS), Ends(*STDERR_ENDS)
         try:
             async with self._confined([shell, "-c", command], cwd, environment, opened) as confined:
-                transport, running = await _start(confined, cwd)
+                child = await _start(confined, cwd, (out.feed, err.feed))
                 try:
                     async with asyncio.timeout(timeout):
-                        await running.exited.wait()
+                        await child.exited.wait()
                 except TimeoutError:
                     timed_out = True
                 finally:
                     # Also after a normal end: nothing that the command left behind outlives its call.
-                    await asyncio.shield(_end(transport, running))
-                    await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
+                    await asyncio.shield(_end(child))
+                    if self._means.kind != "bubblewrap":  # with which no process outlives the first one
+                        await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
-        code = None if timed_out else transport.get_returncode()
-        out, err = running.stdout, running.stderr
-        said = "\n".join(filter(None, (err.text(), *confined.told)))
+        code = None if timed_out else child.returncode
         seconds = time.monotonic() - started
         return ProcessResult(
-            code, out.text(), said, out.omitted, err.omitted, timed_out, seconds, refused=confined.refused
+            code, out.text(), err.text(), out.omitted, err.omitted, timed_out, seconds, refused=confined.refused
         )
 
     @asynccontextmanager
@@ -134,29 +140,6 @@ class LocalProcesses:
         )
         async with around as confined:
             yield confined
-
-
-class Running(asyncio.SubprocessProtocol):
-    """What a command has said so far, and whether it has ended.
-
-    `exited` is set at the end of the command itself, `closed` when nobody holds its pipes any more: a process left in
-    the background may hold them for long.
-    """
-
-    def __init__(self) -> None:
-        self.stdout = Ends(*STDOUT_ENDS)
-        self.stderr = Ends(*STDERR_ENDS)
-        self.exited = asyncio.Event()
-        self.closed = asyncio.Event()
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        (self.stdout if fd == 1 else self.stderr).feed(data)
-
-    def process_exited(self) -> None:
-        self.exited.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
-        self.closed.set()
 
 
 class Ends:
@@ -195,18 +178,16 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-async def _start(confined: Confined, cwd: Path) -> tuple[asyncio.SubprocessTransport, Running]:
+async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed]) -> Child:
     """Start a process group. A cancel that comes while it is being started ends the whole of it, too."""
-    loop = asyncio.get_running_loop()
     starting = asyncio.ensure_future(
-        loop.subprocess_exec(
-            Running,
-            *confined.argv,
+        Child.start(
+            confined.argv,
             cwd=cwd,
             env=confined.environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-            pass_fds=confined.descriptors,
+            feeds=feeds,
+            descriptors=confined.descriptors,
+            before=confined.before,
         )
     )
     try:
@@ -214,22 +195,21 @@ async def _start(confined: Confined, cwd: Path) -> tuple[asyncio.SubprocessTrans
     except asyncio.CancelledError:
         await asyncio.wait([starting])
         if starting.exception() is None:
-            await asyncio.shield(_end(*starting.result()))
+            await asyncio.shield(_end(starting.result()))
         raise
 
 
-async def _end(transport: asyncio.SubprocessTransport, running: Running) -> None:
+async def _end(child: Child) -> None:
     """Kill what is left of the group and read what is left of the output; done within a second."""
-    group = transport.get_pid()
-    if not running.exited.is_set():
-        _signal(group, signal.SIGTERM)
-        await _within(running.exited, GRACE_SECONDS)
-    _signal(group, signal.SIGKILL)
+    if not child.exited.is_set():
+        _signal(child.pid, signal.SIGTERM)
+        await _within(child.exited, GRACE_SECONDS)
+    _signal(child.pid, signal.SIGKILL)
     # A program that runs as another user, by `sudo`, cannot be killed by us: it is left.
-    await _within(running.exited, KILL_SECONDS)
-    await _within(running.closed, DRAIN_SECONDS)
+    await _within(child.exited, KILL_SECONDS)
+    await _within(child.closed, DRAIN_SECONDS)
     # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
-    transport.close()
+    child.close()
 
 
 def _end_strays(mark: bytes) -> None:

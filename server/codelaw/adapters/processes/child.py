@@ -1,0 +1,129 @@
+"""One process, started and waited for by a thread of its own (T-6, S-4).
+
+The thread can take rules upon itself that the process inherits and the server does not have. It lives as long as the
+process: to the kernel it is the parent, and a process that must not outlive its parent would die with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Feed = Callable[[bytes], None]
+
+
+class Child:
+    """A process group that has been started. `returncode` is as that of `subprocess.Popen`.
+
+    `exited` is set at the end of the process itself, `closed` when nobody holds its pipes any more: a process left in
+    the background may hold them for long.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self.exited = asyncio.Event()
+        self.closed = asyncio.Event()
+        self._pipes: list[asyncio.ReadTransport] = []
+        self._open = 2
+
+    @classmethod
+    async def start(
+        cls,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        feeds: tuple[Feed, Feed],
+        descriptors: Sequence[int] = (),
+        before: Callable[[], None] | None = None,
+    ) -> Child:
+        """Start `argv` as a session of its own without input; `feeds` get its output and its errors as they come.
+
+        `descriptors` stay open in it, under their numbers. `before` is called in the thread that starts the process.
+        Not to be cancelled: nobody would know of the process then.
+
+        Raises:
+            OSError: it cannot be started.
+            ValueError: a word holds a NUL character.
+        """
+        loop = asyncio.get_running_loop()
+        begun: asyncio.Future[int] = loop.create_future()
+        ended: asyncio.Future[int] = loop.create_future()
+        pipes = (os.pipe(), os.pipe())
+
+        def live() -> None:
+            try:
+                if before is not None:
+                    before()
+                process = subprocess.Popen(
+                    argv,
+                    cwd=cwd,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=pipes[0][1],
+                    stderr=pipes[1][1],
+                    pass_fds=descriptors,
+                    start_new_session=True,
+                )
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                _soon(loop, begun.set_exception, error)
+                return
+            _soon(loop, begun.set_result, process.pid)
+            _soon(loop, ended.set_result, process.wait())
+
+        try:
+            threading.Thread(target=live, name="codelaw-command", daemon=True).start()
+            child = cls(await begun)
+        except BaseException:
+            for read, _ in pipes:
+                os.close(read)
+            raise
+        finally:
+            for _, write in pipes:
+                os.close(write)
+        ended.add_done_callback(child._set_ended)
+        for (read, _), feed in zip(pipes, feeds, strict=True):
+            file = os.fdopen(read, "rb", buffering=0)
+            pipe, _ = await loop.connect_read_pipe(lambda feed=feed: _Pipe(feed, child._lost), file)
+            child._pipes.append(pipe)
+        return child
+
+    def close(self) -> None:
+        """Close our ends of the pipes, whoever holds the others."""
+        for pipe in self._pipes:
+            pipe.close()
+
+    def _set_ended(self, ended: asyncio.Future[int]) -> None:
+        self.returncode = ended.result()
+        self.exited.set()
+
+    def _lost(self) -> None:
+        self._open -= 1
+        if not self._open:
+            self.closed.set()
+
+
+class _Pipe(asyncio.Protocol):
+    def __init__(self, feed: Feed, lost: Callable[[], None]) -> None:
+        self._feed = feed
+        self._lost = lost
+
+    def data_received(self, data: bytes) -> None:
+        self._feed(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
+        self._lost()
+
+
+def _soon(loop: asyncio.AbstractEventLoop, what: Callable[[Any], None], result: object) -> None:
+    try:
+        loop.call_soon_threadsafe(what, result)
+    except RuntimeError:
+        # The loop is closed: nobody waits any more.
+        return
