@@ -217,7 +217,15 @@ def _version() -> str:
     return f"codelaw {__version__}"
 
 
+def _keep_memory() -> None:
+    """A command of the agent's, or another program of the user's, must not read the keys in our environment (S-5)."""
+    from codelaw.adapters.processes.secrecy import keep_memory  # noqa: PLC0415
+
+    keep_memory()
+
+
 def _serve(arguments: argparse.Namespace) -> int:
+    _keep_memory()
     from codelaw.lsp.serve import serve  # noqa: PLC0415
 
     try:
@@ -235,6 +243,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 def _chat(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
+    _keep_memory()
     with spawned(arguments) as server:  # first, so that the server loads while we do
         from codelaw.cli.chat import chat  # noqa: PLC0415
 

@@ -1,0 +1,129 @@
+"""The server keeps its memory to itself, and takes its commands along when it is killed (S-4, S-5)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.processes.ordinary import python, started
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder that an ordinary user can get to; `tmp_path` is the own one of whoever runs the tests."""
+    with tempfile.TemporaryDirectory(prefix="codelaw-ordinary-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_no_other_program_of_the_user_reads_the_servers_environment(home: Path):
+    how = started(home, ANTHROPIC_API_KEY="SECRET" + "MARK")
+    server = subprocess.Popen(
+        [python(), "-m", "codelaw", "serve", "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how
+    )
+    try:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})
+        server.stdin.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        server.stdin.flush()
+        assert server.stdout.readline().startswith(b"Content-Length")
+        for name in ("environ", "mem", "maps", "root/"):
+            read = subprocess.run(
+                ["head", "-c", "1000", f"/proc/{server.pid}/{name}"], capture_output=True, check=False, **how
+            )
+            assert b"Permission denied" in read.stderr, name
+            assert b"MARK" not in read.stdout
+        # What it starts is as open as ever.
+        child = subprocess.run(["cat", "/proc/self/environ"], capture_output=True, check=True, **how)
+        assert b"MARK" in child.stdout
+    finally:
+        server.kill()
+        server.communicate()
+
+
+LONG = """
+import asyncio, os, sys
+from pathlib import Path
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.processes.secrecy import keep_memory
+
+async def main():
+    assert keep_memory()
+    folder = Path(sys.argv[2])
+    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=(sys.argv[1],))
+    means = await sandbox.means()
+    if means.kind is None:
+        print("none:", means.detail)
+        return
+    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
+    token = sys.argv[3]
+    command = f"touch begun; (setsid sleep {token} &) ; trap '' TERM; sleep {token}; sleep {token}"
+    result = await processes.run(command, cwd=folder, timeout=50)
+    print(result.exit_code, result.stderr)
+
+asyncio.run(main())
+"""
+
+
+def living(token: str) -> list[str]:
+    found: list[str] = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if token.encode() in file.read_bytes().split(b"\0") and b") Z " not in (file.parent / "stat").read_bytes():
+                found.append(file.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("kind", [pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock"])
+def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
+    """As an ordinary user, by a signal that nobody can catch."""
+    token = f"41{os.getpid()}{kind == 'landlock':d}"
+    (home / "ws").mkdir()
+    how = started(home)
+    server = subprocess.Popen(
+        [python(), "-c", LONG, kind, str(home / "ws"), token], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how
+    )
+
+    assert server.stdout is not None
+
+    def begun() -> bool:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and server.poll() is None:
+            if (home / "ws/begun").exists() and len(living(token)) >= 2:
+                return True
+            time.sleep(0.02)
+        return False
+
+    try:
+        if not begun():
+            server.kill()
+            said = server.stdout.read().decode()
+            assert said.startswith("none:"), said
+            pytest.skip(said)
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        for _ in range(100):
+            if not living(token):
+                break
+            time.sleep(0.05)
+        assert living(token) == []
+    finally:
+        subprocess.run(["kill", "-9", *living(token)], check=False, capture_output=True)
+        server.kill()
+        server.wait()
+        server.stdout.close()
