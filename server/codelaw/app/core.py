@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
@@ -185,11 +186,14 @@ class Core:
         """
         bash = settings.tools.bash
         network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
+        limits = Limits(bash.memory_mb, bash.processes, bash.file_size_mb, bash.tmp_mb)
         if bash.sandbox == "off":
-            self._processes = LocalProcesses(self._environment, network=network)
+            self._processes = LocalProcesses(self._environment, network=network, limits=limits)
         else:
             means = await self._sandbox.means()
-            self._processes = LocalProcesses(self._environment, sandbox=self._sandbox, means=means, network=network)
+            self._processes = LocalProcesses(
+                self._environment, sandbox=self._sandbox, means=means, network=network, limits=limits
+            )
         # Another server may have given or taken some.
         self._always[:] = self._own(await (await self._chats.store()).grants())
         agent.gate.folders = {str(folder.root): folder.name for folder in self._workspace.folders}

@@ -100,6 +100,8 @@ class ProcessResult:
     seconds: float
     refused: tuple[str, ...] = ()
     """Hosts that the command asked for in vain, `host:port: why`, each once and not more than some (S-4)."""
+    limit: str = ""
+    """A sentence about the limit that the command met, when it met one (S-4)."""
 
 
 @dataclass(frozen=True, slots=True)

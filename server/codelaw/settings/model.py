@@ -307,6 +307,20 @@ class BashGroup(Group):
     timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
         default=120, description="Seconds after which a command is stopped, from 1 to 600."
     )
+    memory_mb: Annotated[int, Field(ge=64)] | None = Field(
+        default=None,
+        description="Megabytes of memory that the processes of a command may take together, from 64. Empty: three"
+        " quarters of the machine's.",
+    )
+    processes: Annotated[int, Field(ge=16, le=1_000_000)] = Field(
+        default=4096, description="Processes and threads that a command may have at once, from 16."
+    )
+    file_size_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
+        default=65_536, description="Megabytes that a file which a command writes may have."
+    )
+    tmp_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
+        default=16_384, description="Megabytes that commands may leave in their private `/tmp` and home folder."
+    )
 
 
 class ToolsGroup(Group):

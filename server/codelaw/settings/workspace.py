@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from codelaw.adapters.processes.limits import usual_memory
 from codelaw.domain.hosts import read_rules
 from codelaw.settings.reading import KeyPath, Layer, dotted
 
@@ -37,6 +38,10 @@ LOWER: frozenset[KeyPath] = frozenset(
         ("turn", "timeoutSeconds"),
         ("memory", "timeoutMs"),
         ("tools", "bash", "timeoutSeconds"),
+        ("tools", "bash", "memoryMb"),
+        ("tools", "bash", "processes"),
+        ("tools", "bash", "fileSizeMb"),
+        ("tools", "bash", "tmpMb"),
     }
 )
 ONLY: dict[KeyPath, Any] = {
@@ -46,6 +51,8 @@ ONLY: dict[KeyPath, Any] = {
     ("memory", "enabled"): False,
 }
 NETWORK: KeyPath = ("tools", "bash", "network")
+MEMORY: KeyPath = ("tools", "bash", "memoryMb")
+"""Empty it stands for a share of the machine's, which a workspace must not raise either."""
 DENY: KeyPath = ("permissions", "deny")
 
 REASONS: dict[str, str] = {
@@ -81,6 +88,9 @@ def restrict(layer: Layer, below: Mapping[KeyPath, Any]) -> Layer:
 
 def _may(path: KeyPath, value: Any, below: Any) -> bool:
     if path in LOWER:
+        if path == MEMORY:
+            below = usual_memory() if below is None else below
+            return value is not None and value <= below
         return below is None or value <= below
     if path in ONLY:
         return value == ONLY[path]

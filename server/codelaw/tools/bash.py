@@ -112,6 +112,10 @@ def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str
         more = f" {why}" if ended.refused else ""
         error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.{more}")
         return ToolResult("error", data, "", error, stats=stats)
+    if ended.exit_code is None:
+        return ToolResult(
+            "error", data, "", ToolError("EXECUTION_ERROR", f"{why or 'The command was killed.'}"), stats=stats
+        )
     if ended.exit_code != 0:
         more = _unsaved(data) + (f" {why}" if why else "")
         error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.{more}")

@@ -23,6 +23,8 @@ def hint(ended: ProcessResult, *, sandboxed: bool) -> str | None:
     """A few sentences for the model, when hosts were refused or a failed command looks like the sandbox; else None."""
     if ended.refused:
         return refusal(ended)
+    if ended.limit:
+        return f"{ended.limit} Do with less, or ask the user to raise it."
     if not sandboxed or ended.exit_code == 0:
         return None
     said = f"{ended.stderr}\n{ended.stdout}"

@@ -8,11 +8,12 @@ import os
 import re
 import signal
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from codelaw.adapters.processes.child import Child, Feed
+from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
@@ -56,10 +57,12 @@ class LocalProcesses:
         means: Means | None = None,
         network: Network = False,
         withheld: Withheld = nothing,
+        limits: Limits | None = None,
     ) -> None:
         """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it."""
         self.withheld = withheld
         """What rules and settings keep back from commands in the sandbox."""
+        self._limits = limits or Limits()
         self._environment = environment
         self._sandbox = sandbox
         self._means = means or Means(None, "it is switched off")
@@ -100,13 +103,16 @@ class LocalProcesses:
         environment |= {"PWD": str(cwd), _MARK: mark}
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
         timed_out = False
+        limit = ""
         out, err = Ends(*STDOUT_ENDS), Ends(*STDERR_ENDS)
+        apart = self.sandboxed and self._means.users
         try:
-            async with self._confined([shell, "-c", command], cwd, environment, opened) as confined:
+            line = self._limits.command([shell, "-c", command], apart=apart)
+            async with self._confined(line, cwd, environment, opened) as confined:
                 child = await _start(confined, cwd, (out.feed, err.feed))
                 try:
                     async with asyncio.timeout(timeout):
-                        await child.exited.wait()
+                        limit = await _until(child, self._limits.watch(child.pid, confined.private))
                 except TimeoutError:
                     timed_out = True
                 finally:
@@ -116,10 +122,19 @@ class LocalProcesses:
                         await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
-        code = None if timed_out else child.returncode
+        code = None if timed_out or limit else child.returncode
         seconds = time.monotonic() - started
+        said = err.text()
         return ProcessResult(
-            code, out.text(), err.text(), out.omitted, err.omitted, timed_out, seconds, refused=confined.refused
+            code,
+            out.text(),
+            said,
+            out.omitted,
+            err.omitted,
+            timed_out,
+            seconds,
+            refused=confined.refused,
+            limit=limit or self._limits.hit(code, said),
         )
 
     @asynccontextmanager
@@ -197,6 +212,19 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed]) -> Chi
         if starting.exception() is None:
             await asyncio.shield(_end(starting.result()))
         raise
+
+
+async def _until(child: Child, watching: Coroutine[None, None, str]) -> str:
+    """Wait for the end of a process, or of what watches it, whose sentence is given."""
+    exited = asyncio.ensure_future(child.exited.wait())
+    watch = asyncio.ensure_future(watching)
+    try:
+        await asyncio.wait((exited, watch), return_when=asyncio.FIRST_COMPLETED)
+        return watch.result() if watch.done() and not exited.done() else ""
+    finally:
+        exited.cancel()
+        watch.cancel()
+        await asyncio.gather(exited, watch, return_exceptions=True)
 
 
 async def _end(child: Child) -> None:

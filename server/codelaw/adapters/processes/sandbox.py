@@ -101,6 +101,8 @@ class Confined:
     """Of ours, that stay open in the program that is started, under their numbers."""
     before: Callable[[], None] | None = None
     """To be called in the thread that starts it."""
+    private: Path | None = None
+    """What holds the private folders that it sees."""
     refused: tuple[str, ...] = ()
     """Hosts that were asked for in vain, and why; filled at the end."""
 
@@ -250,7 +252,8 @@ class Sandbox:
     ) -> tuple[Confined, Callable[[], None]]:
         inside = landlock.environment_inside(environment, profile, self._scratch)
         line, orders = landlock.command(profile, self._scratch, argv)
-        return Confined(line, inside, profile), lambda: orders.unlink(missing_ok=True)
+        confined = Confined(line, inside, profile, private=self._scratch.private())
+        return confined, lambda: orders.unlink(missing_ok=True)
 
     def _enter_bubblewrap(
         self, means: Means, profile: Profile, argv: Sequence[str], environment: Mapping[str, str], way: Way | None
@@ -272,6 +275,7 @@ class Sandbox:
             self._placeholders.release(taken)
 
         made = confined.descriptors
+        confined.private = self._scratch.private()
         if way is not None:
             confined.descriptors = (*made, way.channel)
         return confined, leave

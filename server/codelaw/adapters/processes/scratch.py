@@ -56,6 +56,10 @@ class Scratch:
     def empty_folder(self) -> Path:
         return self.root() / "nothing"
 
+    def private(self) -> Path:
+        """What holds all that commands see in stead of other folders."""
+        return self.root() / "seen"
+
     def in_stead_of(self, place: Path) -> Path:
         """What is seen where `place` would be."""
         folder = self.root() / "seen" / (str(place).strip("/").replace("/", "_") or "root")

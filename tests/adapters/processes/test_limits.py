@@ -1,0 +1,135 @@
+"""What a command may take of the machine, and what it is told when it takes more (S-4)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.processes import limits
+from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Kind
+from codelaw.tools.sandboxing import hint
+from tests.adapters.processes.locked import USUAL, World, world
+from tests.adapters.processes.ordinary import python, started
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the numbers come from Linux")
+GREEDY = "exec perl -e '$x = \"a\" x (300 << 20); sleep 60'"
+MANY = "for i in $(seq 40); do sleep 60 & done; sleep 60"
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path / "world", repository=False) as made:
+        yield made
+
+
+@pytest.mark.parametrize("kind", [pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock", None])
+@pytest.mark.parametrize(
+    ("limit", "command", "names"),
+    [
+        (Limits(memory=200), GREEDY, "tools.bash.memoryMb"),
+        (Limits(memory=200), "perl -e 'fork; $x = \"a\" x (150 << 20); sleep 60'", "tools.bash.memoryMb"),
+        (Limits(processes=20), MANY, "tools.bash.processes"),
+    ],
+)
+async def test_a_command_that_takes_too_much_is_stopped(
+    around: World, kind: Kind | None, limit: Limits, command: str, names: str
+):
+    sandbox = None if kind is None else around.sandbox(kind)
+    means = None if sandbox is None else await sandbox.means()
+    processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, limits=limit)
+    result = await processes.run(f"echo begun; {command}", cwd=around.ws, timeout=50)
+    if sandbox is not None:
+        await sandbox.close()
+    assert names in result.limit, result
+    assert (result.stdout.strip(), result.timed_out) == ("begun", False)
+    assert result.seconds < 40
+    assert names in (hint(result, sandboxed=True) or "")
+
+
+async def test_a_file_has_a_largest_size(around: World):
+    processes = LocalProcesses(USUAL, limits=Limits(file_size=1))
+    result = await processes.run("head -c 1048577 /dev/zero > large", cwd=around.ws, timeout=20)
+    assert "tools.bash.fileSizeMb" in result.limit
+    assert (around.ws / "large").stat().st_size == 1 << 20
+    result = await processes.run("head -c 1048576 /dev/zero > small", cwd=around.ws, timeout=20)
+    assert (result.exit_code, result.limit) == (0, "")
+
+
+@pytest.mark.needs("bwrap")
+async def test_what_commands_leave_in_their_temporary_folder_is_bounded(around: World, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, "WATCH_SECONDS", 0.05)
+    sandbox = around.sandbox("bubblewrap")
+    processes = LocalProcesses(
+        around.environment, sandbox=sandbox, means=await sandbox.means(), limits=Limits(temporary=3)
+    )
+    fill = (
+        "n=0; while [ $n -lt 60 ]; do head -c 400000 /dev/urandom > $TMPDIR/f$n; n=$((n+1)); sleep 0.1; done; sleep 60"
+    )
+    result = await processes.run(fill, cwd=around.ws, timeout=50)
+    assert "tools.bash.tmpMb" in result.limit
+    # The next command may clear up.
+    result = await processes.run("sleep 1; rm $TMPDIR/f*; echo done", cwd=around.ws, timeout=50)
+    await sandbox.close()
+    assert (result.stdout, result.limit) == ("done\n", "")
+
+
+async def test_the_command_goes_first_when_memory_runs_out(around: World):
+    result = await LocalProcesses(USUAL).run("cat /proc/self/oom_score_adj; echo $0 $#", cwd=around.ws, timeout=20)
+    assert result.stdout == "500\n/bin/bash 0\n"
+
+
+def test_the_share_of_memory_that_several_have_in_common_is_counted_once():
+    tasks, memory = limits._taken(os.getpid(), 0)
+    assert tasks >= 1
+    assert 1 << 20 < memory < 1 << 40
+    assert 64 < limits.usual_memory() < 1 << 30
+
+
+FORKS = """
+import asyncio, os, sys
+from pathlib import Path
+from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Sandbox
+
+async def main():
+    folder = Path.cwd()
+    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
+    means = await sandbox.means()
+    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means, limits=Limits(processes=30))
+    result = await processes.run("for i in $(seq 40); do sleep 0.3 & done; wait", cwd=folder, timeout=50)
+    print(means.kind, means.users, result.exit_code, result.limit, result.stderr)
+    result = await processes.run("for i in $(seq 10); do sleep 0.01 & done; wait; echo fine", cwd=folder, timeout=50)
+    print(result.stdout)
+    await sandbox.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.needs("bwrap")
+def test_an_ordinary_users_processes_are_counted_by_the_kernel_and_only_those_of_the_command():
+    with tempfile.TemporaryDirectory(prefix="codelaw-ordinary-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        others = [subprocess.Popen(["sleep", "60"], **started(Path(folder))) for _ in range(40)]
+        try:
+            said = subprocess.run(
+                [python(), "-c", FORKS], capture_output=True, text=True, check=False, **started(Path(folder))
+            )
+        finally:
+            for one in others:
+                one.kill()
+                one.wait()
+    if not said.stdout.startswith("bubblewrap True"):
+        pytest.skip(said.stdout + said.stderr)
+    assert "Resource temporarily unavailable" in said.stdout
+    assert "tools.bash.processes" in said.stdout
+    assert "fine" in said.stdout
