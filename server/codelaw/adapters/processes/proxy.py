@@ -193,20 +193,11 @@ class Way:
             self._note(f"{asked.place}: not in tools.bash.network")
             await self._say(client, 403, f"{asked.place} is not in tools.bash.network", asked.method)
             return
-        try:
-            addresses, why = await self._addresses(asked.host)
-            if not addresses and why:
-                self._note(f"{asked.place}: {why}")
-                await self._say(client, 403, why, asked.method)
-                return
-            server = await _Stream.of(await self._first(addresses, asked.port))
-        except Shut as error:
-            self._note(f"{asked.place}: {error}")
-            await self._say(client, 403, f"{asked.place} is not in reach: {error}", asked.method)
+        reached = await self._reached(asked)
+        if not isinstance(reached, socket.socket):
+            await self._say(client, *reached, asked.method)
             return
-        except OSError as error:
-            await self._say(client, 502, f"{asked.place} cannot be reached: {error}", asked.method)
-            return
+        server = await _Stream.of(reached)
         try:
             if asked.tunnel:
                 client.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -218,8 +209,19 @@ class Way:
         finally:
             server.abort()
 
-    async def _addresses(self, host: str | Address) -> tuple[list[Address], str]:
-        return usable(host, await self._resolve(host) if isinstance(host, str) else ())
+    async def _reached(self, asked: Asked) -> socket.socket | tuple[int, str]:
+        """A connection to where a listed host leads, or the status and the reason to say."""
+        try:
+            found = await self._resolve(asked.host) if isinstance(asked.host, str) else ()
+            addresses, why = usable(asked.host, found)
+            if addresses or not why:
+                return await self._first(addresses, asked.port)
+        except Shut as error:
+            why = str(error)
+        except OSError as error:
+            return 502, f"{asked.place} cannot be reached: {error}"
+        self._note(f"{asked.place}: {why}")
+        return 403, f"{asked.place} is not reached: {why}"
 
     async def _first(self, addresses: Sequence[Address], port: int) -> socket.socket:
         """A connection to the first of the addresses that takes one."""

@@ -60,7 +60,7 @@ class Means:
         """Sentences for the user: what holds, and what does not."""
         by_name = not isinstance(network, bool)
         if self.kind is None:
-            all_the_same = "; they reach every host, not only those that are listed" if by_name else ""
+            all_the_same = "; they reach every host, not only those of tools.bash.network" if by_name else ""
             return f"Commands run without a sandbox: {self.detail}{all_the_same}."
         if self.kind == "landlock":
             only = "no network, as only bubblewrap can allow the hosts of tools.bash.network"

@@ -1,0 +1,280 @@
+"""Commands in the sandbox that reach listed hosts, and what they try to reach others (S-4)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.proxied import PORT
+from codelaw.adapters.processes.sandbox import Means, Sandbox
+from codelaw.domain.files import ProcessResult
+from tests.adapters.processes.locked import USUAL, World, world
+from tests.adapters.processes.networks import Handler, Internet, answering, certificate, echoing, server_tls
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
+    pytest.mark.needs("bwrap"),
+    pytest.mark.needs("curl"),
+]
+
+
+@pytest.fixture
+def around(tmp_path: Path) -> Iterator[World]:
+    with world(tmp_path / "world") as made:
+        yield made
+
+
+class Online:
+    """Runs commands that reach the hosts of a list in a made-up internet."""
+
+    def __init__(self, around: World, means: Means) -> None:
+        self.around = around
+        self.means = means
+        self.internet = Internet()
+        self.sandbox = Sandbox(
+            lambda: [around.ws], [around.own], around.environment, kinds=("bubblewrap",), proxy=self.internet.proxy()
+        )
+
+    async def __call__(self, command: str, *hosts: str, timeout: float = 60) -> ProcessResult:
+        processes = LocalProcesses(
+            self.around.environment, sandbox=self.sandbox, means=self.means, network=hosts or False
+        )
+        return await processes.run(command, cwd=self.around.ws, timeout=timeout)
+
+
+@pytest.fixture
+async def online(around: World) -> AsyncGenerator[Online]:
+    probe = Sandbox(list, [], USUAL, kinds=("bubblewrap",))
+    means = await probe.means()
+    await probe.close()
+    if means.kind is None:
+        pytest.skip(means.detail)
+    made = Online(around, means)
+    yield made
+    await made.sandbox.close()
+
+
+def files(folder: Path) -> Handler:
+    """Gives out what lies in a folder."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        target = (await reader.readuntil(b"\r\n\r\n")).split()[1].decode().partition("?")[0]
+        path = folder / target.strip("/")
+        path = path / "index.html" if path.is_dir() else path
+        body = path.read_bytes() if path.is_file() else b""
+        status = b"200 OK" if path.is_file() else b"404 Not Found"
+        kind = b"text/html" if path.suffix == ".html" else b"application/octet-stream"
+        writer.write(b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (status, kind, len(body)))
+        writer.write(b"Connection: close\r\n\r\n" + body)
+        await writer.drain()
+
+    return handle
+
+
+def served_by_files(repository: Path, copy: Path) -> None:
+    subprocess.run(["git", "clone", "-q", "--bare", repository, copy], check=True)
+    subprocess.run(["git", "update-server-info"], cwd=copy, check=True)
+
+
+async def test_a_plain_request_and_a_refusal(online: Online):
+    async with online.internet.serving("api.example.org", 80, answering(b"from outside\n")):
+        got = await online("curl -sS http://api.example.org/", "api.example.org")
+        assert (got.exit_code, got.stdout, got.refused) == (0, "from outside\n", ()), got.stderr
+        refused = await online(
+            "curl -sS http://evil.example/; curl -sS https://evil.example/; curl -sS https://evil.example/",
+            "api.example.org",
+        )
+    assert refused.stdout == "codelaw: evil.example:80 is not in tools.bash.network\n"
+    assert refused.exit_code == 56
+    assert refused.refused == (
+        "evil.example:80: not in tools.bash.network",
+        "evil.example:443: not in tools.bash.network",
+    )
+
+
+@pytest.mark.needs("openssl")
+@pytest.mark.needs("git")
+async def test_usual_programs_reach_a_listed_host_over_tls(online: Online, tmp_path: Path):
+    """Their own certificates are checked, as nothing is opened on the way."""
+    site, ws = tmp_path / "site", online.around.ws
+    (site / "simple/thing").mkdir(parents=True)
+    (site / "x.txt").write_text("from outside\n")
+    host = "files.example.org"
+    file = certificate(tmp_path, host)
+    (ws / "ca.pem").write_bytes(file.read_bytes())
+    served_by_files(ws / ".git", site / "r.git")
+    wheel = site / "simple/thing/thing-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("thing.py", "x = 1\n")
+        made.writestr("thing-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1\n")
+        made.writestr("thing-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        made.writestr("thing-1.dist-info/RECORD", "")
+    (site / "simple/thing/index.html").write_text(f'<a href="{wheel.name}">{wheel.name}</a>')
+    address = f"https://{host}"
+    read = f"import urllib.request as r; print(r.urlopen('{address}/x.txt').read().decode(), end='')"
+    commands = {
+        f"curl -sS --cacert ca.pem {address}/x.txt": "from outside\n",
+        f'SSL_CERT_FILE=ca.pem python3 -c "{read}"': "from outside\n",
+        f"git -c http.sslCAInfo=$PWD/ca.pem clone -q {address}/r.git r && cat r/a.txt": "a\n",
+        f"python3 -m pip --cert ca.pem --disable-pip-version-check download -q -i {address}/simple thing && ls *.whl": (
+            "thing-1-py3-none-any.whl\n"
+        ),
+    }
+    async with online.internet.serving(host, 443, files(site), server_tls(file)):
+        for command, said in commands.items():
+            got = await online(command, host)
+            assert (got.exit_code, got.stdout, got.refused) == (0, said, ()), (command, got.stderr)
+        other = await online(
+            f"curl -sS -k --connect-to evil.example:443:{host}:443 https://evil.example/",
+            host,
+        )
+        assert other.exit_code != 0
+        assert other.refused == (f"{host}:443: TLS asks for 'evil.example'",)
+
+
+async def test_there_is_no_other_way(online: Online, around: World):
+    """The proxy is a program's choice; what goes by it is not."""
+    words = around.words()
+    attempts = [
+        "curl -sS -m 5 --noproxy '*' http://127.0.0.1:{tcp}/",
+        "curl -sS -m 5 --noproxy '*' http://192.0.2.10/",
+        "curl -sS -m 5 http://127.0.0.1:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://localhost:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://0.0.0.0:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://2130706433:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://0x7f.1:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://[::ffff:127.0.0.1]:{tcp}/",
+        "curl -sS -m 5 -x http://127.0.0.1:{port} -p http://inward.example.org:{tcp}/",
+        "curl -sS -m 5 -x socks5h://127.0.0.1:{port} http://127.0.0.1:{tcp}/",
+        "echo x > /dev/udp/127.0.0.1/{udp}; echo x > /dev/tcp/127.0.0.1/{tcp}",
+        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"\\0{abstract}\")'",
+        "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"{unix}\")'",
+        'python3 -c \'import socket; s = socket.socket(2, 2); s.sendto(b"x", ("127.0.0.1", {udp}))\'; exit 1',
+        "python3 -c 'import socket; print(socket.getaddrinfo(\"api.example.org\", 80))'",
+        "unshare -n true; nsenter -t 1 -n true; ip link add type veth; exit 1",
+    ]
+    online.internet.names["inward.example.org"] = [["127.0.0.1"]]
+    for attempt in attempts:
+        line = attempt
+        for name, value in {**words, "port": PORT}.items():
+            line = line.replace("{" + name + "}", str(value))
+        result = await online(line, "api.example.org", "*.example.org:" + str(words["tcp"]))
+        assert around.breaches(result) == [], line
+        assert result.exit_code != 0, line
+    assert online.internet.dialled == []
+
+
+async def test_nothing_of_ours_runs_beside_the_command(online: Online):
+    """What is not there can be neither killed nor traced."""
+    got = await online(
+        "readlink /proc/[0-9]*/exe | grep python; ls -l /proc/self/fd | grep socket; cat /proc/net/tcp; exit 7",
+        "a.example",
+    )
+    listening = [line.split()[1] for line in got.stdout.splitlines() if line.split()[3:4] == ["0A"]]
+    assert (got.exit_code, listening) == (7, [f"0100007F:{PORT:04X}"])
+    assert "python" not in got.stdout
+    assert "socket:[" not in got.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["exit 7", "kill -9 $$", "kill -TERM $$", "yes | head -1; echo ${PIPESTATUS[0]}", "cat", "tty"]
+)
+async def test_a_command_ends_as_it_would_without(online: Online, command: str):
+    by_name, without = await online(command, "a.example"), await online(command)
+    assert (by_name.exit_code, by_name.stdout, by_name.stderr) == (without.exit_code, without.stdout, without.stderr)
+
+
+async def test_only_the_variables_for_the_proxy_are_added(online: Online):
+    online.around.environment.update({"HTTPS_PROXY": "http://10.0.0.1:3128", "no_proxy": "evil.example", "LC_ALL": ""})
+    by_name, without = await online("env -u _", "localhost:8080"), await online("env -u _")
+    there, here = ({*one.stdout.splitlines()} for one in (by_name, without))
+    added = {line.partition("=")[0] for line in there - here if not line.startswith("CODELAW_CALL")}
+    names = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
+    more = {"NODE_USE_ENV_PROXY", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "JAVA_TOOL_OPTIONS"}
+    assert added == {*names, *map(str.lower, names), *more}
+    assert {f"HTTPS_PROXY=http://127.0.0.1:{PORT}", "no_proxy=127.0.0.1,::1"} <= there
+
+
+async def test_a_server_inside_the_sandbox_is_reached_there(online: Online):
+    command = (
+        "python3 -m http.server -b 127.0.0.1 8123 >log 2>&1 & for i in $(seq 100); do"
+        " curl -sS http://localhost:8123/a.txt 2>/dev/null && exit 0; sleep 0.1; done; exit 1"
+    )
+    got = await online(command, "a.example")
+    assert (got.exit_code, got.stdout, got.refused) == (0, "a\n", ())
+
+
+async def test_a_stop_ends_connections(online: Online):
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        begun.set()
+        try:
+            await echoing(reader, writer)
+        finally:
+            over.set()
+
+    async with online.internet.serving("a.example", 80, endless):
+        running = asyncio.ensure_future(online("curl -sS http://a.example/", "a.example"))
+        async with asyncio.timeout(20):
+            await begun.wait()
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            await over.wait()
+
+
+async def test_a_timeout_says_what_was_refused(online: Online):
+    got = await online("curl -sS https://evil.example/ -m 5; sleep 60", "a.example", timeout=3)
+    assert (got.timed_out, got.refused) == (True, ("evil.example:443: not in tools.bash.network",))
+
+
+async def test_connections_of_a_killed_command_leave_no_descriptor(online: Online):
+    def descriptors() -> int:
+        return len([*Path("/proc/self/fd").iterdir()])
+
+    await online("true", "a.example")
+    before = descriptors()
+    flood = (
+        "import socket, time\nheld = []\nfor _ in range(400):\n s = socket.socket(); s.setblocking(False)\n"
+        f" s.connect_ex(('127.0.0.1', {PORT})); held.append(s)\ntime.sleep(60)"
+    )
+    got = await online(f'python3 -c "{flood}"', "a.example", timeout=2)
+    assert got.timed_out
+    for _ in range(200):
+        if descriptors() <= before:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail(f"{descriptors()} descriptors are open, {before} were")
+
+
+async def test_landlock_alone_reaches_no_host_and_says_so(around: World):
+    sandbox = Sandbox(lambda: [around.ws], [around.own], around.environment, kinds=("landlock",))
+    means = await sandbox.means()
+    if means.kind is None:
+        pytest.skip(means.detail)
+    port = around.tcp.getsockname()[1]
+    try:
+        processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, network=(f"127.0.0.1:{port}",))
+        assert not processes.keeps_to_hosts
+        assert "no network, as only bubblewrap can allow the hosts of tools.bash.network" in processes.describe
+        got = await processes.run(f"curl -sS -m 5 http://127.0.0.1:{port}/", cwd=around.ws, timeout=20)
+    finally:
+        await sandbox.close()
+    assert got.exit_code != 0
+    assert around.breaches(got) == []
+
+
+def test_without_a_sandbox_the_list_holds_nobody_and_that_is_said():
+    processes = LocalProcesses(dict(os.environ), network=("a.example",))
+    assert not processes.keeps_to_hosts
+    assert processes.describe.endswith("; they reach every host, not only those of tools.bash.network.")
+    assert LocalProcesses(dict(os.environ), network=True).keeps_to_hosts
