@@ -376,6 +376,15 @@ async def test_a_refusing_model(bench: Bench):
     assert (result.stop_reason, result.error.code if result.error else "") == ("refused", "model_refused")
 
 
+async def test_a_list_of_hosts_that_nothing_keeps_is_a_notice(bench: Bench):
+    await bench.reopen(tools={"bash": {"network": ["api.example.org"]}})
+    bench.session._sandbox = Sandbox(list, [], {}, kinds=())
+    bench.vendor.reset([bench.finish("ok")])
+    (notice,) = (await bench.turn("go")).notices
+    assert notice.code == "hosts_not_kept"
+    assert "reach every host, not only those of tools.bash.network" in notice.message
+
+
 async def test_commands_are_refused_where_a_required_sandbox_is_missing(bench: Bench):
     await bench.reopen(tools={"bash": {"sandbox": "require"}}, permissions={"allow": ["Bash(touch:*)"]})
     bench.session._sandbox = Sandbox(list, [], {}, kinds=())
