@@ -162,9 +162,10 @@ def play(request):
         request = params | {"why": "git obeys this file.", "options": OPTIONS}
         send({"id": 99, "method": "codelaw/approval/request", "params": request})
         return ended(answer=json.dumps(wait_for(id_=99).get("result")))
-    if SCENE == "approval":
+    if SCENE in {"approval", "obeyed"}:
         params = {"chatId": "c1", "turnId": "t1", "callId": "k", "tool": "Bash", "title": "Run make", "risk": "execute"}
         params |= {"preview": {"command": f"make {NASTY}\n" + "\n".join(map(str, range(80)))}, "options": OPTIONS}
+        params |= {"alwaysAsked": True} if SCENE == "obeyed" else {}
         call("awaiting_approval")
         send({"id": 99, "method": "codelaw/approval/request", "params": params})
         answer = wait_for(id_=99)

@@ -175,6 +175,14 @@ def test_yes_allows_once(log):
     assert answers(log)[99]["result"] == {"optionId": "once"}
 
 
+def test_yes_does_not_answer_for_files_that_other_programs_obey(log):
+    done = run("obeyed", log, "chat", "hi", "--yes")
+    assert done.returncode == 0
+    assert answers(log)[99]["result"]["optionId"] == "reject"
+    assert "--yes does not answer for files that other programs obey" in done.stderr
+    assert "files that other programs obey" in answers(log)[99]["result"]["comment"]
+
+
 def test_a_reader_that_leaves_is_no_crash(log):
     with subprocess.Popen(
         command("flood", log, "chat", "hi", "--json"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
@@ -57,6 +57,10 @@ class Policy:
     sandboxed: bool = False
     restricted: bool = False
     """The editor does not trust the folder: nothing is written or run (S-7)."""
+    commands_always_asked: bool = False
+    """Commands go to a shell whose lines cannot be read (S-4)."""
+    roots: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
 
 
 @dataclass(slots=True)
@@ -87,7 +91,7 @@ class Gate:
         # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
-        rules = Rules(policy.allow, policy.deny, tuple(granted))
+        rules = Rules(policy.allow, policy.deny, tuple(granted), policy.roots)
         return judge(
             facts,
             mode=policy.mode,
@@ -95,6 +99,7 @@ class Gate:
             default=policy.default,
             sandboxed=policy.sandboxed,
             restricted=policy.restricted,
+            commands_always_asked=policy.commands_always_asked,
         )
 
     def hides(self, tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
@@ -102,10 +107,13 @@ class Gate:
         return hider(self.policy.deny, tool, paths)
 
     async def ask(self, facts: CallFacts, call: Call, asked: Asked, *, chat_id: str, turn_id: str) -> Verdict:
-        """Put the question to the user; a standing answer becomes a grant."""
+        """Put the question to the user; a standing answer becomes a grant, and of S-8's files none is offered."""
         folder, _ = home(facts, self.folders)
         kept = kept_rule(facts, self.folders) if folder else None
-        options = tuple(option for option in options_for(facts) if kept or option.kind != "allow_always")
+        always_asked = asked.decision is not None and asked.decision.always_asked
+        once = always_asked or (facts.tool == "Bash" and self.policy.commands_always_asked)
+        every = options_for(facts, only_once=once)
+        options = tuple(option for option in every if kept or option.kind != "allow_always")
         risk: Risk = "execute" if facts.effect == "execute" else "write"
         question = ApprovalQuestion(
             chat_id,
@@ -117,6 +125,7 @@ class Gate:
             options,
             asked.preview.diff,
             asked.preview.command,
+            always_asked,
             text=asked.preview.text,
             description=asked.description,
             why=_why(facts, asked.decision),

@@ -19,6 +19,7 @@ from codelaw.domain.messages import Call
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.unseen import title
+from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.policy import CallFacts
 from codelaw.templates.render import render
 from codelaw.tools.base import Preview, run_tool
@@ -157,11 +158,13 @@ class Executor:
             return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
         arguments = self.toolbox.parse(tool, call.arguments)
         subject = await self._subject(tool, arguments)
-        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
+        bare = tool.paths == "writes" and await self._makes_bare(tool.subject(arguments))
+        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths, bare)
         facts, decision = await self._strictest(tool, arguments, facts)
         decisions.append(decision)
         comment, environment = "", self.environment
-        if decision.action == "ask" and tool.effect == "write" and await tool.reviewed(arguments, self.environment):
+        reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"
+        if reviewing and await tool.reviewed(arguments, self.environment):
             decision = Decision("allow", "default", "You confirm each part in the editor.")
             decisions.append(decision)
             environment = replace(environment, confirmed_in_editor=True)
@@ -201,11 +204,28 @@ class Executor:
         decision = self.gate.judge(facts)
         if decision.action != "deny":
             for subject in await tool.subjects(arguments, self.environment):
-                other = replace(facts, subject=subject)
+                other = replace(facts, subject=subject, bare=facts.bare or await self._makes_bare(subject))
                 judged = self.gate.judge(other)
-                if STRICTNESS[judged.action] > STRICTNESS[decision.action]:
+                if _strictness(judged) > _strictness(decision):
                     facts, decision = other, judged
         return facts, decision
+
+    async def _makes_bare(self, path: str | None) -> bool:
+        """Whether a file written there makes the top of its folder a bare repository, or is part of one (S-8)."""
+        if path is None:
+            return False
+        workspace = self.environment.workspace
+        try:
+            place = await located(workspace, path)
+            if not place.path.is_absolute():
+                return False
+            parts = place.path.relative_to(place.folder.root).parts
+            if bare_piece(parts, begun=False) or not bare_piece(parts, begun=True):
+                return bare_piece(parts, begun=False)
+            head = place.folder.root / "HEAD"
+            return await workspace.exists(await located(workspace, str(head))) is not None
+        except ToolFailure:
+            return False
 
     async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
@@ -237,6 +257,10 @@ class Executor:
 
 def _spelled(arguments: Mapping[str, Any]) -> str:
     return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
+
+
+def _strictness(decision: Decision) -> tuple[int, bool]:
+    return STRICTNESS[decision.action], decision.always_asked
 
 
 def _call(item: Call | InvalidCall) -> Call:

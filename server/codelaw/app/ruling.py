@@ -34,7 +34,14 @@ def policy(
         )
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(
-        mode, tuple(allow), tuple(deny), settings.permissions.default, processes.trusted, restricted=restricted
+        mode,
+        tuple(allow),
+        tuple(deny),
+        settings.permissions.default,
+        processes.trusted,
+        restricted=restricted,
+        commands_always_asked=not processes.posix,
+        roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
 

@@ -29,6 +29,7 @@ ANNOUNCED_SECONDS = 1.0
 _MARGIN = "… "
 _DIFF = {"+": GREEN, "-": RED, "@": DIM}
 _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --yes."
+_OBEYED = "--yes does not answer for files that other programs obey"
 
 
 class Asking:
@@ -59,10 +60,14 @@ class Asking:
 
     async def answer(self, request: Json) -> Json:
         """The result of `codelaw/approval/request`."""
-        if self._yes:
+        always_asked = request.get("alwaysAsked") is True
+        if self._yes and not always_asked:
             chosen = _option(request, "allow_once")
             return {"optionId": chosen["id"]} if chosen else {"cancelled": True}
         await self._announcement(str(request["callId"]))
+        if self._yes and not self._screen.interactive:
+            self._screen.line(f"Refused, since {_OBEYED}: {one_line(request['title'])}", style=YELLOW)
+            return _rejection(request, f"Nobody can be asked, and {_OBEYED}.")
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)
             return _rejection(request, _NOBODY)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable
 
 FOLDERS = (".vscode", ".idea", ".husky")
@@ -24,7 +26,12 @@ START_UP = (
 )
 """Files that a shell or a session reads when it starts; obeyed in a home folder."""
 
-_NAMES = frozenset((*FOLDERS, *FILES, *START_UP))
+NAMES = frozenset((*FOLDERS, *FILES, *START_UP))
+_IGNORED = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""What some file systems leave out when they compare names."""
 
 
 def obeyed(parts: Iterable[str]) -> str | None:
@@ -32,8 +39,13 @@ def obeyed(parts: Iterable[str]) -> str | None:
 
     `.git` and `.codelaw` are not among them: the file tools never write these (T-2).
     """
-    for part in parts:
-        name = part.casefold().rstrip(". ")
-        if name in _NAMES:
-            return name
-    return None
+    return next((name for part in parts if (name := folded(part)) in NAMES), None)
+
+
+def folded(name: str) -> str:
+    """A file's name as the file systems that fold most compare it: case, accents, what is not seen, dots at the end.
+
+    A stream of NTFS, `.envrc:x`, is the file before the colon.
+    """
+    plain = unicodedata.normalize("NFD", _IGNORED.sub("", name)).casefold()
+    return unicodedata.normalize("NFC", plain).partition(":")[0].rstrip(". ")

@@ -20,6 +20,8 @@ class Decision:
     source: Literal["mode", "deny", "allow", "grant", "default", "user"]
     rule: str
     """The rule as written, or a sentence where no rule spoke."""
+    always_asked: bool = False
+    """Nobody but the user may allow it, and only this once: no rule, no grant, no `--yes` (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""The judgement of one call: mode → deny rules → allow rules → grants → the tool's default (S-1)."""
+"""The judgement of one call, in the order of S-1.
+
+Mode → deny rules → files that other programs obey, which are always asked about (S-8) → allow rules → grants → the
+tool's default.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,14 @@ from typing import Any, Literal
 
 from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import Decision, PathUse
+from codelaw.permissions.characters import seen_whole
 from codelaw.permissions.flags import escape_flag
-from codelaw.permissions.programs import inner_commands, program
+from codelaw.permissions.naming import denied_name
+from codelaw.permissions.obeying import obeyed_by_command, obeyed_path
+from codelaw.permissions.offers import keeps_to_offer
+from codelaw.permissions.programs import program
 from codelaw.permissions.rules import Rule
+from codelaw.permissions.runs import inner_commands
 from codelaw.permissions.shell import Simple, Word, read
 
 Effect = Literal["read", "write", "execute", "state"]
@@ -32,6 +41,8 @@ class CallFacts:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     paths: PathUse | None = None
     """What the tool does with paths, by which rules of `Read` and `Edit` speak of it."""
+    bare: bool = False
+    """Written there, it would make a workspace folder a bare repository, or is part of one (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,8 @@ class Rules:
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
     grants: tuple[Rule, ...] = ()
+    roots: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
 
 
 def judge(
@@ -51,25 +64,45 @@ def judge(
     default: Default = "ask",
     sandboxed: bool = False,
     restricted: bool = False,
+    commands_always_asked: bool = False,
 ) -> Decision:
     """Whether the call may run, must be asked about, or must not run; and by which rule.
 
     `default` is for writes and commands. Without a sandbox a blanket permission for commands does not count (S-4).
-    In a folder that the editor does not trust, `restricted`, nothing but reading is allowed (S-7).
+    In a folder that the editor does not trust, `restricted`, nothing but reading is allowed (S-7). Where the shell is
+    one whose lines cannot be read, `commands_always_asked`, no permission for a command counts.
     """
     if restricted and facts.effect != "read":
         return Decision("deny", "mode", "The editor does not trust this folder: nothing is written or run.")
     if mode != "agent" and facts.effect != "read":
         return Decision("deny", "mode", f"The mode {mode} only reads.")
     if facts.tool == "Bash":
-        return _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)
+        decision = _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)
+        if commands_always_asked and decision.action == "allow":
+            return Decision("ask", "default", "Commands are always asked about here: the shell's lines cannot be read.")
+        return decision
     for rule in rules.deny:
         if rule.forbids(facts.tool, facts.paths) and (rule.blanket or rule.forbids_path(facts.subject or "")):
             return Decision("deny", "deny", rule.text)
+    decision = _by_default(facts.effect, default, sandboxed=sandboxed)
     for rule, source in _permissions(rules):
         if rule.permits(facts.tool, facts.paths) and (rule.blanket or rule.covers_path(facts.subject or "")):
-            return Decision("allow", source, rule.text)
-    return _by_default(facts.effect, default, sandboxed=sandboxed)
+            decision = Decision("allow", source, rule.text)
+            break
+    return decision if decision.action == "deny" else _asked_always(facts) or decision
+
+
+def _asked_always(facts: CallFacts) -> Decision | None:
+    """The question about a file that other programs obey; None for any other call (S-8)."""
+    if facts.paths != "writes":
+        return None
+    if name := obeyed_path(facts.subject or ""):
+        return Decision("ask", "default", f"Other programs obey {name}: asked every time.", always_asked=True)
+    if facts.bare:
+        return Decision(
+            "ask", "default", "Git would obey the folder as a repository: asked every time.", always_asked=True
+        )
+    return None
 
 
 def hider(deny: Sequence[Rule], tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
@@ -105,22 +138,42 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         if rule.blanket or rule.specifier == command.strip():
             return Decision("deny", "deny", rule.text)
     parts = read(command)
-    if parts is None:
-        if default == "deny":
-            return _by_default("execute", default, sandboxed=sandboxed)
-        return Decision("ask", "default", "The command cannot be read with certainty.")
-    near: Rule | None = None
-    for part in parts:
+    named = denied_name(command, parts, rules.deny, rules.roots)
+    if named is not None and named[0] == "deny":
+        return Decision("deny", "deny", named[1].text)
+    near = named[1] if named is not None else None
+    for part in parts or ():
         verdict, rule = _denied(part, deny)
         if verdict == "deny" and rule is not None:
             return Decision("deny", "deny", rule.text)
         near = near or rule
+    decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
+    if decision.action != "deny" and (obeyed := obeyed_by_command(command, parts)):
+        return Decision("ask", "default", f"Asked every time, because {obeyed}.", always_asked=True)
+    return decision
+
+
+def _permitted(
+    command: str,
+    parts: Sequence[Simple] | None,
+    rules: Rules,
+    default: Default,
+    *,
+    sandboxed: bool,
+    near: Rule | None,
+) -> Decision:
     permissions = [permission for permission in _permissions(rules) if permission[0].tool == "Bash"]
-    for rule, source in permissions:
-        if rule.prefix is None and rule.specifier == command.strip():
-            return Decision("allow", source, rule.text)
+    if parts is not None:
+        for rule, source in permissions:
+            if rule.prefix is None and rule.specifier == command.strip():
+                return Decision("allow", source, rule.text)
     if near is not None:
         return Decision("ask", "deny", f"{near.text} may be meant here.")
+    if parts is None or not seen_whole(command):
+        if default == "deny":
+            return _by_default("execute", default, sandboxed=sandboxed)
+        hidden = "cannot be read with certainty" if parts is None else "holds characters that are not seen"
+        return Decision("ask", "default", f"The command {hidden}.")
     return _covered(parts, permissions, sandboxed=sandboxed) or _by_default("execute", default, sandboxed=sandboxed)
 
 
@@ -128,14 +181,13 @@ def _covered(parts: Sequence[Simple], permissions: Sequence[Permission], *, sand
     """The permission when every part has one; the rules that gave it are named together."""
     used: dict[str, Literal["allow", "grant"]] = {}
     for part in parts:
-        if _neutral(part):
-            continue
         for rule, source in permissions:
-            if (rule.blanket and sandboxed) or _covers(rule, part):
+            if (rule.blanket and sandboxed) or _covers(rule, part, standing=source == "grant"):
                 used[rule.text] = source
                 break
         else:
-            return None
+            if not _neutral(part):
+                return None
     if not used:
         return None
     return Decision("allow", "grant" if "grant" in used.values() else "allow", ", ".join(used))
@@ -147,7 +199,8 @@ def _neutral(part: Simple) -> bool:
     return not part.words or (part.words[0].value in _NEUTRAL)
 
 
-def _covers(rule: Rule, part: Simple) -> bool:
+def _covers(rule: Rule, part: Simple, *, standing: bool) -> bool:
+    """Whether the rule covers one command; an answer given once for good is held to what it was offered for."""
     if rule.blanket or part.writes:
         return not rule.blanket and rule.prefix is None and rule.specifier == part.text
     if rule.prefix is None:
@@ -156,7 +209,9 @@ def _covers(rule: Rule, part: Simple) -> bool:
     if tuple(word.value for word in part.words[:length]) != rule.prefix:
         return False
     assigned = len(part.words) - len(part.command)
-    return assigned <= length and escape_flag(part.command, length - assigned) is None
+    if assigned > length or escape_flag(part.command, length - assigned) is not None:
+        return False
+    return not standing or keeps_to_offer(rule.prefix, part.command)
 
 
 def _denied(part: Simple, deny: Sequence[Rule]) -> tuple[Literal["deny", "ask", "pass"], Rule | None]:
@@ -189,14 +244,14 @@ def _words(command: str) -> tuple[str, ...]:
 def _begins(words: tuple[str, ...], candidate: tuple[Word, ...], *, exact: bool) -> bool:
     if exact and len(words) != len(candidate):
         return False
-    if program(candidate) not in (words[0], words[0].rpartition("/")[2]):
+    if program(candidate).casefold() not in (words[0].casefold(), words[0].rpartition("/")[2].casefold()):
         return False
     return tuple(word.value for word in candidate[1 : len(words)]) == words[1:]
 
 
 def _may_mean(words: tuple[str, ...], candidate: tuple[Word, ...]) -> bool:
     """The program is the rule's, and its other words come later, or may: `git -C x push` for `git push`."""
-    if program(candidate) != words[0].rpartition("/")[2]:
+    if program(candidate).casefold() != words[0].rpartition("/")[2].casefold():
         return False
     rest = iter(candidate[1:])
     return all(any(word.value is None or word.value == wanted for word in rest) for wanted in words[1:])

@@ -7,7 +7,8 @@ purpose are arithmetic, `case`, `[[`, functions, arrays and all parameter expans
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 MAX_LENGTH = 20_000
 """Characters."""
@@ -48,6 +49,12 @@ class Simple:
     text: str
     words: tuple[Word, ...]
     writes: tuple[str, ...] = ()
+    targets: tuple[Word, ...] = ()
+    """The files of all its redirections, those that are read included."""
+    inputs: Sequence[str | None] = field(default=(), compare=False)
+    """The texts given to its standard input; None for one that the shell makes only when it runs.
+
+    The body of a here-document joins them when it has been read."""
 
     @property
     def command(self) -> tuple[Word, ...]:
@@ -84,8 +91,8 @@ class _Reader:
         self._text = text
         self._at = 0
         self._depth = depth
-        self._heredocs: list[tuple[str, bool, bool]] = []
-        """Waiting for their body: delimiter, quoted, tabs stripped."""
+        self._heredocs: list[tuple[str, bool, bool, list[str | None]]] = []
+        """Waiting for their body: delimiter, quoted, tabs stripped, the inputs of the command."""
 
     # -------------------------------------------------------------------------------------------------- commands
 
@@ -126,6 +133,8 @@ class _Reader:
         start = self._at
         words: list[Word] = []
         writes: list[str] = []
+        targets: list[Word] = []
+        inputs: list[str | None] = []
         while True:
             self._skip_blanks()
             here = self._peek()
@@ -136,16 +145,16 @@ class _Reader:
             if here == "(":
                 raise _UnreadableError
             if (here in "<>" and self._peek(1) != "(") or here == "&":
-                writes += self._redirection()
+                writes += self._redirection(targets, inputs)
                 continue
             word = self._word()
             if word.raw.isascii() and word.raw.isdigit() and self._peek() in ("<", ">"):
                 continue  # the number of the descriptor that is redirected next
-            if not words and not writes and self._reserved(word):
+            if not words and not targets and not inputs and self._reserved(word):
                 return
             words.append(word)
         text = self._text[start : self._at].strip()
-        self.found.append(Simple(text, tuple(words), tuple(writes)))
+        self.found.append(Simple(text, tuple(words), tuple(writes), tuple(targets), inputs))
 
     def _reserved(self, word: Word) -> bool:
         """Whether `word`, in the place of a command, belongs to the shell's grammar; what it governs follows."""
@@ -185,8 +194,8 @@ class _Reader:
 
     # ----------------------------------------------------------------------------------------------- redirections
 
-    def _redirection(self) -> list[str]:
-        """The files it writes: none or one."""
+    def _redirection(self, targets: list[Word], inputs: list[str | None]) -> list[str]:
+        """The files it writes: none or one. Its file joins `targets`, a text that it reads `inputs`."""
         operator = next(
             mark
             for mark in ("&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">")
@@ -202,12 +211,14 @@ class _Reader:
             if delimiter is None:
                 raise _UnreadableError
             name = next(group for group in delimiter.groups() if group)
-            self._heredocs.append((name, delimiter[1] is None, operator == "<<-"))
+            self._heredocs.append((name, delimiter[1] is None, operator == "<<-", inputs))
             return []
         if operator == "<<<":
+            inputs.append(target.value)
             return []
         if operator in (">&", "<&") and _DESCRIPTOR.fullmatch(target.raw):
             return []
+        targets.append(target)
         if target.value in _HARMLESS_TARGETS:
             return []
         reads = operator in ("<", "<&") and target.value is not None and not target.value.startswith("/dev/")
@@ -215,7 +226,7 @@ class _Reader:
 
     def _read_heredocs(self) -> None:
         waiting, self._heredocs = self._heredocs, []
-        for delimiter, quoted, strip in waiting:
+        for delimiter, quoted, strip, inputs in waiting:
             body: list[str] = []
             while True:
                 if self._at >= len(self._text):
@@ -229,6 +240,8 @@ class _Reader:
                 if not quoted and line.endswith("\\"):  # it would join the next line, perhaps the delimiter
                     raise _UnreadableError
                 body.append(line)
+            text = "\n".join(line.lstrip("\t") if strip else line for line in body)
+            inputs.append(text if quoted or not re.search(r"[$`\\]", text) else None)
             if not quoted:
                 inside = _Reader("\n".join(body), self._depth)
                 inside.expansions()
@@ -271,7 +284,8 @@ class _Reader:
             value = None if value is None or piece is None else value + piece
         if self._peek() == "(":  # a function, an array or an extended pattern
             raise _UnreadableError
-        return Word(self._text[start : self._at], value)
+        raw = self._text[start : self._at]
+        return Word(raw, raw if raw == "[" else value)  # a bracket alone is a program, and no pattern
 
     def _is_process_substitution(self) -> bool:
         return self._peek() in ("<", ">") and self._peek(1) == "("

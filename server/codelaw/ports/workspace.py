@@ -211,6 +211,11 @@ class Processes(Protocol):
         ...
 
     @property
+    def posix(self) -> bool:
+        """Whether commands go to a shell whose lines can be read (S-1); elsewhere they are always asked about."""
+        ...
+
+    @property
     def describe(self) -> str:
         """How commands run, or why not in a sandbox, as a sentence for the user."""
         ...

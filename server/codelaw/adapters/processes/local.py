@@ -85,6 +85,11 @@ class LocalProcesses:
         return self._sandbox is not None and self._means.trusted
 
     @property
+    def posix(self) -> bool:
+        """Whether commands go to `/bin/sh`; on Windows they go to `cmd.exe`."""
+        return os.name == "posix"
+
+    @property
     def describe(self) -> str:
         """How commands run, as a sentence for the user."""
         return self._means.describe(network=self._network)

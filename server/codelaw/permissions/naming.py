@@ -1,0 +1,200 @@
+"""Paths that a command names, and whether rules for `Read` and `Edit` deny them (S-1)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.globs import alternatives, translate
+from codelaw.permissions.flags import escape_flag
+from codelaw.permissions.obeying import LOOP, READERS, only_reads
+from codelaw.permissions.programs import program
+from codelaw.permissions.rules import Rule
+from codelaw.permissions.shell import Simple, Word
+
+Verdict = tuple[Literal["deny", "ask"], Rule]
+
+MAX_NAMES = 1_500
+"""Names of one command that are looked at; a command with more is asked about (S-6)."""
+MAX_FOLDERS = 8
+"""Folders in which a command may be by then, after several `cd`."""
+
+_INSIDE = re.compile(r"[=:@,]")
+_PIECE = re.compile(r"[\s;&|<>()$`'\"=,@]+")
+_SPOKEN = re.compile(r"[\s;&|<>()$`'\"]")
+"""What a text has that is more than a path."""
+_MAGIC = re.compile(r"[*?\[{]")
+_SPEAKS_ONLY = frozenset({"echo", "true", "false", ":"})
+_CHECKERS = re.compile(
+    r"pytest|mypy|pyright|ruff|eslint|tsc|jest|vitest|node|python[\d.]*|ruby|perl|go|cargo|npm|npx|pnpm|yarn|uv|make|bash|sh"
+)
+"""Programs that are given files to look at them or to run them: a rule against editing does not speak of that."""
+_WRITERS = frozenset(
+    [
+        "rm",
+        "rmdir",
+        "unlink",
+        "mv",
+        "cp",
+        "tee",
+        "touch",
+        "install",
+        "ln",
+        "dd",
+        "rsync",
+        "truncate",
+        "shred",
+        "chmod",
+        "chown",
+        "patch",
+        "mkdir",
+        "unzip",
+        "gunzip",
+        "gzip",
+    ]
+)
+
+
+def denied_name(
+    command: str, parts: Sequence[Simple] | None, deny: Sequence[Rule], roots: Mapping[str, str]
+) -> Verdict | None:
+    """The rule by which a command must not run, or has to be asked about, for a path that it names.
+
+    `roots` are the workspace's folders: the absolute path, and what shown paths in it begin with. What is named
+    literally is denied, what only may be meant is asked about. A rule for `Edit` speaks of what a command writes.
+    """
+    rules = [rule for rule in deny if rule.tool in ("Read", "Edit") and not rule.blanket]
+    if not rules:
+        return None
+    near: Verdict | None = None
+    count = 0
+    for name, literal, writes in _names(command, parts, roots):
+        count += 1
+        if count > MAX_NAMES:
+            return near or ("ask", rules[0])
+        for rule in rules:
+            if rule.tool == "Edit" and writes is False:
+                continue
+            hit = rule.forbids_path(name) if literal else _may_match(name, rule)
+            if not hit:
+                continue
+            if literal and (rule.tool == "Read" or writes):
+                return "deny", rule
+            near = near or ("ask", rule)
+    return near
+
+
+def _names(
+    command: str, parts: Sequence[Simple] | None, roots: Mapping[str, str]
+) -> Iterator[tuple[str, bool, bool | None]]:
+    """Every path named: as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
+    if parts is None:
+        for piece in dict.fromkeys(_PIECE.split(command.translate(str.maketrans("", "", "\\'\"")))):
+            yield piece, False, None
+        return
+    for words in LOOP.findall(command):
+        for piece in _PIECE.split(words):
+            yield piece, False, None
+    places = [root for root in list(roots)[:1] if root]
+    for part in parts:
+        for target in part.targets:
+            yield from _word(target, places, roots, writes=target.raw in part.writes)
+        name = program(part.command)
+        if name == "cd" and len(part.command) > 1 and (to := part.command[1].value):
+            places += [posixpath.normpath(posixpath.join(place, to)) for place in places][:MAX_FOLDERS]
+            places = list(dict.fromkeys(places))[:MAX_FOLDERS]
+        writes = _use(part.command)
+        silent = name in _SPEAKS_ONLY
+        message = False
+        for word in part.words:
+            before, message = message, name == "git" and word.raw in ("-m", "--message", "-am", "--grep", "-S", "-G")
+            if not before and not (silent and word.value is not None):
+                yield from _word(word, places, roots, writes=writes)
+
+
+def _use(command: tuple[Word, ...]) -> bool | None:
+    """Whether the program writes the files it is given: False where it only looks at them, None where it may."""
+    name = program(command)
+    if name in _WRITERS or (name in ("sed", "yq") and escape_flag(command, 1) is not None):
+        return True
+    if name in READERS or name == "git":
+        return False if only_reads(command) else None
+    return False if _CHECKERS.fullmatch(name) else None
+
+
+def _word(
+    word: Word, places: Iterable[str], roots: Mapping[str, str], *, writes: bool | None
+) -> Iterator[tuple[str, bool, bool | None]]:
+    text = word.value
+    if text is None:
+        plain = re.sub(r"[\\'\"]", "", word.raw)
+        pieces = _PIECE.split(plain) if _MAGIC.search(plain) is None else [plain]
+        if "$" in plain:
+            pieces += [piece.partition("/")[2] for piece in pieces]
+        for piece in pieces:
+            for option in _spelt_out(piece):
+                yield option.lstrip("/"), _MAGIC.search(option) is None and "$" not in plain, writes
+        return
+    spoken = _SPOKEN.search(text) is not None
+    whole = {text} if spoken else {text, *_INSIDE.split(text)}
+    if text.startswith("-") and not text.startswith("--"):
+        whole.add(text[2:])
+    for name in sorted(whole):
+        if name and name != "-":
+            for shown in _shown(name, places, roots):
+                yield shown, True, writes
+    if spoken:
+        for piece in dict.fromkeys(_PIECE.split(text)):
+            for shown in _shown(piece, places, roots) if piece else ():
+                yield shown, False, writes
+
+
+def _shown(name: str, places: Iterable[str], roots: Mapping[str, str]) -> list[str]:
+    """The ways in which a path of the workspace would be shown; none for a path outside of it."""
+    found: list[str] = []
+    for place in ["/"] if name.startswith("/") else places:
+        path = posixpath.normpath(posixpath.join(place, name))
+        for root, first in roots.items():
+            if path == root or path.startswith(f"{root.rstrip('/')}/"):
+                inside = path[len(root.rstrip("/")) :].lstrip("/")
+                found.append(posixpath.join(first, inside) if first else inside)
+    if not roots and not name.startswith("/"):
+        found.append(posixpath.normpath(name))
+    return [shown for shown in dict.fromkeys(found) if shown not in ("", ".")]
+
+
+def _spelt_out(raw: str) -> list[str]:
+    if "{" not in raw:
+        return [raw]
+    try:
+        return list(alternatives(raw) or [raw])[:50]
+    except ToolFailure:
+        return [raw]
+
+
+def _may_match(name: str, rule: Rule) -> bool:
+    """Whether a name in which something is unknown, or that only may be a path, may be one that the rule denies."""
+    plain = name.removeprefix("./").rstrip("/")
+    if not plain.strip("*?/."):
+        return False  # everything there is: what that shows, the sandbox decides
+    if _MAGIC.search(plain) is None:
+        return rule.forbids_path(plain)
+    literal = re.split(r"[*?\[{]", plain, maxsplit=1)[0]
+    wanted = (rule.specifier or "").removeprefix("./").lstrip("/")
+    folder = re.split(r"[*?\[{]", wanted, maxsplit=1)[0]
+    if rule.forbids_path(literal.rstrip("/") + "/x") or rule.forbids_path(re.sub(r"[*?\[\]{}]", "x", plain)):
+        return True
+    if _MAGIC.search(wanted) is None or folder == wanted:
+        return _matches(plain, wanted) or _matches(posixpath.basename(plain), wanted)
+    return bool(folder) and _matches(plain.split("/")[0], folder.split("/")[0]) and "/" in plain
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        expression = translate(pattern.casefold(), braces=True)
+    except ToolFailure:
+        return True
+    return expression is not None and re.fullmatch(expression, name.casefold().rstrip("/"), re.DOTALL) is not None

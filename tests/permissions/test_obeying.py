@@ -1,0 +1,265 @@
+"""Files that other programs obey are asked about every time (S-8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from codelaw.permissions.obeying import bare_piece
+from codelaw.permissions.options import options_for
+from codelaw.permissions.policy import CallFacts, Rules, judge
+from codelaw.permissions.rules import parse
+
+EVERYTHING = Rules(
+    allow=tuple(parse(text) for text in ("Edit", "Edit(**)", "Bash", "Bash(touch:*)", "Bash(cp:*)", "Bash(git:*)")),
+    grants=(parse("Edit(.vscode/**)"),),
+)
+
+
+def write(path: str, tool: str = "Write", rules: Rules = EVERYTHING, **more):
+    return judge(CallFacts(tool, "write", path, paths="writes"), mode="agent", rules=rules, default="allow", **more)
+
+
+def run(command: str, rules: Rules = EVERYTHING, **more):
+    return judge(CallFacts("Bash", "execute", command), mode="agent", rules=rules, sandboxed=True, **more)
+
+
+OBEYED = [
+    ".vscode/tasks.json",
+    "a/b/.vscode/x/y",
+    ".idea/workspace.xml",
+    ".husky/pre-commit",
+    ".envrc",
+    "sub/.envrc",
+    ".gitmodules",
+    ".mcp.json",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".bashrc",
+    ".zshenv",
+    ".profile",
+    ".exrc",
+    ".dir-locals.el",
+    ".VSCode/tasks.json",
+    ".vscode./x",
+    ".vscode /x",
+    ".vscode. ./x",
+    ".EnvRC",
+    ".env\u200brc",
+    ".en\ufeffvrc",
+    ".vſcode/x",
+    ".hus\u212ay/x",
+    ".vscode::$INDEX_ALLOCATION/x",
+]
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit", "Rename", "QuickFix", "mcp__x__y"])
+@pytest.mark.parametrize("path", OBEYED)
+def test_a_file_that_others_obey_is_asked_about_whatever_is_allowed(tool: str, path: str):
+    decision = write(path, tool)
+    assert (decision.action, decision.always_asked) == ("ask", True)
+    assert "obey" in decision.rule
+
+
+def test_only_once_is_offered_for_it():
+    facts = CallFacts("Write", "write", ".vscode/tasks.json", paths="writes")
+    assert [option.kind for option in options_for(facts, only_once=True)] == ["allow_once", "reject"]
+
+
+@pytest.mark.parametrize("path", ["src/vscode/x", "vscode", ".vscodes/x", ".env", ".github/workflows/x.yml", "profile"])
+def test_other_files_are_judged_by_the_rules(path: str):
+    assert write(path).action == "allow"
+
+
+def test_what_is_stricter_stays_stricter():
+    assert write(".envrc", rules=Rules(deny=(parse("Edit(.envrc)"),))).action == "deny"
+    facts = CallFacts("Write", "write", ".envrc", paths="writes")
+    assert judge(facts, mode="agent", rules=Rules(), default="deny").action == "deny"
+    assert judge(facts, mode="plan", rules=EVERYTHING).action == "deny"
+    assert judge(facts, mode="agent", rules=EVERYTHING, restricted=True).action == "deny"
+    allowed = judge(facts, mode="agent", rules=EVERYTHING, default="deny")
+    assert (allowed.action, allowed.always_asked) == ("ask", True)
+
+
+def test_reading_them_is_reading():
+    facts = CallFacts("Read", "read", ".vscode/tasks.json", paths="reads")
+    assert judge(facts, mode="agent", rules=Rules()).action == "allow"
+
+
+def test_a_bare_repository_counts_as_git():
+    assert bare_piece(("HEAD",), begun=False)
+    assert bare_piece(("head",), begun=False)
+    assert not bare_piece(("a", "HEAD"), begun=False)
+    assert not bare_piece(("hooks", "useThing.ts"), begun=False)
+    assert not bare_piece((), begun=True)
+    for path in ("config", "hooks/post-checkout", "objects/a", "refs/heads/x", "Hooks/x"):
+        assert bare_piece(tuple(path.split("/")), begun=True)
+    assert not bare_piece(("src", "config"), begun=True)
+    facts = CallFacts("Write", "write", "HEAD", paths="writes", bare=True)
+    decision = judge(facts, mode="agent", rules=EVERYTHING)
+    assert (decision.action, decision.always_asked) == ("ask", True)
+
+
+NAMED = [
+    "touch .vscode/tasks.json",
+    "cp x a/.vscode/tasks.json",
+    "echo x > .envrc",
+    "echo x >> sub/.bashrc",
+    "cat a > '.vscode/settings.json'",
+    "cat .envrc > .envrc",
+    "tee .husky/pre-commit",
+    "sed -i s/a/b/ .husky/pre-commit",
+    "rm -rf .idea",
+    "mv x .mcp.json",
+    "ln -s .vscode x",
+    "touch .VSCODE/x",
+    "touch .vs''code/x",
+    "touch .vs\\code/x",
+    "touch .vsc*/x",
+    "touch .vs?ode/x",
+    "touch .{vscode,idea}/x",
+    "touch $PWD/.vscode/x",
+    "D=.vscode; touch $D/x",
+    "X=1 D=.vscode touch $D/x",
+    "for f in .envrc; do echo x > $f; done",
+    "cd .vscode && touch tasks.json",
+    "cd .vscode; cat x > tasks.json",
+    "sh -c 'echo x > .envrc'",
+    'bash -c "touch .vscode/x"',
+    "python -c \"open('.envrc', 'w')\"",
+    "tar -xf x.tar -C .vscode",
+    "git checkout x -- .vscode/tasks.json",
+    "git rm .gitmodules",
+    "git mv x .envrc",
+    "git -c core.hooksPath=x commit",
+    "git config core.hooksPath x",
+    "git config user.name x",
+    "git config --global alias.x y",
+    "git config --unset x",
+    "git config -e",
+    "git -C sub config a b",
+    "git config set a b",
+    "sudo git config a b",
+    "git init",
+    "git init --bare .",
+    "git submodule add x",
+    "git submodule update --init",
+    "git remote add x y",
+    "git remote set-url x y",
+    "git lfs install",
+    "pre-commit install",
+    "direnv allow",
+    "npx husky",
+    "touch .git/config",
+    "cp x .git/hooks/pre-commit",
+    "rm -rf .git",
+    "mv a .git",
+    "echo x > .git/hooks/post-checkout",
+    "touch .codelaw/config.toml",
+    "echo ref > HEAD",
+    "cp x HEAD",
+    "echo $((1)) > .envrc",
+    "echo $((1)) > .vs''code/x",
+    "awk 1 x > .envrc",
+    "dd of=.envrc",
+    "curl -o.envrc http://x",
+]
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_a_command_that_is_seen_to_name_one_is_asked(command: str):
+    decision = run(command)
+    assert (decision.action, decision.always_asked) == ("ask", True), decision
+    exact = Rules(allow=(parse("Bash"), parse(f"Bash({command})")))
+    assert run(command, exact).action == "ask"
+    assert run(command, Rules(deny=(parse("Bash"),))).action == "deny"
+    assert run(command, Rules(), default="deny").action == "deny"
+
+
+UNNAMED = [
+    "git add .",
+    "git add .vscode/settings.json",
+    "git commit -am 'change .vscode/settings.json'",
+    "git diff .gitmodules",
+    "git log -- .husky",
+    "git show HEAD:.envrc",
+    "git status",
+    "git push origin HEAD",
+    "git reset HEAD~1",
+    "git checkout HEAD",
+    "git config --get user.name",
+    "git config --list",
+    "git config user.name",
+    "git config --global --get user.name",
+    "git config get user.name",
+    "git config --get core.hooksPath",
+    "git remote -v",
+    "git submodule status",
+    "git submodule update",
+    "git stash",
+    "cat .vscode/settings.json",
+    "cat .vscode/settings.json > out.json",
+    "ls -la .husky",
+    "ls -la .git/hooks",
+    "cat .git/config",
+    "head -3 .envrc | wc -l",
+    "grep -r x --exclude-dir=.git .",
+    "find . -name .envrc",
+    "find . -path ./.git -prune -o -name '*.py' -print",
+    "rg --hidden x .vscode",
+    "tar --exclude=.git -cf x.tar .",
+    "rsync -a --exclude .git a b",
+    "cd .vscode && ls",
+    "jq . .vscode/settings.json",
+    "test -f .envrc && cat .envrc",
+    "[ -f .envrc ]",
+    "echo .envrc",
+    "rm -f .git/index.lock",
+    "gh api user --jq .login",
+    "git clone https://host/x/y.git",
+    "cp a b/c.profile",
+    "npm test",
+    "make x",
+    "rm -rf *",
+    "diff a .bashrc",
+    "sed -n 1,5p .envrc",
+]
+
+
+@pytest.mark.parametrize("command", UNNAMED)
+def test_what_only_reads_one_or_names_none_needs_no_question(command: str):
+    assert run(command, Rules(allow=(parse("Bash"),))).action == "allow"
+
+
+def test_commands_are_always_asked_where_the_shell_cannot_be_read():
+    facts = CallFacts("Bash", "execute", "git diff")
+    rules = Rules(allow=(parse("Bash"), parse("Bash(git diff)")), grants=(parse("Bash(git diff:*)"),))
+    assert judge(facts, mode="agent", rules=rules, sandboxed=True).action == "allow"
+    decision = judge(facts, mode="agent", rules=rules, sandboxed=True, commands_always_asked=True)
+    assert (decision.action, decision.always_asked) == ("ask", False)
+    denied = Rules(deny=(parse("Bash(git diff)"),))
+    assert judge(facts, mode="agent", rules=denied, commands_always_asked=True).action == "deny"
+
+
+UNSEEN = [
+    "git diff a\u202eb",
+    "git diff a\u200bb",
+    "git diff 'a\x1b[2Kb'",
+    "git diff a\rb",
+    "git diff\u00a0a",
+    "git diff a\u3000b",
+    "git diff a\u2028b",
+    "git diff a\u3164b",
+    "git diff a\x0bb",
+    "git diff a\U000e0041b",
+]
+
+
+@pytest.mark.parametrize("command", UNSEEN)
+def test_characters_that_are_not_seen_are_covered_by_the_very_command_only(command: str):
+    for rule in ("Bash", "Bash(git diff:*)"):
+        assert run(command, Rules(allow=(parse(rule),))).action == "ask"
+    assert run(command, Rules(allow=(parse(f"Bash({command})"),))).action == "allow"
+    assert (
+        run("git diff a\n\tb; git diff 文件 é", Rules(allow=(parse("Bash(git diff:*)"), parse("Bash(b)")))).action
+        == "allow"
+    )

@@ -1,0 +1,121 @@
+"""Files that other programs obey, over the real server: asked about every time, whatever is allowed (S-8)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.loopback.script import VendorReply
+from tests.loopback.server import LoopbackVendor
+from tests.scenarios.conftest import Start, act, finish
+
+APPROVAL = "codelaw/approval/request"
+LOOSE = {"permissions": {"allow": ["Edit(**)", "Edit", "Bash", "Bash(touch:*)"], "default": "allow"}}
+
+
+def call(tool: str, **arguments: Any) -> VendorReply:
+    return VendorReply(text=act(tool, json.dumps(arguments)))
+
+
+def option(kind: str) -> Any:
+    return lambda params: {"optionId": next(one["id"] for one in params["options"] if one["kind"] == kind)}
+
+
+@pytest.fixture(autouse=True)
+def folder(root: Path) -> None:
+    (root / ".vscode").mkdir()
+    (root / "notes.txt").symlink_to(".vscode/tasks.json")
+
+
+@pytest.mark.parametrize("path", [".vscode/tasks.json", "notes.txt", "sub/.ENVRC", "HEAD"])
+async def test_a_file_tool_asks_every_time(start: Start, vendor: LoopbackVendor, root: Path, path: str):
+    vendor.script = [
+        call("Write", path="plain.txt", content="x"),
+        call("Write", path=path, content="one"),
+        call("Write", path=path.replace("tasks", "other").replace("notes.txt", "sub/../.vscode/x"), content="two"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("reject")
+        await client.request("codelaw/chat/send", {"text": "go"})
+        asked = client.params(APPROVAL)
+    assert (root / "plain.txt").read_text() == "x"
+    assert len(asked) == 2
+    for question in asked:
+        assert question["alwaysAsked"] is True
+        assert [one["kind"] for one in question["options"]] == ["allow_once", "reject"]
+    assert sorted(one.name for one in root.iterdir() if one.name not in {".git", "src"})[:2] == [".vscode", "notes.txt"]
+    assert list((root / ".vscode").iterdir()) == []
+
+
+async def test_an_answer_for_once_is_for_once(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [
+        call("Write", path=".vscode/a.json", content="{}"),
+        call("Write", path=".vscode/b.json", content="{}"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("allow_once")
+        await client.request("codelaw/chat/send", {"text": "go"})
+        assert len(client.params(APPROVAL)) == 2
+        assert (await client.request("codelaw/permission/list", {}))["grants"] == []
+    assert (root / ".vscode/a.json").read_text() == "{}"
+
+
+async def test_a_bare_repository_that_has_begun_is_not_finished_unasked(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    vendor.script = [
+        call("Write", path="hooks/useThing.ts", content="x"),
+        VendorReply(text=finish("ok")),
+        call("Write", path="hooks/post-checkout", content="x"),
+        call("Write", path="config", content="x"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("reject")
+        sent = await client.request("codelaw/chat/send", {"text": "go"})
+        assert client.params(APPROVAL) == []
+        (root / "HEAD").write_text("ref: refs/heads/main\n")
+        await client.request("codelaw/chat/send", {"chatId": sent["chatId"], "text": "on"})
+        assert [one["alwaysAsked"] for one in client.params(APPROVAL)] == [True, True]
+    assert not (root / "config").exists()
+
+
+async def test_a_command_that_names_one_is_asked(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [
+        call("Bash", command="touch plain.txt"),
+        call("Bash", command="cat .vscode/none; ls .vscode"),
+        call("Bash", command="touch .vscode/tasks.json"),
+        call("Bash", command="echo x > .envrc"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("reject")
+        await client.request("codelaw/chat/send", {"text": "go"})
+        asked = [one["preview"]["command"] for one in client.params(APPROVAL) if one.get("alwaysAsked")]
+    assert asked == ["touch .vscode/tasks.json", "echo x > .envrc"]
+    assert (root / "plain.txt").exists()
+    assert not (root / ".envrc").exists()
+
+
+async def test_what_a_rule_for_reading_denies_no_command_names(start: Start, vendor: LoopbackVendor, root: Path):
+    (root / "secrets").mkdir()
+    (root / "secrets/key").write_text("CANARY")
+    vendor.script = [
+        call("Bash", command=f"cat {root}/secrets/key"),
+        call("Bash", command="cat secrets/*"),
+        VendorReply(text=finish("ok")),
+    ]
+    loose = {"permissions": {"allow": ["Bash(cat:*)"], "deny": ["Read(secrets/**)"]}}
+    async with start(options=loose) as client:
+        client.answers[APPROVAL] = option("reject")
+        sent = await client.request("codelaw/chat/send", {"text": "go"})
+        events = [event["event"] for event in client.events(sent["chatId"]) if event["event"]["kind"] == "tool_call"]
+        ended = [event["decision"] for event in events if event["status"] == "rejected"]
+        assert ended[0] == {"action": "deny", "source": "deny", "rule": "Read(secrets/**)"}
+        assert [one["preview"]["command"] for one in client.params(APPROVAL)] == ["cat secrets/*"]
+    assert "CANARY" not in json.dumps([message.json for message in vendor.messages])
