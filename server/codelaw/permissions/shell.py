@@ -135,6 +135,7 @@ class _Reader:
         writes: list[str] = []
         targets: list[Word] = []
         inputs: list[str | None] = []
+        parting = False
         while True:
             self._skip_blanks()
             here = self._peek()
@@ -145,11 +146,14 @@ class _Reader:
             if here == "(":
                 raise _UnreadableError
             if (here in "<>" and self._peek(1) != "(") or here == "&":
+                parting = parting or here == "&"
                 writes += self._redirection(targets, inputs)
                 continue
             word = self._word()
             if word.raw.isascii() and word.raw.isdigit() and self._peek() in ("<", ">"):
                 continue  # the number of the descriptor that is redirected next
+            if parting:  # to dash `a &>f b` is `a &` and then `>f b`
+                raise _UnreadableError
             if not words and not targets and not inputs and self._reserved(word):
                 return
             words.append(word)
@@ -218,6 +222,8 @@ class _Reader:
             return []
         if operator in (">&", "<&") and _DESCRIPTOR.fullmatch(target.raw):
             return []
+        if operator in (">&", "<&") and target.raw.startswith("-"):  # to bash `<&-x` is `<&-` and then `x`
+            raise _UnreadableError
         targets.append(target)
         if target.value in _HARMLESS_TARGETS:
             return []
