@@ -23,6 +23,7 @@ _PLAIN_PARAMETER = re.compile(r"\$(?:\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z
 _LOOP_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _DESCRIPTOR = re.compile(r"[0-9]+-?|-")
+_PLAIN_FILE = re.compile(r"[\w./][\w./-]*", re.ASCII)
 _SPLIT_OPERATOR = re.compile(r"[<>&|$;(]\\\n")
 """An operator that a line continuation may split: what it then is, depends on the shell."""
 _DELIMITER = re.compile(r"([\w.-]+)|\\([\w.-]+)|'([\w.-]+)'|\"([\w.-]+)\"", re.ASCII)
@@ -222,7 +223,8 @@ class _Reader:
             return []
         if operator in (">&", "<&") and _DESCRIPTOR.fullmatch(target.raw):
             return []
-        if operator in (">&", "<&") and target.raw.startswith("-"):  # to bash `<&-x` is `<&-` and then `x`
+        # To bash `<&-x` is `<&-` and then `x`; and what it takes for a file there, it expands a second time.
+        if operator in (">&", "<&") and not _PLAIN_FILE.fullmatch(target.raw):
             raise _UnreadableError
         targets.append(target)
         if target.value in _HARMLESS_TARGETS:
