@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
+from codelaw.agent.approval import Asked, Gate
+from codelaw.app.ruling import policy
+from codelaw.domain.files import Folder
+from codelaw.domain.messages import Call
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
+from codelaw.settings import Settings
+from codelaw.tools.base import Preview
 
 EVERYTHING = Rules(
     allow=tuple(parse(text) for text in ("Edit", "Edit(**)", "Bash", "Bash(touch:*)", "Bash(cp:*)", "Bash(git:*)")),
@@ -262,4 +272,40 @@ def test_characters_that_are_not_seen_are_covered_by_the_very_command_only(comma
     assert (
         run("git diff a\n\tb; git diff 文件 é", Rules(allow=(parse("Bash(git diff:*)"), parse("Bash(b)")))).action
         == "allow"
+    )
+
+
+class _Shell:
+    """The facts of processes, as another platform would tell them."""
+
+    sandboxed = True
+    describe = ""
+
+    def __init__(self, *, posix: bool) -> None:
+        self.posix = posix
+
+
+class _User:
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
+        self.asked.append(question)
+        return ApprovalAnswer("once")
+
+
+@pytest.mark.parametrize("posix", [True, False])
+async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Path):
+    settings = Settings.model_validate({"permissions": {"allow": ["Bash"], "default": "allow"}})
+    rules, _ = policy(settings, "agent", cast("Any", _Shell(posix=posix)), [Folder("w", tmp_path, tmp_path.as_uri())])
+    user = _User()
+    gate = Gate(rules, user, save_grant=cast("Any", None), always=[])
+    facts = CallFacts("Bash", "execute", "git diff")
+    assert gate.judge(facts).action == ("allow" if posix else "ask")
+    asked = Asked("git diff", Preview(command="git diff"), decision=gate.judge(facts))
+    await gate.ask(facts, Call("k", "Bash", {}), asked, chat_id="c", turn_id="t")
+    (question,) = user.asked
+    assert question.always_asked is False
+    assert [option.kind for option in question.options] == (
+        ["allow_once", "allow_chat", "reject"] if posix else ["allow_once", "reject"]
     )

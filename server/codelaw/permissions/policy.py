@@ -97,11 +97,9 @@ def _asked_always(facts: CallFacts) -> Decision | None:
     if facts.paths != "writes":
         return None
     if name := obeyed_path(facts.subject or ""):
-        return Decision("ask", "default", f"Other programs obey {name}: asked every time.", always_asked=True)
+        return Decision("ask", "default", f"Other programs obey {name}.", always_asked=True)
     if facts.bare:
-        return Decision(
-            "ask", "default", "Git would obey the folder as a repository: asked every time.", always_asked=True
-        )
+        return Decision("ask", "default", "Git would obey the folder as a repository.", always_asked=True)
     return None
 
 
@@ -149,7 +147,7 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
         near = near or rule
     decision = _permitted(command, parts, rules, default, sandboxed=sandboxed, near=near)
     if decision.action != "deny" and (obeyed := obeyed_by_command(command, parts)):
-        return Decision("ask", "default", f"Asked every time, because {obeyed}.", always_asked=True)
+        return Decision("ask", "default", f"{obeyed[0].upper()}{obeyed[1:]}.", always_asked=True)
     return decision
 
 
