@@ -148,3 +148,31 @@ def test_a_list_of_hosts_may_only_become_shorter(tmp_path: Path, below: str, the
     assert effective.origins["tools.bash.network"] == ("workspace" if counts else "user")
     if not counts:
         assert effective.value.tools.bash.network == alone
+
+
+def test_a_workspace_adds_to_what_commands_may_not_see_or_change(tmp_path: Path) -> None:
+    text = '[tools.bash]\nhidden = ["secrets", "~/.x"]\nreadOnly = ["lock"]\n'
+    given = {"tools": {"bash": {"hidden": ["/srv/keys"], "readOnly": ["/srv/app"]}}}
+    effective = with_file(tmp_path, text, client=given)
+    assert effective.value.tools.bash.hidden == ["/srv/keys", "secrets", "~/.x"]
+    assert effective.value.tools.bash.read_only == ["/srv/app", "lock"]
+    assert effective.problems == []
+    restricted = with_file(tmp_path, text, client=given, restricted=True)
+    assert restricted.value.tools.bash.hidden == ["/srv/keys", "secrets", "~/.x"]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("", "1 character"),
+        ("/", "no file"),
+        ("../x", "no file"),
+        ("~", "no file"),
+        ("~root/x", "by ~/"),
+        ("*.pem", "Read(*.pem)"),
+    ],
+)
+def test_a_path_that_is_none_is_told_of(tmp_path: Path, path: str, why: str) -> None:
+    effective = load_settings(environ={}, client={"tools": {"bash": {"hidden": [path]}}})
+    assert effective.value.tools.bash.hidden == []
+    assert why in effective.problems[0].message

@@ -23,7 +23,7 @@ def facts(tool: AnyTool, path: str) -> CallFacts:
 
 
 def action(tool: AnyTool, path: str, *, deny: str = "", allow: str = "") -> str:
-    rules = Rules(*((parse(rule),) if rule else () for rule in (allow, deny)))
+    rules = Rules((parse(allow),) if allow else (), (parse(deny),) if deny else ())
     return judge(facts(tool, path), mode="agent", rules=rules).action
 
 

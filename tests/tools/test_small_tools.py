@@ -191,7 +191,7 @@ def test_no_result_passes_its_bound():
 
 
 def test_the_title_of_a_command_is_the_command_and_never_the_models_word_for_it():
-    arguments = BashArguments(command="rm x", description="List the files")
+    arguments = BashArguments(command="rm x", timeout_ms=None, description="List the files")
     assert Bash().title(arguments) == "rm x"
     assert Bash().described(arguments) == "List the files"
 

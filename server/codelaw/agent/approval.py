@@ -125,10 +125,10 @@ class Gate:
             options,
             asked.preview.diff,
             asked.preview.command,
-            always_asked,
             text=asked.preview.text,
             description=asked.description,
             why=_why(facts, asked.decision),
+            always_asked=always_asked,
         )
         answer: ApprovalAnswer = await self.approver.ask(question)
         chosen = next((option for option in options if option.id == answer.option_id), None)

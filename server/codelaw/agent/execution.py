@@ -55,6 +55,17 @@ class _Outcome:
     """The last one made about the call; None when it never came to a judgement."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call that has been allowed and run."""
+
+    call: Call
+    tool: Tool[Any]
+    arguments: Any
+    facts: CallFacts
+    step: int
+
+
 @dataclass(slots=True)
 class Executor:
     """Runs the calls of one turn."""
@@ -189,8 +200,56 @@ class Executor:
         self.tell(call, "running", step, decision=decision)
         journal = self.journal(call.id) if self.journal is not None else None
         seen = self._seen_by(tool, environment)
-        result = await run_tool(tool, arguments, replace(seen, journal=journal))
+        seen = replace(seen, journal=journal)
+        result = await run_tool(tool, arguments, seen)
+        shut = tool.blocked(result)
+        if shut:
+            begun = _Begun(call, tool, arguments, facts, step)
+            result, said = await self._again(begun, seen, result, shut, decisions)
+            comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    async def _again(
+        self,
+        begun: _Begun,
+        environment: ToolEnvironment,
+        failed: ToolResult,
+        shut: Sequence[str],
+        decisions: list[Decision],
+    ) -> tuple[ToolResult, str]:
+        """Ask whether a call that failed on paths which other programs obey may run again and change them (S-8).
+
+        Gives the result that counts, and the user's words.
+        """
+        named = ", ".join(shut)
+        why = f"It ran and failed: other programs obey {named}. Asked every time."
+        decision = Decision("ask", "default", why, always_asked=True)
+        decisions.append(decision)
+        preview = await begun.tool.preview(begun.arguments, environment)
+        self.tell(begun.call, "awaiting_approval", begun.step, diff=preview.diff, decision=decision)
+        asked = Asked(
+            title(f"Run again what failed, and let it change {named}", TITLE),
+            preview,
+            title(begun.tool.described(begun.arguments), DESCRIBED),
+            decision,
+        )
+        verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+        decisions.append(verdict.decision)
+        if verdict.comment and self.heed is not None:
+            await self.heed(verdict.comment)
+        if not verdict.allowed:
+            error = failed.error
+            if error is not None:
+                error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
+            return replace(failed, error=error), verdict.comment
+        self.tell(begun.call, "running", begun.step, decision=verdict.decision)
+        result = await run_tool(begun.tool, begun.arguments, replace(environment, opened=tuple(shut)))
+        before = f"It had run before and failed on {named}; the user let it run again and change that."
+        if result.error is not None:
+            return replace(
+                result, error=replace(result.error, message=f"{before} {result.error.message}")
+            ), verdict.comment
+        return replace(result, text=f"{before} {result.text}"), verdict.comment
 
     def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
         """The world as a tool that reads may see it: without what rules deny it (S-1)."""

@@ -29,7 +29,7 @@ from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.remembering import Memories
-from codelaw.app.ruling import policy
+from codelaw.app.ruling import policy, withheld_from_commands
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
@@ -191,8 +191,14 @@ class Core:
             self._processes = LocalProcesses(self._environment, network=network, limits=limits)
         else:
             means = await self._sandbox.means()
+            kept = withheld_from_commands(settings, self._workspace.folders)
             self._processes = LocalProcesses(
-                self._environment, sandbox=self._sandbox, means=means, network=network, limits=limits
+                self._environment,
+                sandbox=self._sandbox,
+                means=means,
+                network=network,
+                withheld=kept,
+                limits=limits,
             )
         # Another server may have given or taken some.
         self._always[:] = self._own(await (await self._chats.store()).grants())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.processes.withheld import Withheld
 from codelaw.agent.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import hider
@@ -44,6 +45,20 @@ def policy(
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
+
+
+def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> Withheld:
+    """What rules and settings keep back from commands in the sandbox (S-4)."""
+    _, deny, _ = _read(settings, folders)
+    bash = settings.tools.bash
+    return Withheld(
+        hider(deny, "Read", "reads"),
+        hider(deny, "Edit", "writes"),
+        tuple(bash.hidden),
+        tuple(bash.read_only),
+        {folder.root: folder.name for folder in folders},
+        tuple(rule.text for rule in deny),
+    )
 
 
 def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:

@@ -102,6 +102,8 @@ class ProcessResult:
     """Hosts that the command asked for in vain, `host:port: why`, each once and not more than some (S-4)."""
     limit: str = ""
     """A sentence about the limit that the command met, when it met one (S-4)."""
+    blocked: tuple[Path, ...] = ()
+    """Paths that other programs obey, which kept it from succeeding; an approval may open them (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,6 +220,11 @@ class Processes(Protocol):
         """How commands run, or why not in a sandbox, as a sentence for the user."""
         ...
 
-    async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
-        """Run a shell command; cancelling the task kills the whole group. `timeout` is in seconds."""
+    async def run(
+        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+    ) -> ProcessResult:
+        """Run a shell command; cancelling the task kills the whole group. `timeout` is in seconds.
+
+        `opened` are paths of an earlier result's `blocked` that the user has allowed this run to change (S-8).
+        """
         ...

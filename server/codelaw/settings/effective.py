@@ -14,7 +14,7 @@ from codelaw.domain.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.model import Group, Settings
 from codelaw.settings.reading import KeyPath, Layer, children, dotted
-from codelaw.settings.workspace import DENY, restrict
+from codelaw.settings.workspace import ADDED, restrict
 
 MASK = "••••"
 CREDENTIALS: tuple[KeyPath, ...] = (("model", "apiKey"), ("model", "authToken"))
@@ -88,12 +88,13 @@ def load_settings(
         lay(layer)
     if user_file is not None:
         lay(sources.from_file("user", user_file))
-    denied: list[str] = []
+    added: dict[KeyPath, list[str]] = {path: [] for path in ADDED}
     files: list[WorkspaceFile] = []
     for file in reversed(workspace_files):
         layer = sources.from_file("workspace", file)
         if restricted:
-            denied += layer.values.get(DENY, [])
+            for path, entries in added.items():
+                entries.extend(layer.values.get(path, []))
             continue
         narrow = restrict(layer, _with_defaults(merged))
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
@@ -103,7 +104,8 @@ def load_settings(
             files.insert(0, WorkspaceFile(file, layer.digest, known, told))
         if not known:
             layer = narrow
-        denied += layer.values.pop(DENY, [])
+        for path, entries in added.items():
+            entries.extend(layer.values.pop(path, []))
         lay(layer)
     for layer in sources.from_environment(environ):
         lay(layer)
@@ -113,9 +115,10 @@ def load_settings(
         lay(sources.from_command_line(cli))
 
     _one_credential(merged, won)
-    if denied:
-        merged[DENY] = list(dict.fromkeys([*merged.get(DENY, []), *denied]))
-        won[DENY] = won.get(DENY) or Layer("workspace", "a workspace's settings")
+    for path, entries in added.items():
+        if entries:
+            merged[path] = list(dict.fromkeys([*merged.get(path, []), *entries]))
+            won[path] = won.get(path) or Layer("workspace", "a workspace's settings")
     value = Settings.model_validate(_nested(merged))
     origins = {dotted(path): "default" for path, _ in _leaves(value)}
     origins |= {dotted(path): layer.name for path, layer in won.items()}

@@ -12,6 +12,7 @@ from codelaw.context.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.hosts import MOST_HOSTS, read_rules
 from codelaw.domain.memories import Category
+from codelaw.settings.kept import KeptPath
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -68,6 +69,8 @@ Network = Annotated[
     BeforeValidator(_hosts),
     WithJsonSchema({"type": ["boolean", "array"], "items": {"type": "string"}}),
 ]
+
+
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
@@ -303,6 +306,16 @@ class BashGroup(Group):
         description="What commands in the sandbox reach: `false` nothing, `true` the whole network, or the hosts of a"
         ' list such as `["api.example.org", "*.example.com", "git.example.net:8443"]`. A host without a port'
         " stands for 80 and 443. A list needs bubblewrap; without a sandbox commands reach everything.",
+    )
+    hidden: list[KeptPath] = Field(
+        default_factory=list[str],
+        description="Files and folders that commands in the sandbox cannot see: absolute, beginning with `~/`, or"
+        " relative to a workspace folder. A workspace's own file may add some.",
+    )
+    read_only: list[KeptPath] = Field(
+        default_factory=list[str],
+        description="Files and folders that commands in the sandbox can read and not change, named like those of"
+        " `tools.bash.hidden`.",
     )
     timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
         default=120, description="Seconds after which a command is stopped, from 1 to 600."

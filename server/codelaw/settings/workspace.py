@@ -54,6 +54,8 @@ NETWORK: KeyPath = ("tools", "bash", "network")
 MEMORY: KeyPath = ("tools", "bash", "memoryMb")
 """Empty it stands for a share of the machine's, which a workspace must not raise either."""
 DENY: KeyPath = ("permissions", "deny")
+ADDED: tuple[KeyPath, ...] = (DENY, ("tools", "bash", "hidden"), ("tools", "bash", "readOnly"))
+"""Lists to which a workspace may add."""
 
 REASONS: dict[str, str] = {
     "model": "where requests and keys go is the user's own choice",
@@ -96,7 +98,7 @@ def _may(path: KeyPath, value: Any, below: Any) -> bool:
         return value == ONLY[path]
     if path == NETWORK:
         return _within(value, below or False)
-    return path == DENY or any(path[: len(free)] == free for free in FREE)
+    return path in ADDED or any(path[: len(free)] == free for free in FREE)
 
 
 def _within(hosts: Listed, below: Listed) -> bool:

@@ -62,6 +62,8 @@ class ToolEnvironment:
     """None where memory is switched off (B-6)."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
+    opened: tuple[str, ...] = ()
+    """Paths, as shown, that the user has allowed this one run to change although other programs obey them (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,10 @@ class Tool(ABC, Generic[A]):
             ToolFailure: the call cannot succeed, so there is nothing to approve.
         """
         return Preview()
+
+    def blocked(self, result: ToolResult) -> tuple[str, ...]:  # noqa: ARG002
+        """Paths, as shown, that made the call fail and that an approval may open for a second run of it (S-8)."""
+        return ()
 
     async def reviewed(self, args: A, env: ToolEnvironment) -> bool:  # noqa: ARG002
         """Whether the user will confirm each part of it in the editor, so that nothing need be asked before (E-1)."""

@@ -12,7 +12,7 @@ from codelaw.domain.files import ProcessResult
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 from codelaw.tools.images import imaged, keep
-from codelaw.tools.sandboxing import hint
+from codelaw.tools.sandboxing import hint, kept_from, placed, shown
 
 MAX_TIMEOUT_MS = 600_000
 MAX_FILES = 20
@@ -28,9 +28,10 @@ class BashArguments(Arguments):
 class Bash(Tool[BashArguments]):
     """Data: `command, exit_code, stdout, stderr, sandboxed`, and if there are any `truncated, timed_out, refused, …`.
 
-    Of long output stdout keeps head and tail, stderr mostly its tail; `unsaved` are the files of which the command saw
-    an older text than the editor has (F-6), `changed` those the chat has read that are different after the command;
-    `refused` are the hosts that it asked for in vain, `host:port: why` (S-4). `description` is the model's own.
+    Of long output stdout keeps head and tail, stderr mostly its tail; `blocked` are paths that other programs obey
+    and that commands could not change (S-8); `unsaved` are the files of which the command saw an older text than
+    the editor has (F-6), `changed` those the chat has read that are different after the command; `refused` are the
+    hosts that it asked for in vain, `host:port: why` (S-4). `description` is the model's own.
     """
 
     name = "Bash"
@@ -68,7 +69,8 @@ class Bash(Tool[BashArguments]):
         unsaved = await env.workspace.save_edited()
         images = await imaged(args.command, env)
         try:
-            ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds)
+            opened = frozenset(placed(shown, folders) for shown in env.opened)
+            ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds, opened=opened)
         finally:
             # Also of a command that was stopped it is kept what it did.
             keeping = asyncio.ensure_future(keep(images, env))
@@ -78,13 +80,20 @@ class Bash(Tool[BashArguments]):
                 await asyncio.gather(keeping, return_exceptions=True)
                 raise
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
+        if ended.blocked:
+            data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
         if unsaved:
             data["unsaved"] = list(unsaved[:MAX_FILES])
         # What the command itself changed is no edit of the user's: say so here, once (F-5).
         changed = await env.ledger.external_changes(env.workspace)
         if changed:
             data["changed"] = changed[:MAX_FILES]
-        return _result(data, ended, seconds, hint(ended, sandboxed=env.processes.sandboxed))
+        why = kept_from(data["blocked"]) if ended.blocked else hint(ended, sandboxed=env.processes.sandboxed)
+        return _result(data, ended, seconds, why)
+
+    def blocked(self, result: ToolResult) -> tuple[str, ...]:
+        failed = result.error is not None and result.error.code == "EXECUTION_ERROR"
+        return tuple(result.data.get("blocked", ())) if failed and isinstance(result.data, dict) else ()
 
 
 def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:

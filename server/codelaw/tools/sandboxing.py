@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 
-from codelaw.domain.files import ProcessResult
+from codelaw.domain.files import Folder, ProcessResult
 
 MOST_SHOWN = 5
 """Refused hosts in a sentence; the result's data has more."""
@@ -46,6 +48,35 @@ def hint(ended: ProcessResult, *, sandboxed: bool) -> str | None:
             " cannot be read. If that is why this failed, ask the user to do it."
         )
     return None
+
+
+def kept_from(blocked: Sequence[str]) -> str:
+    """What the model should know of paths that a command could not change, as shown (S-8)."""
+    named = ", ".join(blocked[:MOST_SHOWN])
+    return (
+        f"Kept from commands, because other programs obey it outside of the sandbox: {named}. Only the user can allow a"
+        " command to change it. Do without, or say what you need it for; do not look for a way round."
+    )
+
+
+def shown(path: Path, folders: Sequence[Folder]) -> str:
+    """A path as it is shown: relative to the innermost folder of the workspace, else absolute."""
+    holding = [folder for folder in folders if folder.root in path.parents]
+    if not holding:
+        return str(path)
+    folder = max(holding, key=lambda one: len(one.root.parts))
+    relative = path.relative_to(folder.root).as_posix()
+    return relative if len(folders) == 1 else f"{folder.name}/{relative}"
+
+
+def placed(path: str, folders: Sequence[Folder]) -> Path:
+    """The place that `shown` gave."""
+    if len(folders) > 1:
+        name, _, rest = path.partition("/")
+        for folder in folders:
+            if folder.name == name:
+                return folder.root / rest
+    return folders[0].root / path
 
 
 def refusal(ended: ProcessResult) -> str:

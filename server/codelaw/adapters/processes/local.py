@@ -10,8 +10,10 @@ import signal
 import time
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from codelaw.adapters.processes.blocked import blocked
 from codelaw.adapters.processes.child import Child, Feed
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
@@ -130,10 +132,10 @@ class LocalProcesses:
         code = None if timed_out or limit else child.returncode
         seconds = time.monotonic() - started
         said = err.text()
-        return ProcessResult(
+        ended = ProcessResult(
             code,
             out.text(),
-            said,
+            "\n".join(filter(None, (said, *confined.told))),
             out.omitted,
             err.omitted,
             timed_out,
@@ -141,6 +143,9 @@ class LocalProcesses:
             refused=confined.refused,
             limit=limit or self._limits.hit(code, said),
         )
+        if confined.profile is None:
+            return ended
+        return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{ended.stderr}", confined.profile))
 
     @asynccontextmanager
     async def _confined(

@@ -1,0 +1,60 @@
+"""Which of the paths that other programs obey kept a command from succeeding (S-8)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from codelaw.adapters.processes.areas import within
+from codelaw.adapters.processes.profile import Profile
+
+MOST_LINES = 2_000
+"""Of what a command has said; errors come last."""
+_KEPT = re.compile(
+    r"read-only file system|device or resource busy|permission denied|operation not permitted|EROFS|EBUSY|EACCES|EPERM",
+    re.IGNORECASE,
+)
+_HELD = re.compile(
+    r"file exists|already exists|not a directory|no such device or address|not a regular file|EEXIST|ENOTDIR|ENXIO",
+    re.IGNORECASE,
+)
+"""What is said besides of a name that something else has taken."""
+_PATH = re.compile(r"[^\s'\"`‘’“”:;,()<>=|&]+")
+_INTENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"\bgit\b[^|;&\n]*\b(config|remote|submodule|sparse-checkout|maintenance)\b"), (".git/config",)),
+    (re.compile(r"\bgit\b[^|;&\n]*\binit\b"), (".git",)),
+    (re.compile(r"\bgit\b[^|;&\n]*\blfs\s+(install|update)\b"), (".git/config", ".git/hooks")),
+    (re.compile(r"\b(pre-commit|lefthook|overcommit)\b[^|;&\n]*\binstall\b"), (".git/hooks",)),
+    (re.compile(r"\bhusky\b"), (".husky", ".git/config")),
+)
+"""What commands are about that do not always say on which path they failed."""
+
+
+def blocked(command: str, output: str, profile: Profile) -> tuple[Path, ...]:
+    """The paths of `profile.asked` that stood in the way of a command, by what it says and what it is about, sorted.
+
+    Empty where nothing speaks of one. `output` is what it has said on both streams.
+    """
+    shut = profile.asked - profile.opened
+    if not shut:
+        return ()
+    held = frozenset(profile.absent)
+    found: set[Path] = set()
+    lines = output.splitlines()[-MOST_LINES:]
+    for line in lines:
+        kept = _KEPT.search(line) is not None
+        if kept or _HELD.search(line):
+            for path in _paths(line, profile.cwd):
+                found |= {one for one in shut if (kept or one in held) and within(path, [one])}
+    if not found and any(_KEPT.search(line) for line in lines):
+        about = [name for pattern, names in _INTENTS if pattern.search(command) for name in names]
+        found = {one for one in shut for name in about if within(profile.cwd / name, [one])}
+    return tuple(sorted(found))
+
+
+def _paths(line: str, cwd: Path) -> Iterator[Path]:
+    for word in _PATH.findall(line):
+        if "/" in word or word.startswith("."):
+            yield Path(os.path.normpath(cwd / word.rstrip(".")))

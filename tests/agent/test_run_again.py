@@ -1,0 +1,80 @@
+"""A command that fails on what other programs obey runs again when the user allows it, and only then (S-8)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from codelaw.domain.events import ToolCallEvent
+from tests.agent.conftest import Bench
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),
+    pytest.mark.needs("bwrap"),
+]
+
+
+def repository(bench: Bench) -> None:
+    subprocess.run(["git", "init", "-q", str(bench.root)], check=True, env={**os.environ, "HOME": str(bench.home)})
+
+
+def config(bench: Bench) -> str:
+    return (bench.root / ".git/config").read_text()
+
+
+COMMAND = "echo ran >> runs; git config my.key value"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool):
+    repository(bench)
+    await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
+    bench.user.answer = "allow_once" if allowed else "reject"
+    bench.user.comment = "" if allowed else "leave it"
+    bench.vendor.reset([bench.act("Bash", {"command": COMMAND}), bench.finish("ok")])
+    await bench.turn("go")
+    (question,) = bench.user.asked
+    assert question.always_asked
+    assert question.title == "Run again what failed, and let it change .git/config"
+    assert question.command == COMMAND
+    assert [option.kind for option in question.options] == ["allow_once", "reject"]
+    assert ("my" in config(bench)) == allowed
+    assert (bench.root / "runs").read_text() == "ran\n" * (2 if allowed else 1)
+    told = json.dumps(bench.sent(), ensure_ascii=False)
+    if allowed:
+        assert "It had run before and failed on .git/config" in told
+    else:
+        assert "The user did not let it run again to change .git/config." in told
+        assert "leave it" in told
+    states = [event.event.status for event in bench.events if isinstance(event.event, ToolCallEvent)]
+    assert states[:4] == ["pending", "running", "awaiting_approval", "running" if allowed else "failed"]
+
+
+async def test_nothing_is_asked_about_what_no_approval_opens(bench: Bench):
+    (bench.root / ".codelaw").mkdir()
+    (bench.root / ".codelaw/config.toml").write_text("")
+    await bench.reopen(permissions={"allow": ["Bash"]}, tools={"bash": {"readOnly": ["kept"]}})
+    (bench.root / "kept").write_text("kept")
+    command = "echo x > .codelaw/config.toml; echo x > kept; echo x > /usr/nothing"
+    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    await bench.turn("go")
+    assert bench.user.asked == []
+    assert (bench.root / "kept").read_text() == "kept"
+
+
+async def test_rules_and_settings_reach_the_sandbox(bench: Bench):
+    for name in (".env", "hid", "data/pw"):
+        (bench.root / name).parent.mkdir(exist_ok=True)
+        (bench.root / name).write_text(f"CANARY{name}")
+    await bench.reopen(
+        permissions={"allow": ["Bash"], "deny": ["Read(.env)"]}, tools={"bash": {"hidden": ["hid", "data"]}}
+    )
+    bench.vendor.reset([bench.act("Bash", {"command": "cat .env hid data/pw; echo seen"}), bench.finish("ok")])
+    await bench.turn("go")
+    told = json.dumps(bench.sent(), ensure_ascii=False)
+    assert "seen" in told
+    assert "CANARY" not in told
