@@ -351,7 +351,9 @@ async def test_what_is_denied_is_denied_to_commands(around: World, run: Run):
     )
     result = await processes.run(command, cwd=around.ws, timeout=30)
     again = await processes.run(
-        "cat s/.env sub/.env conf/prod/pw; echo new > .env.local; echo x > t; cat t", cwd=around.ws, timeout=30
+        "cat s/.env sub/.env conf/prod/pw c/prod/pw; echo new > .env.local; echo x > t; cat t",
+        cwd=around.ws,
+        timeout=30,
     )
     await sandbox.close()
     assert result.stdout == "content of lock.file\n"
