@@ -391,7 +391,8 @@ async def test_tls_that_asks_for_another_host_is_refused(
         with pytest.raises(ssl.SSLWantReadError):
             client.do_handshake()
         writer.write(outgoing.read())
-        incoming.write(await reader.read())
+        async with asyncio.timeout(20):
+            incoming.write(await reader.read())
         with pytest.raises(ssl.SSLError, match=r"(?i)access.denied"):
             client.do_handshake()
         writer.close()
