@@ -68,11 +68,13 @@ def make_profile(
     withheld: Withheld = nothing,
     walk: Walk | None = None,
     opened: Collection[Path] = (),
+    programs: Collection[Path] = (),
 ) -> Profile:
     """Look at the disk and draw what a command in `folders` may touch.
 
     `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
-    has allowed this run to change, of those that are kept because other programs obey them (S-8).
+    has allowed this run to change, of those that are kept because other programs obey them (S-8). `programs` are
+    those that we run ourselves, which stay as they are also where they lie in the workspace.
 
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
@@ -88,6 +90,9 @@ def make_profile(
     home = environment.get("HOME", "")
     for path in (*withheld.named(withheld.read_only, folders, home), *found.fixed):
         area.keep(path, pin=path in found.moving or path not in found.fixed)
+    for path in programs:
+        if within(path, folders):
+            area.keep(path)
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
     for path in hidden:
         area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()

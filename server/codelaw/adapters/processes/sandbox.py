@@ -1,110 +1,29 @@
-"""Which sandbox this machine has, found out by trying, and commands put into it (S-4)."""
+"""One command's life in the sandbox that this machine has (S-4)."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import platform
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
-from codelaw.adapters.processes import bubblewrap, landlock, proxied, seccomp, trial
+from codelaw.adapters.processes import landlock, proxied, seatbelt
 from codelaw.adapters.processes.drawing import make_profile
+from codelaw.adapters.processes.finding import confine, find_means
+from codelaw.adapters.processes.means import Confined, Kind, Means
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.planted import Tops, told_of
-from codelaw.adapters.processes.profile import Place, Profile
+from codelaw.adapters.processes.profile import Profile
+from codelaw.adapters.processes.programs import own_programs
 from codelaw.adapters.processes.proxy import Proxy, Way
 from codelaw.adapters.processes.scratch import Scratch
 from codelaw.adapters.processes.withheld import Walk, Withheld, nothing
-from codelaw.domain.hosts import Network, reach
+from codelaw.domain.hosts import Network
 
-TRIAL_SECONDS = 5.0
-Kind = Literal["bubblewrap", "landlock"]
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """The sandbox of this machine."""
-
-    kind: Kind | None
-    detail: str
-    """Its version, or why there is none."""
-    program: str = ""
-    users: bool = False
-    """Bubblewrap needs a user namespace here."""
-    sealed: bool = False
-    """It can forbid further ones below."""
-    filtered: bool = False
-    """System calls are filtered, too."""
-    scoped: bool = False
-    """Landlock holds beneath it what namespaces leave open where the network is shared."""
-    lacking: str = ""
-    """Why it is not all that it could be."""
-
-    @property
-    def trusted(self) -> bool:
-        """Whether blanket permissions for commands count in it (S-4)."""
-        return self.kind == "bubblewrap" and self.filtered
-
-    def describe(self, *, network: Network) -> str:
-        """Sentences for the user: what holds, and what does not."""
-        by_name = not isinstance(network, bool)
-        if self.kind is None:
-            all_the_same = "; they reach every host, not only those of tools.bash.network" if by_name else ""
-            return f"Commands run without a sandbox: {self.detail}{all_the_same}."
-        if self.kind == "landlock":
-            only = "no network, as only bubblewrap can allow the hosts of tools.bash.network"
-            return (
-                f"Commands run in a partial sandbox (landlock, {self.detail}): they write the workspace only, the home"
-                f" folder's secrets are hidden, {only if by_name else reach(network)}. {LANDLOCK_LEAVES} So a blanket"
-                " rule for Bash does not count."
-            )
-        how = f"bubblewrap {self.detail}" + (" with seccomp" if self.filtered else "")
-        held = (
-            f"Commands run in a sandbox ({how}): they write the workspace only, the home folder's secrets are hidden,"
-            f" its own processes and temporary folder, {reach(network)}."
-        )
-        if self.filtered:
-            return held
-        return f"{held} {self.lacking} So a blanket rule for Bash does not count."
-
-
-LANDLOCK_LEAVES = (
-    "It does not keep commands from changing git's settings and hooks, `.codelaw`, `.vscode` and the like in the"
-    " workspace, which other programs obey; from seeing names, sizes and times of files that are hidden; nor from"
-    " changing modes and times of the user's own files."
-)
-"""What is left open where there is nothing but landlock."""
-
-
-@dataclass(slots=True)
-class Confined:
-    """A command that is ready to be started."""
-
-    argv: list[str]
-    environment: dict[str, str]
-    profile: Profile | None = None
-    """None where nothing confines it."""
-    told: list[str] = field(default_factory=list[str])
-    """Sentences about what was found when it had ended."""
-    descriptors: tuple[int, ...] = ()
-    """Of ours, that stay open in the program that is started, under their numbers."""
-    before: Callable[[], None] | None = None
-    """To be called in the thread that starts it."""
-    private: Path | None = None
-    """What holds the private folders that it sees."""
-    refused: tuple[str, ...] = ()
-    """Hosts that were asked for in vain, and why; filled at the end."""
+__all__ = ["Confined", "Kind", "Means", "Sandbox"]
 
 
 class Sandbox:
@@ -116,7 +35,7 @@ class Sandbox:
         own: Sequence[Path],
         environment: Mapping[str, str],
         *,
-        kinds: Sequence[Kind] = ("bubblewrap", "landlock"),
+        kinds: Sequence[Kind] = ("bubblewrap", "landlock", "seatbelt"),
         proxy: Proxy | None = None,
     ) -> None:
         self._folders = folders
@@ -212,6 +131,8 @@ class Sandbox:
         try:
             if means.kind == "landlock":
                 confined, end = self._enter_landlock(profile, argv, environment)
+            elif means.kind == "seatbelt":
+                confined, end = self._enter_seatbelt(profile, argv, environment)
             else:
                 confined, end = self._enter_bubblewrap(means, profile, argv, environment, way)
         except BaseException:
@@ -245,15 +166,8 @@ class Sandbox:
                 withheld=withheld,
                 walk=self._walk,
                 opened=opened,
+                programs=own_programs(self._environment, folders),
             )
-
-    def _enter_landlock(
-        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
-    ) -> tuple[Confined, Callable[[], None]]:
-        inside = landlock.environment_inside(environment, profile, self._scratch)
-        line, orders = landlock.command(profile, self._scratch, argv)
-        confined = Confined(line, inside, profile, private=self._scratch.private())
-        return confined, lambda: orders.unlink(missing_ok=True)
 
     def _enter_bubblewrap(
         self, means: Means, profile: Profile, argv: Sequence[str], environment: Mapping[str, str], way: Way | None
@@ -264,10 +178,11 @@ class Sandbox:
             environment = proxied.environment(environment, way.hosts)
         taken = self._placeholders.take(profile.held)
         try:
-            confined = self._confine(means, profile, argv, environment)
+            confined = confine(means, profile, self._scratch, argv, environment)
         except BaseException:
             self._placeholders.release(taken)
             raise
+        confined.profile = profile
 
         def leave() -> None:
             for descriptor in made:
@@ -280,152 +195,19 @@ class Sandbox:
             confined.descriptors = (*made, way.channel)
         return confined, leave
 
-    def _confine(self, means: Means, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]) -> Confined:
-        """A command for bubblewrap."""
-        descriptors: list[int] = []
-        if means.filtered:
-            # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
-            unix = means.scoped or profile.network is not True
-            descriptors.append(seccomp.descriptor(seccomp.program(root=os.geteuid() == 0, unix=unix)))
-        try:
-            line = bubblewrap.command(
-                means.program,
-                profile,
-                self._scratch,
-                argv,
-                users=means.users,
-                sealed=means.sealed,
-                filtered=descriptors[0] if descriptors else None,
-            )
-        except BaseException:
-            for descriptor in descriptors:
-                os.close(descriptor)
-            raise
-        inside = bubblewrap.environment_inside(environment)
-        return Confined(
-            line, inside, profile, descriptors=tuple(descriptors), before=landlock.scope if means.scoped else None
-        )
+    def _enter_landlock(
+        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
+    ) -> tuple[Confined, Callable[[], None]]:
+        inside = landlock.environment_inside(environment, profile, self._scratch)
+        line, orders = landlock.command(profile, self._scratch, argv)
+        return Confined(line, inside, profile, private=self._scratch.private()), lambda: orders.unlink(missing_ok=True)
+
+    def _enter_seatbelt(
+        self, profile: Profile, argv: Sequence[str], environment: Mapping[str, str]
+    ) -> tuple[Confined, Callable[[], None]]:
+        inside = seatbelt.environment_inside(environment, profile, self._scratch)
+        line = seatbelt.command(profile, self._scratch, argv)
+        return Confined(line, inside, profile, private=self._scratch.private()), lambda: None
 
     def _look(self) -> Means:
-        if sys.platform != "linux":
-            return Means(None, f"there is none for {sys.platform} yet")
-        reasons: list[str] = []
-        for kind in self._kinds:
-            found = self._look_for_bubblewrap() if kind == "bubblewrap" else self._look_for_landlock()
-            if isinstance(found, Means):
-                return found
-            reasons.append(found)
-        return Means(None, ", ".join(reasons) or "none is wanted")
-
-    def _look_for_bubblewrap(self) -> Means | str:
-        """What it can do here, or why it cannot be used."""
-        program = bubblewrap.find_bwrap(self._environment, [*self._folders()])
-        if program is None:
-            return "bubblewrap (bwrap) is not installed"
-        problem = "" if seccomp.supported() else f"there is none for {platform.machine()}"
-        unfiltered = ""
-        # Root can do without a user namespace, where files of other users keep their owners.
-        namespaces = [(True, True), (True, False)]
-        if os.geteuid() == 0:
-            namespaces.insert(0, (False, False))
-        for filtered in (True, False) if seccomp.supported() else (False,):
-            for users, sealed in namespaces:
-                means = Means("bubblewrap", "", program, users, sealed, filtered, lacking=unfiltered)
-                wrong = self._try(means)
-                if wrong is None:
-                    scoped = replace(means, scoped=True)
-                    if filtered and landlock.abi() >= landlock.LEAST_ABI and self._try(scoped) is None:
-                        means = scoped
-                    return replace(means, detail=_version(program))
-                problem = wrong
-            unfiltered = f"Its filter of system calls does not work here ({problem})."
-        return f"bubblewrap does not work here ({problem})"
-
-    def _look_for_landlock(self) -> Means | str:
-        abi = landlock.abi()
-        if abi < landlock.LEAST_ABI:
-            least = landlock.LEAST_ABI
-            return f"its landlock is too old (ABI {abi} of {least})" if abi else "the kernel has no landlock"
-        means = Means("landlock", f"ABI {abi}", filtered=True)
-        problem = self._try(means)
-        return means if problem is None else f"landlock does not work here ({problem})"
-
-    def _try(self, means: Means) -> str | None:
-        """What does not hold when a program is locked into a folder made for it; None when everything does."""
-        with tempfile.TemporaryDirectory(prefix="codelaw-trial-") as name, _listening() as listening:
-            room = Path(os.path.realpath(name))
-            for one in ("in", "out", "secret"):
-                (room / one).mkdir()
-                (room / one / "file").write_text(one, "utf-8")
-            places = (
-                Place(room, "read"),
-                Place(room / "in", "write"),
-                Place(room / "secret", "hidden"),
-            )
-            profile = Profile(places, room, network=means.scoped)
-            apart = means.kind == "bubblewrap"
-            program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room)]
-            program += [str(Path("/proc/self/ns/pid").readlink()) if apart else ""]
-            program += ["filtered" if means.filtered else "", listening if means.scoped else ""]
-            try:
-                return self._tried(means, profile, program)
-            except (OSError, subprocess.SubprocessError) as error:
-                return str(error)
-
-    def _tried(self, means: Means, profile: Profile, program: Sequence[str]) -> str | None:
-        if means.kind == "landlock":
-            confined = Confined(landlock.command(profile, self._scratch, program)[0], {})
-        else:
-            confined = self._confine(means, profile, program, {})
-        try:
-            ended = _run(confined)
-        finally:
-            for descriptor in confined.descriptors:
-                os.close(descriptor)
-        *wrong, end = ended.stdout.decode("utf-8", "replace").splitlines() or [""]
-        if ended.returncode == 0 and end == trial.END:
-            return ", ".join(wrong) or None
-        said = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        return said[-1][:200] if said else f"exit code {ended.returncode}"
-
-
-def _run(confined: Confined) -> subprocess.CompletedProcess[bytes]:
-    """In a thread of its own, since what is to be called before the start would hold for this one, too.
-
-    Raises:
-        OSError: it cannot be started.
-        subprocess.SubprocessError: it takes too long.
-    """
-
-    def run() -> subprocess.CompletedProcess[bytes]:
-        if confined.before is not None:
-            confined.before()
-        return subprocess.run(
-            confined.argv,
-            capture_output=True,
-            timeout=TRIAL_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=confined.environment,
-            pass_fds=confined.descriptors,
-        )
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(run).result()
-
-
-@contextmanager
-def _listening() -> Generator[str]:
-    """The name of a socket without a file, at which we listen."""
-    name = f"codelaw-trial-{os.urandom(8).hex()}"
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(f"\0{name}")
-        one.listen()
-        yield name
-
-
-def _version(program: str) -> str:
-    ended = subprocess.run(
-        [program, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False, env={}, cwd="/"
-    )
-    return ended.stdout.strip().removeprefix("bubblewrap ") or "of an unknown version"
+        return find_means(self._scratch, [*self._folders()], self._environment, self._kinds)
