@@ -16,7 +16,6 @@ from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
 from codelaw.agent.following import Following
 from codelaw.agent.gather import added
-from codelaw.agent.journal import StoredJournal
 from codelaw.agent.leaving import Leaving, run
 from codelaw.agent.notes import Add, Notes
 from codelaw.agent.open_turn import OpenTurn
@@ -79,7 +78,7 @@ class AgentChat:
     _saved_todos: tuple[Todo, ...] = ()
 
     def __post_init__(self) -> None:
-        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock)
+        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock, self.house.redaction)
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.house.clock)
         self.rolling = Rolling(self.past, self.house.clock)
@@ -195,9 +194,9 @@ class AgentChat:
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
-        journal = partial(StoredJournal, self.house.store, self.house.workspace, self.chat.id, turn_id)
+        journal = self.house.journal(self.chat.id, turn_id)
         tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
-        executor = Executor(self.chat.id, turn_id, *tools)
+        executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction)
 
         def made(settled: Surroundings) -> Turn:
             self.rolling.ground = ground = settled.ground

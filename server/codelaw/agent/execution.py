@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.approval import Asked
 from codelaw.agent.dialects.base import InvalidCall
+from codelaw.agent.redacting import redacted, refuse_marks
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, Event, ToolCallEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.permissions import Decision
+from codelaw.domain.redaction import Redaction
 from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.unseen import title
 from codelaw.permissions.obeying import bare_piece
@@ -80,6 +82,7 @@ class Executor:
     """Makes the journal of a call (E-2)."""
     heed: Callable[[str], Awaitable[None]] | None = None
     """Looks for mentions in what the user says at an approval (M-7)."""
+    redaction: Redaction = field(default_factory=Redaction)
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -160,6 +163,8 @@ class Executor:
         except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
             _log.exception("the tool %s failed", call.tool)
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
+        tool = self.toolbox.get(call.tool)
+        result = redacted(result, "read" if tool is None else tool.effect, self.redaction)
         return _Outcome(call, self._counted(call, result), decisions[-1] if decisions else None)
 
     async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
@@ -169,6 +174,7 @@ class Executor:
             return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
         arguments = self.toolbox.parse(tool, call.arguments)
         subject = await self._subject(tool, arguments)
+        await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)
         bare = tool.paths == "writes" and await self._makes_bare(tool.subject(arguments))
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths, bare)
         facts, decision = await self._strictest(tool, arguments, facts)
@@ -190,7 +196,7 @@ class Executor:
                 decision,
             )
             verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
-            decision, comment = verdict.decision, verdict.comment
+            decision, comment = verdict.decision, self.redaction.text(verdict.comment)
             decisions.append(decision)
             if comment and self.heed is not None:
                 await self.heed(comment)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.journal import StoredJournal
 from codelaw.domain.errors import Refusal
+from codelaw.domain.redaction import Redaction
 
 if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
@@ -42,7 +44,13 @@ class House:
     index: MessageIndex | None = None
     memory: ChatMemory | None = None
     """The chat's own, as the settings were when its last turn began; None before."""
+    redaction: Redaction = field(default_factory=Redaction)
+    """What is taken out of all that is said, kept and told (S-5)."""
     follow: Start = _refused
     """Starts the turn that waiting steers become (R-9)."""
     after_turn: Callable[[str], None] = lambda _: None
     """Told the chat when one of its turns has ended and is stored."""
+
+    def journal(self, chat_id: str, turn_id: str) -> Callable[[str], StoredJournal]:
+        """Makes the journal of each call of a turn (E-2)."""
+        return lambda call_id: StoredJournal(self.store, self.workspace, chat_id, turn_id, call_id, self.redaction)

@@ -6,8 +6,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.sealing import sealed, sealed_text
 from codelaw.domain.edits import BINARY, KeptChange
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.redaction import Redaction
 
 if TYPE_CHECKING:
     from codelaw.domain.files import FileImage, FileText, Located
@@ -26,6 +28,8 @@ class StoredJournal:
     chat_id: str
     turn_id: str
     call_id: str
+    redaction: Redaction = field(default_factory=Redaction)
+    """What stands in a file and is not kept as it is (S-5)."""
     _odd: dict[int, Located] = field(default_factory=dict[int, "Located"])
     """The planned changes of files that hold bytes which are no UTF-8."""
 
@@ -47,7 +51,7 @@ class StoredJournal:
             bom=before is not None and before.bom,
             mode=None if image is None else image.mode,
         )
-        number = await self.store.plan_change(self.chat_id, kept)
+        number = await self.store.plan_change(self.chat_id, sealed(kept, self.redaction))
         if odd:
             self._odd[number] = place
         return number
@@ -57,7 +61,7 @@ class StoredJournal:
         if after is not None and (place := self._odd.pop(number, None)) is not None:
             image = await self._image(place)
             after = after if image is None else (await asyncio.to_thread(_read, image.content)).text
-        await self.store.settle_change(self.chat_id, number, after)
+        await self.store.settle_change(self.chat_id, number, sealed_text(after, self.redaction))
 
     async def withdraw(self, number: int) -> None:
         """The change was not made."""
@@ -80,7 +84,7 @@ class StoredJournal:
             mode=None if before is None else before.mode,
             state="done",
         )
-        await self.store.plan_change(self.chat_id, kept)
+        await self.store.plan_change(self.chat_id, sealed(kept, self.redaction))
 
     async def _image(self, place: Located) -> FileImage | None:
         try:

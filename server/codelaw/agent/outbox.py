@@ -13,6 +13,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta
 
 if TYPE_CHECKING:
+    from codelaw.domain.redaction import Redaction
     from codelaw.ports.store import ChatStore
 
 INTERVAL = 1 / 60
@@ -35,8 +36,14 @@ class Outbox:
     """
 
     def __init__(
-        self, chat_id: str, store: ChatStore, send: Callable[[ChatEvent], None], clock: Callable[[], float]
+        self,
+        chat_id: str,
+        store: ChatStore,
+        send: Callable[[ChatEvent], None],
+        clock: Callable[[], float],
+        redaction: Redaction | None = None,
     ) -> None:
+        self._redaction = redaction
         self._chat_id = chat_id
         self._store = store
         self._send = send
@@ -56,7 +63,9 @@ class Outbox:
         """When the last delivery was, by the loop's clock."""
 
     def post(self, turn_id: str, event: Event) -> None:
-        """Queue an event; deltas of one kind and step are joined while they wait."""
+        """Queue an event; deltas of one kind and step are joined while they wait. No known key leaves with it (S-5)."""
+        if self._redaction is not None:
+            event = self._redaction.value(event)
         if self._waiting and (joined := _joined(self._waiting[-1], turn_id, event)) is not None:
             self._waiting[-1] = joined
             return

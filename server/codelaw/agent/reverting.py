@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from codelaw.agent.past import to_the_end
+from codelaw.agent.sealing import opened
 from codelaw.agent.undoing import CannotUndo, Step, undone
 from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, RevertConflict, RevertReport
 from codelaw.domain.errors import Refusal, ToolFailure
@@ -34,14 +35,14 @@ async def revert(chat: AgentChat, turn_id: str, *, files: bool, messages: bool) 
     Raises:
         Refusal: `turn_not_found`; `chat_busy`: a turn, a compaction or a revert is running; `nothing_to_undo`.
     """
-    store = chat.house.store
-    changes = await store.changes(chat.chat.id, turn_id)
+    store, redaction = chat.house.store, chat.house.redaction
+    await store.changes(chat.chat.id, turn_id)
     chat.claim()
     try:
         await _refuse_compaction(chat)
         try:
             await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
-            changes = await store.changes(chat.chat.id, turn_id)
+            changes = [opened(change, redaction) for change in await store.changes(chat.chat.id, turn_id)]
             return await _revert(chat, turn_id, changes if files else (), messages=messages)
         finally:
             await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))

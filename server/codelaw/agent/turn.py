@@ -121,7 +121,8 @@ class Turn:
             return Ending("refused", self.open.partial_answer, error, why="the model refused to answer")
         if asked.cut:
             return Ending("token_limit", self.open.partial_answer, why=asked.cut)
-        return await self._act(asked.reading)
+        # An escape in JSON may spell what the text of the reply did not show.
+        return await self._act(self.executor.redaction.value(asked.reading))
 
     async def _act(self, reading: Reading) -> Ending | None:
         if reading.answer is not None:

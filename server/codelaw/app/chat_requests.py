@@ -44,7 +44,7 @@ class ChatRequests(Core):
         now = time.time()
         chat = Chat(
             uuid4().hex[:12],
-            title or "",
+            self._redaction.text(title or ""),
             kind_of(kind, shared=stores.shared),
             mode or "agent",
             models.answerer(settings).name,
@@ -126,6 +126,7 @@ class ChatRequests(Core):
         settings = strategy_options_applied(self._settings.value, strategy_options or {})
         restricted = self._restricted
         self._turns.check_text(text)
+        typed, text = text, self._redaction.text(text)
         known = await self._chats.get(chat_id) if chat_id is not None else None
         agent = known
         if agent is not None:
@@ -134,7 +135,7 @@ class ChatRequests(Core):
             who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
             self._chat_model(who.provider)  # refused now where there is none
             mode_now = mode or (known.chat.mode if known else "agent")
-            asked = Asked(text, settings, mode_now, attachments, editor, restricted)
+            asked = Asked(text, settings, mode_now, attachments, editor, restricted, redacted=text != typed)
             plan = await self._plan(asked, who, known)
             if agent is None:
                 chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
@@ -154,7 +155,7 @@ class ChatRequests(Core):
     async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
-        return await (await self._chats.get(chat_id)).following.steer(text, editor)
+        return await (await self._chats.get(chat_id)).following.steer(self._redaction.text(text), editor)
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
@@ -178,6 +179,7 @@ class ChatRequests(Core):
     ) -> Chat:
         """Change what is given; a running turn goes on as it started (X-1)."""
         agent = await self._chats.get(chat_id)
+        title = None if title is None else self._redaction.text(title)
         await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
         return self._shown(agent.chat)
 

@@ -54,7 +54,8 @@ class ContextRequests(Core):
             gatherer = await self._gatherer(agent, settings)
             beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
-        return await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        report = await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        return self._redaction.value(report)
 
     async def compact(self, chat_id: str) -> CompactionReport:
         """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.

@@ -18,6 +18,7 @@ from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.agent.approval import Gate
 from codelaw.agent.beside import BesideGatherer, SpanLimits
 from codelaw.agent.chat import AgentChat
+from codelaw.agent.discreet import Discreet
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
 from codelaw.agent.leaving import Decided, Leaving, not_confirmed
@@ -28,12 +29,14 @@ from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
+from codelaw.app.known_keys import known_keys
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy, withheld_from_commands
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
+from codelaw.domain.redaction import Redaction
 from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
@@ -59,6 +62,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_KEY_HELD_BACK = Notice(
+    "warning",
+    "key_redacted",
+    "Your message held a key that codelaw knows. It was taken out: the model and the stored chat have a mark instead.",
+)
 _OUTDATED = Notice(
     "info",
     "grants_outdated",
@@ -78,6 +86,8 @@ class Asked:
     editor: EditorState | None = None
     restricted: bool = False
     """Whether the editor does not trust the folder (S-7)."""
+    redacted: bool = False
+    """A key was taken out of the text (S-5)."""
 
 
 class Core:
@@ -113,6 +123,8 @@ class Core:
         self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
+        self._redaction = Redaction(known_keys(settings.value, self._environment))
+        """What is taken out of all that is said, kept and told (S-5)."""
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
@@ -222,6 +234,7 @@ class Core:
             self._services,
             stores.memories,
             stores.index,
+            redaction=self._redaction,
             follow=self._follow,
             after_turn=self._embed_later,
         )
@@ -241,7 +254,7 @@ class Core:
         return await self._started(agent, asked, who, plan, steers=tuple(steer.id for steer in steers))
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
-        return await self._turns.plan(
+        plan = await self._turns.plan(
             text=asked.text,
             settings=asked.settings,
             name=who.name,
@@ -251,6 +264,11 @@ class Core:
             agent=agent,
             restricted=asked.restricted,
         )
+        # Attachments and selections too: what they hold is stored with the question.
+        clean = replace(plan, question=self._redaction.value(plan.question))
+        if clean.question == plan.question and not asked.redacted:
+            return plan
+        return replace(clean, notices=(*clean.notices, _KEY_HELD_BACK))
 
     async def _started(
         self, agent: AgentChat, asked: Asked, who: Answerer, plan: Plan, *, steers: tuple[str, ...] = ()
@@ -294,7 +312,7 @@ class Core:
 
     def _chat_model(self, provider: Provider) -> ChatModel:
         if provider not in self._models:
-            self._models[provider] = models.make_model(self._settings.value, provider)
+            self._models[provider] = Discreet(models.make_model(self._settings.value, provider), self._redaction)
         return self._models[provider]
 
     def _shown(self, chat: Chat) -> Chat:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.app.core import Core
+from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
     from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
@@ -28,6 +29,7 @@ class MemoryRequests(Core):
         Raises:
             Refusal: `memory_refused`, `chat_not_found`.
         """
+        self._refuse_keys(text)
         return await (await self._memory_of(chat_id)).save(text, category, scope, confidence)
 
     async def memories(
@@ -64,8 +66,13 @@ class MemoryRequests(Core):
         Raises:
             Refusal: `memory_not_found`, `memory_refused`.
         """
+        self._refuse_keys(text or "")
         memory = await self._memory_of(chat_id)
         return await memory.update(memory_id, text=text, category=category, scope=scope, confidence=confidence)
+
+    def _refuse_keys(self, text: str) -> None:
+        if self._redaction.holds(text):
+            raise Refusal("memory_refused", "This holds a key that codelaw knows, and keys are not remembered.")
 
     async def forget_memory(self, memory_id: str) -> None:
         """Forget it for good.

@@ -52,6 +52,8 @@ class RecordRequests(Core):
     async def export(self, chat_id: str, form: Literal["markdown", "json"]) -> str:
         """The whole record of a chat: as Markdown for people, as JSON with everything that is stored of it.
 
+        It is made to be passed on: known keys, and what has the shape of one, are taken out (S-5).
+
         Raises:
             Refusal: `chat_not_found`.
         """
@@ -64,10 +66,13 @@ class RecordRequests(Core):
         )
         events = await store.events(chat_id, 0)
         if form == "markdown":
-            return await asyncio.to_thread(transcript, stored.chat, agent.past.told(stored.messages), events)
+            told = agent.past.told(stored.messages)
+            text = await asyncio.to_thread(transcript, stored.chat, told, events)
+            return await asyncio.to_thread(self._redaction.text, text, shapes=True)
         refs = dict.fromkeys(message.metadata.ref for message in stored.messages if message.metadata.ref is not None)
         results = {ref: body for ref in refs if (body := await store.result(chat_id, ref)) is not None}
-        return await asyncio.to_thread(record, stored, results, events)
+        text = await asyncio.to_thread(record, stored, results, events)
+        return await asyncio.to_thread(self._redaction.text, text, shapes=True)
 
 
 def forked_title(title: str) -> str:

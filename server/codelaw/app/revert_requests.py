@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codelaw.agent.reverting import revert
+from codelaw.agent.sealing import opened
 from codelaw.app.core import Core
 from codelaw.domain.edits import BINARY, DAMAGED, RevertReport
 from codelaw.domain.errors import Refusal
@@ -32,12 +33,15 @@ class RevertRequests(Core):
         """
         changes = await (await self._chats.store()).changes(chat_id, turn_id)
         first = next((change for change in changes if change.path == path), None)
+        first = None if first is None else opened(first, self._redaction)
         if first is None:
             raise Refusal("nothing_to_undo", f"This turn did not change {path}.", "See the turn's list of changes.")
         if first.encoding in {BINARY, DAMAGED}:
             what = "a binary file" if first.encoding == BINARY else "damaged in the store"
             raise Refusal("nothing_to_undo", f"What {path} was before this turn cannot be shown: it is {what}.", "")
-        return None if first.before is None else first.before.encode("utf-8", "replace").decode()
+        if first.before is None:
+            return None
+        return self._redaction.text(first.before).encode("utf-8", "replace").decode()
 
     async def changed_files(self, chat_id: str, turn_id: str) -> Sequence[str]:
         """The files that a turn changed, as shown, in the order of their first change (E-4).

@@ -12,6 +12,7 @@ from codelaw.adapters.models import catalog
 from codelaw.app import models
 from codelaw.app.chat_requests import ChatRequests
 from codelaw.app.context_requests import ContextRequests
+from codelaw.app.known_keys import known_keys
 from codelaw.app.law_requests import LawRequests
 from codelaw.app.memory_requests import MemoryRequests
 from codelaw.app.permission_requests import PermissionRequests
@@ -105,6 +106,7 @@ class Session(
             self._retired += self._models.values()
             self._models = {}
         self._settings = settings
+        self._redaction.learn(known_keys(settings.value, self._environment))
         self._workspace.review = settings.value.editor.review
         if self._embedder.reconfigure(settings.value) and self._embedding is not None:
             self._embedding.renew()

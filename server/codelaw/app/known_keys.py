@@ -1,0 +1,58 @@
+"""The keys that codelaw knows: those of the settings, and those that the environment names as such (S-5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from codelaw.domain.redaction import shape_of
+
+if TYPE_CHECKING:
+    from codelaw.settings import Settings
+
+_SECRET = re.compile(
+    r"API_?KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|PRIVATE_KEY|_KEY$|^KEY$|COOKIE|^PGPASS", re.IGNORECASE
+)
+_ABOUT = re.compile(
+    r"_(?:FILE|PATH|DIR|ID|URL|URI|HOST|PORT|NAME|TYPE|USER|SOCK|TTL|LIMIT|COUNT|SIZE|EXPIR\w*|HELPER|SCOPES?)$",
+    re.IGNORECASE,
+)
+"""Variables that say something about a secret, and hold none."""
+_SENTENCE = re.compile(r"[A-Za-z]+(?:[-_. /]+[A-Za-z]+)*")
+"""Words and numbers that anybody may have in mind."""
+
+
+def known_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
+    """The keys, each with the label that its mark has."""
+    found: dict[str, str] = {}
+    for name, value in environment.items():
+        if shape_of(value) is not None or (_SECRET.search(name) and not _ABOUT.search(name) and not _said(value)):
+            found[value] = name
+        if (password := _password(value)) is not None and not _said(password):
+            found[password] = f"password in {name}"
+    configured = {
+        "model key": settings.model.api_key,
+        "model token": settings.model.auth_token,
+        "embedding key": settings.embedding.api_key,
+        "store password": _password(settings.store.url or ""),
+        "model password": _password(settings.model.base_url or ""),
+        "embedding password": _password(settings.embedding.base_url or ""),
+    }
+    return found | {value: label for label, value in configured.items() if value}
+
+
+def _said(value: str) -> bool:
+    return _SENTENCE.fullmatch(value) is not None
+
+
+def _password(address: str) -> str | None:
+    """The password of an address."""
+    if "://" not in address or "@" not in address:
+        return None
+    try:
+        password = urlsplit(address).password
+    except ValueError:
+        return None
+    return unquote(password) if password else None
