@@ -422,6 +422,14 @@ class FakeSession:
     async def grants(self):
         return []
 
+    async def audit(self, chat_id, limit):
+        if chat_id is not None:
+            self._chat(chat_id)
+        return []
+
+    def record_trust(self, folder, *, trusted, why="") -> None:
+        del folder, trusted, why
+
     async def revoke(self, grant_id) -> None:
         raise Refusal("grant_not_found", f"There is no standing permission {grant_id}", "List them")
 

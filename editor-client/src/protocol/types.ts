@@ -46,6 +46,9 @@ AskRename: AskRename
 Asked: Asked
 AskedDiagnostic: AskedDiagnostic
 AttachmentParams: AttachmentParams
+Audit: Audit
+AuditEntry: AuditEntry
+AuditList: AuditList
 Backfill: Backfill
 Backfilled: Backfilled
 BudgetLine: BudgetLine
@@ -205,7 +208,7 @@ command?: string
 text?: string
 }
 /**
- * Either an option that was offered, or `cancelled`.
+ * Either an option that was offered, or `cancelled`. `by`: whether a person answered (absent: one did).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ApprovalReply".
@@ -214,6 +217,7 @@ export interface ApprovalReply {
 optionId?: (string | null)
 comment?: (string | null)
 cancelled?: (boolean | null)
+by?: (("user" | "headless") | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -373,6 +377,47 @@ uri?: string
 export interface AttachmentParams {
 uri: string
 range?: (Range | null)
+}
+/**
+ * Of all chats where none is named; `limit` is 100 by default.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Audit".
+ */
+export interface Audit {
+chatId?: (string | null)
+limit?: (number | null)
+}
+/**
+ * What was decided, by whom and by which rule.
+ * 
+ * `chatId` is empty where it is about no chat. `rule` is the rule that spoke, or how the user answered; `detail` the
+ * whole command or path, or what a command failed on, a line each; long texts are cut.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AuditEntry".
+ */
+export interface AuditEntry {
+at: number
+chatId: string
+kind: ("call" | "grant" | "trust" | "violation")
+tool: string
+title: string
+decision: ("allow" | "deny" | "grant" | "revoke" | "trust" | "withdraw" | "violation")
+by: ("user" | "rule" | "grant" | "mode" | "default" | "headless" | "sandbox")
+rule?: string
+detail?: string
+folder?: string
+person?: string
+}
+/**
+ * Newest first.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AuditList".
+ */
+export interface AuditList {
+entries: AuditEntry[]
 }
 /**
  * Embed what waits, of one chat or of all (B-5).
@@ -1582,6 +1627,7 @@ export interface Methods {
   "codelaw/workspace/settings": { params: ReadWorkspaceSettings; result: WorkspaceSettings };
   "codelaw/permission/list": { params: ListGrants; result: GrantList };
   "codelaw/permission/revoke": { params: RevokeGrant; result: Revoked };
+  "codelaw/permission/audit": { params: Audit; result: AuditList };
   "codelaw/model/list": { params: ListModels; result: ModelList };
   "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
 }
@@ -1645,6 +1691,7 @@ export const METHODS = [
   "codelaw/workspace/settings",
   "codelaw/permission/list",
   "codelaw/permission/revoke",
+  "codelaw/permission/audit",
   "codelaw/model/list",
   "codelaw/settings/read"
 ] as const;

@@ -27,6 +27,7 @@ class Verdict:
 
     decision: Decision
     comment: str = ""
+    by: Literal["user", "headless"] = "user"
 
     @property
     def allowed(self) -> bool:
@@ -77,6 +78,8 @@ class Gate:
     """Whose the grants are."""
     folders: Folders = field(default_factory=dict[str, str])
     """The workspace's, as they were when the turn began; grants for always belong to one of them (S-1)."""
+    granted: Callable[[Grant, str], None] = lambda _grant, _chat: None
+    """Told of a grant that was given, and of the chat it was given in."""
     grants: list[Grant] = field(default_factory=list[Grant])
     """Grants given in this chat."""
 
@@ -134,7 +137,7 @@ class Gate:
         chosen = next((option for option in options if option.id == answer.option_id), None)
         if chosen is None or chosen.kind == "reject":
             why = "dismissed" if answer.option_id is None else "rejected"
-            return Verdict(Decision("deny", "user", why), answer.comment)
+            return Verdict(Decision("deny", "user", why), answer.comment, answer.by)
         if chosen.rule is not None and chosen.kind in {"allow_chat", "allow_always"}:
             always = kept if chosen.kind == "allow_always" else None
             scope: Literal["always", "chat"] = "chat" if always is None else "always"
@@ -144,7 +147,8 @@ class Gate:
                 self.always.append(grant)
             else:
                 self.grants.append(grant)
-        return Verdict(Decision("allow", "user", chosen.kind), answer.comment)
+            self.granted(grant, chat_id)
+        return Verdict(Decision("allow", "user", chosen.kind), answer.comment, answer.by)
 
 
 def _why(facts: CallFacts, decision: Decision | None) -> str:

@@ -196,7 +196,7 @@ class AgentChat:
             opened.notice(notice)
         journal = self.house.journal(self.chat.id, turn_id)
         tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
-        executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction)
+        executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction, recorder=self.house.recorder)
 
         def made(settled: Surroundings) -> Turn:
             self.rolling.ground = ground = settled.ground

@@ -23,6 +23,7 @@ from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.unseen import title
 from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.policy import CallFacts
+from codelaw.permissions.standing import home
 from codelaw.templates.render import render
 from codelaw.tools.base import Preview, run_tool
 from codelaw.tools.paths import located
@@ -30,6 +31,8 @@ from codelaw.tools.withholding import Withheld
 
 if TYPE_CHECKING:
     from codelaw.agent.approval import Gate
+    from codelaw.agent.recorder import Recorder
+    from codelaw.domain.audit import By
     from codelaw.ports.journal import Journal
     from codelaw.tools.base import Tool, ToolEnvironment
     from codelaw.tools.toolbox import Toolbox
@@ -66,6 +69,8 @@ class _Begun:
     arguments: Any
     facts: CallFacts
     step: int
+    about: Mapping[str, str]
+    """What the record says of it."""
 
 
 @dataclass(slots=True)
@@ -83,6 +88,8 @@ class Executor:
     heed: Callable[[str], Awaitable[None]] | None = None
     """Looks for mentions in what the user says at an approval (M-7)."""
     redaction: Redaction = field(default_factory=Redaction)
+    recorder: Recorder | None = None
+    """Keeps on record what is decided (S-8)."""
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -179,14 +186,15 @@ class Executor:
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths, bare)
         facts, decision = await self._strictest(tool, arguments, facts)
         decisions.append(decision)
-        comment, environment = "", self.environment
+        comment, environment, by = "", self.environment, None
         reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"
         if reviewing and await tool.reviewed(arguments, self.environment):
             decision = Decision("allow", "default", "You confirm each part in the editor.")
             decisions.append(decision)
             environment = replace(environment, confirmed_in_editor=True)
         if decision.action == "ask":
-            preview = await tool.preview(arguments, self.environment)
+            # What would be written holds no key: it is what stood there before that may.
+            preview = self.redaction.value(await tool.preview(arguments, self.environment))
             told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
             self.tell(call, "awaiting_approval", step, diff=told, decision=decision)
             asked = Asked(
@@ -196,21 +204,25 @@ class Executor:
                 decision,
             )
             verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
-            decision, comment = verdict.decision, self.redaction.text(verdict.comment)
+            decision, comment, by = verdict.decision, self.redaction.text(verdict.comment), verdict.by
             decisions.append(decision)
             if comment and self.heed is not None:
                 await self.heed(comment)
+        about = self._about(tool, arguments, facts, comment)
+        await self._recorded(tool, decision, by, about)
         if decision.action != "allow":
-            by = "The user refused this call." if decision.source == "user" else f"Refused by the rule {decision.rule}."
-            return failure("PERMISSION_DENIED", f"{by} The user says: {comment}" if comment else by)
+            why = "The user refused this call." if by is not None else f"Refused by the rule {decision.rule}."
+            return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", step, decision=decision)
         journal = self.journal(call.id) if self.journal is not None else None
         seen = self._seen_by(tool, environment)
         seen = replace(seen, journal=journal)
         result = await run_tool(tool, arguments, seen)
+        if self.recorder is not None and tool.effect == "execute":
+            self.recorder.violated(result, **about)
         shut = tool.blocked(result)
         if shut:
-            begun = _Begun(call, tool, arguments, facts, step)
+            begun = _Begun(call, tool, arguments, facts, step, about)
             result, said = await self._again(begun, seen, result, shut, decisions)
             comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
@@ -231,7 +243,7 @@ class Executor:
         why = f"It ran and failed: other programs obey {named}. Asked every time."
         decision = Decision("ask", "default", why, always_asked=True)
         decisions.append(decision)
-        preview = await begun.tool.preview(begun.arguments, environment)
+        preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))
         self.tell(begun.call, "awaiting_approval", begun.step, diff=preview.diff, decision=decision)
         asked = Asked(
             title(f"Run again what failed, and let it change {named}", TITLE),
@@ -241,21 +253,36 @@ class Executor:
         )
         verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
         decisions.append(verdict.decision)
-        if verdict.comment and self.heed is not None:
-            await self.heed(verdict.comment)
+        await self._recorded(begun.tool, verdict.decision, verdict.by, begun.about)
+        comment = self.redaction.text(verdict.comment)
+        if comment and self.heed is not None:
+            await self.heed(comment)
         if not verdict.allowed:
             error = failed.error
             if error is not None:
                 error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
-            return replace(failed, error=error), verdict.comment
+            return replace(failed, error=error), comment
         self.tell(begun.call, "running", begun.step, decision=verdict.decision)
         result = await run_tool(begun.tool, begun.arguments, replace(environment, opened=tuple(shut)))
         before = f"It had run before and failed on {named}; the user let it run again and change that."
         if result.error is not None:
-            return replace(
-                result, error=replace(result.error, message=f"{before} {result.error.message}")
-            ), verdict.comment
-        return replace(result, text=f"{before} {result.text}"), verdict.comment
+            return replace(result, error=replace(result.error, message=f"{before} {result.error.message}")), comment
+        return replace(result, text=f"{before} {result.text}"), comment
+
+    async def _recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
+        """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""
+        if self.recorder is not None and (decision.action != "allow" or tool.effect != "read"):
+            self.recorder.judged(decision, by, **about)
+            if decision.action == "allow":
+                await self.recorder.settled()
+
+    def _about(self, tool: Tool[Any], arguments: Any, facts: CallFacts, comment: str) -> dict[str, str]:
+        """What the record says of a call."""
+        said = f"The user says: {comment}" if comment else ""
+        detail = "\n".join(text for text in (facts.subject, said) if text)
+        folder, _ = home(facts, self.gate.folders)
+        title = tool.title(arguments)
+        return {"chat_id": self.chat_id, "tool": tool.name, "title": title, "detail": detail, "folder": folder}
 
     def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
         """The world as a tool that reads may see it: without what rules deny it (S-1)."""

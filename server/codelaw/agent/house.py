@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
     from codelaw.agent.following import Start
     from codelaw.agent.notes import Steer
+    from codelaw.agent.recorder import Recorder
     from codelaw.agent.remembering import ChatMemory
     from codelaw.agent.running import RunningTurn
     from codelaw.domain.events import ChatEvent
@@ -46,6 +47,8 @@ class House:
     """The chat's own, as the settings were when its last turn began; None before."""
     redaction: Redaction = field(default_factory=Redaction)
     """What is taken out of all that is said, kept and told (S-5)."""
+    recorder: Recorder | None = None
+    """Keeps on record what is decided (S-8)."""
     follow: Start = _refused
     """Starts the turn that waiting steers become (R-9)."""
     after_turn: Callable[[str], None] = lambda _: None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
@@ -21,9 +21,10 @@ from codelaw.agent.chat import AgentChat
 from codelaw.agent.discreet import Discreet
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
-from codelaw.agent.leaving import Decided, Leaving, not_confirmed
+from codelaw.agent.leaving import TOOL, Decided, Leaving, not_confirmed
 from codelaw.agent.past import Past
 from codelaw.agent.question_vectors import patience
+from codelaw.agent.recorder import Recorder
 from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
 from codelaw.app.chats import OpenChats
@@ -121,14 +122,15 @@ class Core:
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
         self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
+        self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""
+        self._recorder = Recorder(self._chats.store, self._redaction, time.time, self._user)
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
-        self._user = login_name(self._environment)
         self._memory = Memories(self._workspace, self._embedder, self._user)
         self._embedding: Embedding | None = None
         """None until the store is open."""
@@ -235,11 +237,20 @@ class Core:
             stores.memories,
             stores.index,
             redaction=self._redaction,
+            recorder=self._recorder,
             follow=self._follow,
             after_turn=self._embed_later,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
-        return AgentChat(chat, house, Gate(rules, self._approver, stores.chats.add_grant, self._always, self._user))
+        gate = Gate(rules, self._approver, stores.chats.add_grant, self._always, self._user, granted=self._record_grant)
+        return AgentChat(chat, house, gate)
+
+    def _record_grant(self, grant: Grant, chat_id: str, decision: Literal["grant", "revoke"] = "grant") -> None:
+        """Put on record that a standing permission was given, or taken back (S-8)."""
+        scope = "always" if grant.scope == "always" else "in this chat"
+        title = f"Allowed {scope}: {grant.rule}" if decision == "grant" else f"Taken back: {grant.rule}"
+        about = {"chat_id": chat_id, "title": title, "rule": grant.rule, "folder": grant.folder}
+        self._recorder.note("grant", decision, "user", tool=grant.rule.partition("(")[0], **about)
 
     def _own(self, grants: Sequence[Grant]) -> list[Grant]:
         """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""
@@ -295,6 +306,10 @@ class Core:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
 
         async def decide(decided: Decided) -> Decided:
+            if decided == "stay":
+                self._recorder.note(
+                    "call", "deny", "user", chat_id=agent.chat.id, tool=TOOL, title=f"Send to {who.host}"
+                )
             if decided == "stay" or not models.answerer(asked.settings, agent.chat).host:
                 changed = replace(agent.chat, model=models.OFFLINE, chosen=True)
                 await self._keep(agent, sent(changed, models.answerer(asked.settings, changed)))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from codelaw.app.core import Core
 from codelaw.app.ruling import rule_notices
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from codelaw.domain.audit import AuditEntry
     from codelaw.domain.chats import Notice
     from codelaw.domain.permissions import Grant
 
@@ -41,8 +45,10 @@ class PermissionRequests(Core):
             for grant in agent.gate.grants:
                 if grant.id == grant_id:
                     agent.gate.grants.remove(grant)
+                    self._record_grant(grant, agent.chat.id, "revoke")
                     return
         store = await self._chats.store()
+        taken = [grant for grant in await store.grants() if grant.id == grant_id]
         if not await store.revoke_grant(grant_id, self._user):
             other = next((grant.person for grant in await store.grants() if grant.id == grant_id), None)
             if other is not None:
@@ -51,3 +57,20 @@ class PermissionRequests(Core):
             message = f"There is no standing permission {grant_id}."
             raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
         self._always[:] = [grant for grant in self._always if grant.id != grant_id]
+        for grant in taken:
+            self._record_grant(grant, "", "revoke")
+
+    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
+        """What was decided, of a chat or of all, newest first (S-8).
+
+        Raises:
+            Refusal: `chat_not_found`.
+        """
+        await self._recorder.settled()
+        return await (await self._chats.store()).audit(chat_id, limit)
+
+    def record_trust(self, folder: Path, *, trusted: bool, why: str = "") -> None:
+        """Put on record that a folder is trusted, or no longer is (S-3)."""
+        title = f"Trusted: {folder}" if trusted else f"No longer trusted: {folder}"
+        made: Literal["trust", "withdraw"] = "trust" if trusted else "withdraw"
+        self._recorder.note("trust", made, "user", title=title, rule=why, folder=str(folder))

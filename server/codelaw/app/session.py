@@ -98,7 +98,9 @@ class Session(
 
     def set_trusted(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does; turns that run go on as they started (S-7)."""
-        self._restricted = not trusted
+        changed, self._restricted = self._restricted == trusted, not trusted
+        for folder in self._roots() if changed else ():
+            self.record_trust(folder, trusted=trusted, why="The editor's restricted mode")
 
     def reconfigure(self, settings: EffectiveSettings) -> None:
         """New settings; turns that run go on as they started."""
@@ -116,6 +118,7 @@ class Session(
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
         background = [self._memory.close(), *([self._embedding.close()] if self._embedding is not None else [])]
         await asyncio.gather(self._chats.stop(), *background)
+        await self._recorder.settled()
         await self._chats.close()
         await self._embedder.close()
         for model in [*self._retired, *self._models.values()]:

@@ -28,6 +28,7 @@ ANNOUNCED_SECONDS = 1.0
 """How long a question may wait for the event that announces it."""
 _MARGIN = "… "
 _DIFF = {"+": GREEN, "-": RED, "@": DIM}
+_HEADLESS = {"by": "headless"}
 _NOBODY = "Nobody can be asked: codelaw runs without a terminal and without --yes."
 _OBEYED = "--yes does not answer for files that other programs obey"
 
@@ -63,14 +64,14 @@ class Asking:
         always_asked = request.get("alwaysAsked") is True
         if self._yes and not always_asked:
             chosen = _option(request, "allow_once")
-            return {"optionId": chosen["id"]} if chosen else {"cancelled": True}
+            return _HEADLESS | ({"optionId": chosen["id"]} if chosen else {"cancelled": True})
         await self._announcement(str(request["callId"]))
         if self._yes and not self._screen.interactive:
             self._screen.line(f"Refused, since {_OBEYED}: {one_line(request['title'])}", style=YELLOW)
             return _rejection(request, f"Nobody can be asked, and {_OBEYED}.")
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)
-            return _rejection(request, _NOBODY)
+            return _HEADLESS | _rejection(request, _NOBODY)
         async with self._turn:  # one question at a time
             self._open = True
             try:

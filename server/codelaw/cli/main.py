@@ -169,6 +169,12 @@ def _trust_commands(commands: Any) -> None:
         _of_a_client(action)
         action.add_argument("--json", action="store_true", help="one permission a line")
 
+    audit = _command(commands, "audit", "what was decided, by whom and by which rule", _audit)
+    audit.add_argument("--chat", metavar="ID", help="of this chat alone")
+    audit.add_argument("--limit", type=_count, default=100, metavar="N", help="the newest N (default: 100)")
+    _of_a_client(audit)
+    audit.add_argument("--json", action="store_true", help="one entry a line")
+
     trust = _command(commands, "trust", "show what a folder's own settings ask for, and let them count", _trust)
     trust.add_argument("dir", nargs="?", metavar="DIR", default=".", help="the folder (default: here)")
     answer = trust.add_mutually_exclusive_group()
@@ -296,6 +302,15 @@ def _permissions(arguments: argparse.Namespace) -> int:
         from codelaw.cli.permissions import permissions  # noqa: PLC0415
 
         return permissions(server, arguments)
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.audit import audit  # noqa: PLC0415
+
+        return audit(server, arguments)
 
 
 def _trust(arguments: argparse.Namespace) -> int:

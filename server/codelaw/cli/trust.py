@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 from pathlib import Path
 
+from codelaw.app.trusting import record_trust
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, Screen
+from codelaw.domain.errors import Refusal
 from codelaw.settings import (
     WORKSPACE_FILE,
+    Settings,
     WorkspaceFile,
     home,
     load_settings,
+    login_name,
     process_environment,
     readable,
     set_trust,
@@ -38,7 +43,9 @@ def trust(arguments: argparse.Namespace) -> int:
 
 
 def _revoke(screen: Screen, folder: Path) -> int:
-    set_trust(home(process_environment()), folder, None)
+    environ = process_environment()
+    set_trust(home(environ), folder, None)
+    _record(screen, load_settings(environ=environ, user_file=user_file(environ)).value, folder, trusted=False)
     screen.line(f"{_name(folder)} is not trusted: its {WORKSPACE_FILE} may only tighten. {_LATER}")
     return FINISHED
 
@@ -70,10 +77,20 @@ def _trust(screen: Screen, folder: Path, *, yes: bool) -> int:
     if not yes and not _agreed(screen, folder):
         return FAILED
     set_trust(home(environ), folder, file.digest)
+    _record(screen, read.value, folder, trusted=True)
     screen.line(
         f"{_name(folder)} is trusted with these values; when the file changes, it is not. {_LATER}", style=GREEN
     )
     return FINISHED
+
+
+def _record(screen: Screen, settings: Settings, folder: Path, *, trusted: bool) -> None:
+    """Put it on record; a store that cannot be used takes nothing back."""
+    environ = process_environment()
+    try:
+        asyncio.run(record_trust(settings, home(environ), login_name(environ), folder, trusted=trusted))
+    except Refusal as refusal:
+        screen.line(f"This could not be put on record: {refusal.message}", style=DIM)
 
 
 def _show(screen: Screen, file: WorkspaceFile) -> None:

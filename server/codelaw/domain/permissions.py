@@ -62,6 +62,8 @@ class ApprovalAnswer:
 
     option_id: str | None
     comment: str = ""
+    by: Literal["user", "headless"] = "user"
+    """`headless`: no person was asked, as with `--yes`, or nobody could be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from codelaw.protocol.names import APPROVAL_REQUEST
 log = logging.getLogger(__name__)
 
 DISMISSED = ApprovalAnswer(None)
+NOBODY = ApprovalAnswer(None, by="headless")
 
 
 class ClientApprover:
@@ -45,9 +46,9 @@ class ClientApprover:
             return await self._by_message(question)
         except ClientError as error:
             log.warning("An approval was not answered: %s", error)
-            return DISMISSED
+            return NOBODY
         except Disconnected:
-            return DISMISSED
+            return NOBODY
 
     async def _by_message(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """Ask by message boxes; what does not fit into one is shown whole before it can be allowed."""
@@ -101,6 +102,7 @@ def _chosen(question: ApprovalQuestion, answer: Any) -> ApprovalAnswer:
     except ValidationError:
         log.warning("The answer to an approval request makes no sense; taken as dismissed")
         return DISMISSED
+    by = reply.by or "user"
     if reply.cancelled or reply.option_id not in {option.id for option in question.options}:
-        return DISMISSED
-    return ApprovalAnswer(reply.option_id, reply.comment or "")
+        return ApprovalAnswer(None, by=by)
+    return ApprovalAnswer(reply.option_id, reply.comment or "", by)

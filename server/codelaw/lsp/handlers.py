@@ -44,6 +44,7 @@ HANDLERS: dict[str, Handler] = {
     "codelaw/workspace/settings": workspace.settings,
     "codelaw/permission/list": permission.list_grants,
     "codelaw/permission/revoke": permission.revoke,
+    "codelaw/permission/audit": permission.audit,
     "codelaw/model/list": model.list_models,
     "codelaw/settings/read": settings.read,
 }
@@ -53,6 +54,8 @@ TWINS: dict[str, Handler] = {
     "codelaw/chat/revert": chat.revert_and_tell,
     "codelaw/context/compact": context.start_compacting,
     "codelaw/context/archive": context.show_the_archive,
+    "codelaw/permission/list": permission.show_the_grants,
+    "codelaw/permission/audit": permission.show_the_audit,
 }
 """What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""
 

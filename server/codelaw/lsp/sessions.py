@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import RevertReport
@@ -178,6 +179,14 @@ class Session(Protocol):
         ...
 
     async def revoke(self, grant_id: str) -> None: ...
+
+    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
+        """What was decided, of a chat or of all, newest first (S-8)."""
+        ...
+
+    def record_trust(self, folder: Path, *, trusted: bool, why: str = "") -> None:
+        """Put on record that the user trusts a folder, or no longer does."""
+        ...
 
     async def save_memory(
         self,

@@ -65,6 +65,11 @@ async def show_archive(rpc: Rpc, client: Client, home: Path, chat_id: str, archi
         show_message(rpc, "info", NO_ARCHIVE)
 
 
+async def show_record(rpc: Rpc, client: Client, home: Path, name: str, text: str) -> None:
+    """What was decided or allowed, as a document, or as a message where the client shows none."""
+    await _show_text(rpc, client, _file(home / "records", name), text, "info")
+
+
 async def _show_text(rpc: Rpc, client: Client, file: Path, text: str, level: Level) -> None:
     if client.documents:
         try:

@@ -127,6 +127,7 @@ async def _remember(connection: Connection, root: Path, digest: str | None) -> N
     except OSError as error:
         message = f"It cannot be remembered whether {root} is trusted: {error}"
         raise Refusal("store_unavailable", message, "See whether the data folder is writable.") from error
+    connection.session.record_trust(root, trusted=digest is not None)
     await connection.reload()
 
 

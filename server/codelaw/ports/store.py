@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
@@ -205,6 +206,18 @@ class ChatStore(Protocol):
 
     async def revoke_grant(self, grant_id: str, person: str) -> bool:
         """Take back a grant of this person, or one of nobody; False when there is none."""
+        ...
+
+    async def note(self, entries: Sequence[AuditEntry]) -> None:
+        """Keep on record what was decided (S-8); bounded, the oldest goes first. It goes with its chat."""
+        ...
+
+    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
+        """What is on record, of a chat or of all, newest first.
+
+        Raises:
+            Refusal: `chat_not_found`.
+        """
         ...
 
     async def close(self) -> None: ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -46,8 +46,9 @@ class ApprovalRequest(Payload):
 
 
 class ApprovalReply(Reply):
-    """Either an option that was offered, or `cancelled`."""
+    """Either an option that was offered, or `cancelled`. `by`: whether a person answered (absent: one did)."""
 
     option_id: str | None = None
     comment: Annotated[str, Field(max_length=10_000)] | None = None
     cancelled: bool | None = None
+    by: Literal["user", "headless"] | None = None

@@ -48,6 +48,7 @@ METHODS: dict[str, Method] = {
     "codelaw/workspace/settings": Method(workspaces.ReadWorkspaceSettings, workspaces.WorkspaceSettings),
     "codelaw/permission/list": Method(permissions.ListGrants, permissions.GrantList),
     "codelaw/permission/revoke": Method(permissions.RevokeGrant, permissions.Revoked),
+    "codelaw/permission/audit": Method(permissions.Audit, permissions.AuditList),
     "codelaw/model/list": Method(models.ListModels, models.ModelList),
     "codelaw/settings/read": Method(settings.ReadSettings, settings.SettingsReport),
 }

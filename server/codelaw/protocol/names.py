@@ -35,6 +35,7 @@ CLIENT_METHODS = (
     "codelaw/workspace/settings",
     "codelaw/permission/list",
     "codelaw/permission/revoke",
+    "codelaw/permission/audit",
     "codelaw/model/list",
     "codelaw/settings/read",
 )

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codelaw.domain.audit import AuditKind, By, Decided
 from codelaw.protocol.base import Params, Payload
 
 
@@ -37,3 +38,36 @@ class GrantList(Payload):
 
 class Revoked(Payload):
     revoked: Literal[True] = True
+
+
+class Audit(Params):
+    """Of all chats where none is named; `limit` is 100 by default."""
+
+    chat_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+
+
+class AuditEntry(Payload):
+    """What was decided, by whom and by which rule.
+
+    `chatId` is empty where it is about no chat. `rule` is the rule that spoke, or how the user answered; `detail` the
+    whole command or path, or what a command failed on, a line each; long texts are cut.
+    """
+
+    at: float
+    chat_id: str
+    kind: AuditKind
+    tool: str
+    title: str
+    decision: Decided
+    by: By
+    rule: str | None = None
+    detail: str | None = None
+    folder: str | None = None
+    person: str | None = None
+
+
+class AuditList(Payload):
+    """Newest first."""
+
+    entries: list[AuditEntry]

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from codelaw.adapters.stores import audit_rows
+from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion
 from codelaw.domain.errors import Refusal
@@ -341,6 +343,45 @@ class StoreSuite:
         assert [grant.id for grant in await store.grants()] == ["g2"]
         assert await again.revoke_grant("g2", NASTY)
         assert await store.grants() == []
+
+    async def test_what_was_decided_is_on_record_newest_first_and_goes_with_its_chat(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.create(a_chat("c2"))
+        told = [
+            AuditEntry(1.5, "c1", "call", "Bash", NASTY, "deny", "user", NASTY, NASTY, f"/w/{NASTY}", NASTY),
+            AuditEntry(2.5, "", "trust", "", "Trusted: /w", "trust", "user"),
+            AuditEntry(3.5, "c2", "violation", "Bash", "make", "violation", "sandbox", detail="a\nb"),
+        ]
+        await store.note(told)
+        again = await open_store()
+        assert await again.audit(None, 10) == [*reversed(told)]
+        assert await again.audit(None, 1) == told[2:]
+        assert await again.audit("c1", 10) == told[:1]
+        await again.delete("c1")
+        assert await refusal(store.audit("c1", 10)) == "chat_not_found"
+        await store.note([told[0], replace(told[2], at=4.5)])  # the chat of the first is gone
+        assert [entry.at for entry in await store.audit(None, 10)] == [4.5, 3.5, 2.5]
+
+    async def test_the_record_is_bounded_and_the_oldest_goes_first(self, open_store, monkeypatch):
+        monkeypatch.setattr(audit_rows, "MOST_OF_CHAT", 5)
+        monkeypatch.setattr(audit_rows, "MOST", 20)
+        store = await open_store()
+        for chat in range(5):
+            await store.create(a_chat(f"c{chat}"))
+
+        def entry(chat_id, at):
+            return AuditEntry(at, chat_id, "call", "Bash", "x", "allow", "rule")
+
+        await store.note([entry("c0", float(at)) for at in range(12)])
+        await store.note([entry("", float(at)) for at in range(12)])
+        for chat_id in ("c0", ""):
+            kept = [one.at for one in await store.audit(None, 100) if one.chat_id == chat_id]
+            assert kept == [11.0, 10.0, 9.0, 8.0, 7.0], chat_id
+        for at in range(30):
+            await store.note([entry(f"c{chat}", float(at)) for chat in range(5)])
+        assert len(await store.audit(None, 100)) <= 20 + 64
+        assert {one.at for one in await store.audit(None, 5)} == {29.0}
 
     async def test_a_cancelled_caller_loses_no_write(self, open_store):
         store = await open_store()

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from codelaw.adapters.stores import (
+    audit_rows,
     change_rows,
     chat_rows,
     checkpoint_rows,
@@ -16,6 +17,7 @@ from codelaw.adapters.stores import (
 )
 from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.adapters.stores.reading import Reading
+from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
@@ -185,6 +187,12 @@ class SqlChats:
     async def revoke_grant(self, grant_id: str, person: str) -> bool:
         sql = "DELETE FROM grants WHERE id = ? AND person IN (?, '')"
         return await self.database.write(lambda session: session.execute(sql, (grant_id, person)).rowcount > 0)
+
+    async def note(self, entries: Sequence[AuditEntry]) -> None:
+        await self.database.write(lambda session: audit_rows.note(session, entries))
+
+    async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
+        return await self.database.read(lambda session: audit_rows.listed(session, chat_id, limit))
 
     async def close(self) -> None:
         """Let go of the database; this owner is dead afterwards. May be called twice."""

@@ -14,6 +14,7 @@ from codelaw.adapters.stores.codec import (
     valid,
     whole,
 )
+from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
@@ -137,6 +138,23 @@ class Reading:
         """`id, rule, scope, folder, person`. A permission that cannot be read whole is none."""
         return self._whole(
             lambda: Grant(whole(row[0]), whole(row[1]), valid(Scope, row[2]), whole(row[3]), whole(row[4]))
+        )
+
+    def audit(self, row: Row) -> AuditEntry | None:
+        """`chat_id, at, kind, tool, title, decision, by, rule, detail, folder, person`."""
+        chat_id, at, kind, tool, title, decision, by, *rest = row
+        rule, detail, folder, person = map(legible, rest)
+        return self._whole(
+            lambda: AuditEntry(
+                valid(float, at),
+                "" if chat_id is None else legible(chat_id),
+                valid(AuditKind, kind),
+                legible(tool),
+                legible(title),
+                valid(Decided, decision),
+                valid(By, by),
+                *(rule, detail, folder, person),
+            )
         )
 
     def text(self, row: Row) -> str:
