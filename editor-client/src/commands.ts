@@ -31,6 +31,7 @@ export function registerCommands(
     "codelaw.showChats": withServer(() => view.tell({ kind: "show", page: "chats" })),
     "codelaw.showContext": withServer(() => view.tell({ kind: "show", page: "context" })),
     "codelaw.showPermissions": withServer(() => view.tell({ kind: "show", page: "permissions" })),
+    "codelaw.showAudit": withServer(() => view.tell({ kind: "show", page: "audit" })),
     "codelaw.manageTrust": () => commands.executeCommand("workbench.trust.manage"),
     "codelaw.askSelection": withServer(() => askSelection(view, shown)),
     "codelaw.explain": withServer(() => explain(server, view)),

@@ -66,7 +66,7 @@ export interface Problem {
   hint: string;
 }
 
-export type Page = "chat" | "chats" | "context" | "permissions";
+export type Page = "chat" | "chats" | "context" | "permissions" | "audit";
 
 /** A question of the server's that waits for the user; `id` is the extension's own. */
 export interface OpenApproval {

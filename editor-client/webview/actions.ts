@@ -6,6 +6,9 @@ import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
 
+/** Entries of the record that are shown. */
+const AUDIT_SHOWN = 500;
+
 /** The actions of a panel. */
 export function makeActions(panel: Panel): Actions {
   const reading = makeReading(panel);
@@ -299,6 +302,15 @@ export function makeActions(panel: Panel): Actions {
     listGrants: async () => {
       try {
         return (await panel.request("codelaw/permission/list", {})).grants;
+      } catch (error) {
+        tellProblem(panel, error);
+        return null;
+      }
+    },
+    audit: async (chatId) => {
+      try {
+        const named = chatId === null ? {} : { chatId };
+        return (await panel.request("codelaw/permission/audit", { ...named, limit: AUDIT_SHOWN })).entries;
       } catch (error) {
         tellProblem(panel, error);
         return null;

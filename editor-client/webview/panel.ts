@@ -1,6 +1,6 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
-import type { ApprovalReply, Chat, Grant, RevertConflict } from "../src/protocol/types";
+import type { ApprovalReply, AuditEntry, Chat, Grant, RevertConflict } from "../src/protocol/types";
 import type { Action, State, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
@@ -70,6 +70,8 @@ export interface Actions {
   decide(approval: OpenApproval, reply: ApprovalReply): void;
   /** What the user has allowed for good; null when that cannot be read. */
   listGrants(): Promise<readonly Grant[] | null>;
+  /** What was decided, of a chat or of all, newest first; null when that cannot be read. */
+  audit(chatId: string | null): Promise<readonly AuditEntry[] | null>;
   /** Take a standing permission back. */
   revokeGrant(id: string): Promise<void>;
 }

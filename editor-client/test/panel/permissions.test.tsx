@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from "@testing-library/preact";
 import { describe, expect, test, vi } from "vitest";
-import type { Grant } from "../../src/protocol/types";
+import type { AuditEntry, Grant } from "../../src/protocol/types";
 import { capabilitiesIn } from "../../src/server/announced";
+import { AuditPage } from "../../webview/parts/Audit";
 import { Banner } from "../../webview/parts/Banner";
 import { PermissionsPage } from "../../webview/parts/Permissions";
 import { ruleInWords } from "../../webview/text/rule";
@@ -52,6 +53,54 @@ describe("what is allowed for good", () => {
   test("says so when there is nothing, and Escape leads back", async () => {
     const { dispatched } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve([]) });
     await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));
+    fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });
+    expect(dispatched).toEqual([{ kind: "page", page: "chat" }]);
+  });
+});
+
+describe("what was decided", () => {
+  const entry: AuditEntry = {
+    at: 1_700_000_000,
+    chatId: "c",
+    kind: "call",
+    tool: "Bash",
+    title: "List",
+    decision: "allow",
+    by: "rule",
+    rule: "Bash(ls:*)",
+    detail: "ls \u202e-a",
+    folder: "/home/ann/one",
+  };
+  const blocked: AuditEntry = {
+    at: 1_700_000_001,
+    chatId: "c",
+    kind: "violation",
+    tool: "Bash",
+    title: "make",
+    decision: "violation",
+    by: "sandbox",
+    detail: "/home/ann/.ssh\n/etc",
+  };
+
+  test("is shown of the chat, with the rule and whoever decided, or of all chats", async () => {
+    const audit = vi.fn(() => Promise.resolve([blocked, entry]));
+    const { container } = show(<AuditPage state={state} />, { audit });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
+    const [first, second] = container.querySelectorAll("li");
+    expect(first!.textContent).toContain("Kept back by the sandbox");
+    expect(first!.textContent).toContain("/home/ann/.ssh");
+    expect(second!.textContent).toContain("Allowed by a rule (Bash(ls:*))");
+    expect(second!.textContent).toContain("in /home/ann/one");
+    expect(container.textContent).not.toContain("\u202e");
+    await expectAccessible(container);
+    expect(audit).toHaveBeenLastCalledWith(state.chat!.chat.id);
+    fireEvent.click(screen.getByRole("checkbox", { name: "In all chats" }));
+    await waitFor(() => expect(audit).toHaveBeenLastCalledWith(null));
+  });
+
+  test("says so when there is nothing, and Escape leads back", async () => {
+    const { dispatched } = show(<AuditPage state={state} />, { audit: () => Promise.resolve([]) });
+    await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is on record"));
     fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });
     expect(dispatched).toEqual([{ kind: "page", page: "chat" }]);
   });

@@ -1,6 +1,7 @@
 import "../style/base.css";
 import type { State } from "../state";
 import { Approvals, WaitingQuestions } from "./Approvals";
+import { AuditPage } from "./Audit";
 import { Banner } from "./Banner";
 import { ChatsPage } from "./Chats";
 import { Composer } from "./Composer";
@@ -20,6 +21,7 @@ export function App({ state }: { state: State }) {
       {state.page === "chats" && <ChatsPage state={state} />}
       {state.page === "context" && <ContextPage state={state} />}
       {state.page === "permissions" && <PermissionsPage state={state} />}
+      {state.page === "audit" && <AuditPage state={state} />}
       {state.page === "chat" ? <ChatPage state={state} /> : <WaitingQuestions state={state} />}
     </main>
   );
