@@ -832,6 +832,48 @@ which it was begun."
     (codelaw--open (cdr (assoc (completing-read "Chat: " table nil t) chats)))
     (display-buffer (codelaw--buffer))))
 
+(defun codelaw-permissions ()
+  "Take back something that is allowed for good."
+  (interactive)
+  (let* ((connection (codelaw--connection))
+         (grants (mapcar (lambda (grant)
+                           (cons (codelaw--visible
+                                  (format "%s  %s  %s" (plist-get grant :rule)
+                                          (or (plist-get grant :problem) (plist-get grant :folder) "")
+                                          (plist-get grant :id)))
+                                 (plist-get grant :id)))
+                         (plist-get (jsonrpc-request connection :codelaw/permission/list eglot--{}) :grants))))
+    (if (null grants) (message "Nothing is allowed for good")
+      (let ((chosen (completing-read "Take back: " grants nil t)))
+        (jsonrpc-request connection :codelaw/permission/revoke (list :id (cdr (assoc chosen grants))))
+        (message "Taken back: %s" chosen)))))
+
+(defun codelaw-audit ()
+  "Show what was decided, in the shown chat or in all, the newest first."
+  (interactive)
+  (let ((entries (plist-get (jsonrpc-request (codelaw--connection) :codelaw/permission/audit
+                                             (append (list :limit 500)
+                                                     (and codelaw--chat (list :chatId codelaw--chat))))
+                            :entries)))
+    (with-current-buffer (get-buffer-create "*codelaw decisions*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (if (zerop (length entries)) (insert "Nothing is on record.\n")
+          (mapc (lambda (entry)
+                  (insert (format-time-string "%F %T  " (plist-get entry :at))
+                          (string-replace
+                           "\n" "⏎"
+                           (codelaw--visible
+                            (format "%s by %s%s: %s %s" (plist-get entry :decision) (plist-get entry :by)
+                                    (if (plist-get entry :rule) (format " (%s)" (plist-get entry :rule)) "")
+                                    (plist-get entry :tool)
+                                    (or (plist-get entry :detail) (plist-get entry :title)))))
+                          "\n"))
+                entries)))
+      (goto-char (point-min))
+      (special-mode)
+      (display-buffer (current-buffer)))))
+
 ;;;; Chat files
 
 (defvar codelaw-chat-mode-map

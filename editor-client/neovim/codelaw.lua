@@ -1061,6 +1061,60 @@ function M.chats()
   end)
 end
 
+--- What is allowed for good; the chosen one is taken back.
+function M.permissions()
+  M.start()
+  request("codelaw/permission/list", vim.empty_dict(), function(problem, result)
+    if problem then
+      return
+    end
+    if #result.grants == 0 then
+      return say("nothing is allowed for good")
+    end
+    vim.ui.select(result.grants, {
+      prompt = "Take back",
+      kind = "codelaw",
+      format_item = function(grant)
+        return visible(grant.rule .. "  " .. (grant.problem or (grant.folder and "in " .. grant.folder) or ""))
+      end,
+    }, function(grant)
+      if grant then
+        request("codelaw/permission/revoke", { id = grant.id }, function(refused)
+          if not refused then
+            say("taken back: " .. visible(grant.rule))
+          end
+        end)
+      end
+    end)
+  end)
+end
+
+--- Show what was decided, of the shown chat or of all, the newest first.
+function M.audit()
+  M.start()
+  request("codelaw/permission/audit", { chatId = state.chat, limit = 500 }, function(problem, result)
+    if problem then
+      return
+    end
+    local lines = {}
+    for _, entry in ipairs(result.entries) do
+      local rule = entry.rule and " (" .. entry.rule .. ")" or ""
+      local line = table.concat({
+        os.date("%Y-%m-%d %H:%M:%S ", math.floor(entry.at)),
+        entry.decision .. " by " .. entry.by .. rule .. ": ",
+        entry.tool .. " " .. (entry.detail or entry.title),
+      })
+      table.insert(lines, (visible(line):gsub("\n", "⏎")))
+    end
+    local number = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_lines(number, 0, -1, false, #lines > 0 and lines or { "Nothing is on record." })
+    vim.bo[number].modifiable = false
+    vim.bo[number].bufhidden = "wipe"
+    vim.cmd(options.open)
+    vim.api.nvim_win_set_buf(0, number)
+  end)
+end
+
 --- Show the chat's window and give its buffer.
 function M.open()
   if #vim.fn.win_findbuf(buffer()) == 0 then
@@ -1071,7 +1125,8 @@ function M.open()
   return buffer()
 end
 
---- The commands :Codelaw {text}, :CodelawAnswer, :CodelawCancel, :CodelawNew and :CodelawChats.
+--- The commands :Codelaw {text}, :CodelawAnswer, :CodelawCancel, :CodelawNew, :CodelawChats, :CodelawPermissions and
+--- :CodelawAudit.
 function M.setup(given)
   options = vim.tbl_deep_extend("force", options, given or {})
   local function command(name, action, more)
@@ -1100,6 +1155,8 @@ function M.setup(given)
   end, { desc = "Cancel codelaw's turn" })
   command("CodelawNew", M.new, { desc = "Begin a new chat" })
   command("CodelawChats", M.chats, { desc = "Go on with an older chat" })
+  command("CodelawPermissions", M.permissions, { desc = "Take back what is allowed for good" })
+  command("CodelawAudit", M.audit, { desc = "Show what was decided" })
 
   local group = vim.api.nvim_create_augroup("codelaw", { clear = true })
   local function on(events, action)

@@ -10,7 +10,7 @@ from typing import Any
 from codelaw.cli.asked import ask_server
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen
-from codelaw.settings import readable
+from codelaw.domain.unseen import visible_line
 
 Json = dict[str, Any]
 
@@ -39,7 +39,7 @@ def _print(screen: Screen, entry: Json) -> None:
     by = f"{entry['by']} ({entry['rule']})" if entry.get("rule") else entry["by"]
     first, *more = (entry.get("detail") or entry["title"]).splitlines() or [""]
     head = " ".join(filter(None, (entry["decision"], "by", by, "-", entry["tool"], first)))
-    line = f"{when}  {entry['chatId'] or '-':<12}  {readable(head)}"
+    line = f"{when}  {entry['chatId'] or '-':<12}  {visible_line(head)}"
     screen.line(line, style=_STYLES.get(entry["decision"], ""), aside=False)
     for text in more:
-        screen.line(f"    {readable(text)}", style=DIM, aside=False)
+        screen.line(f"    {visible_line(text)}", style=DIM, aside=False)

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from codelaw.domain.unseen import visible_line
 from codelaw.lsp.showing import show_record
 from codelaw.protocol import permissions as wire
-from codelaw.settings import readable
 
 if TYPE_CHECKING:
     from codelaw.domain.audit import AuditEntry
@@ -83,7 +83,7 @@ def _line(entry: wire.AuditEntry) -> str:
 
 def literal(text: str) -> str:
     """Text that others wrote, as code in Markdown, on one line and with nothing hidden."""
-    shown = readable(text)
+    shown = visible_line(text)
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
     inside = f" {shown} " if shown.startswith("`") or shown.endswith("`") else shown
     return f"{fence}{inside}{fence}"
