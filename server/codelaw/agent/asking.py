@@ -30,6 +30,7 @@ _CONTROL = re.compile(r"\s*<[|/]?\w[^\s<>]*>\s*")
 _TOO_LONG = "The answer is longer than the model may write at once; it stops where it was cut."
 _STOPPED = "The endpoint stops the answer at a stop sequence of its own; it stops where it was cut."
 _MAY_BE_CUT = "The endpoint ended this answer at a stop sequence that it does not name: the answer may be cut there."
+_DOUBTED = "The endpoint reports numbers of tokens that cannot be; they are not counted."
 _RESTART = 24
 """Characters of a continuation compared with the beginning, to notice a model that starts over."""
 _TELLING = 8
@@ -174,6 +175,8 @@ class Asker:
             failure.partial = joint.text
             raise
         self._feed(joint.end(), joint.text)
+        if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
+            self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
         if reply.stop_reason == "closed":
             # The vendor tells the output only at the end: what has arrived was billed at least.

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from codelaw.agent import crash
 from codelaw.agent.compacting import Compacting
+from codelaw.agent.concluding import FAILED, ending_of, result_of, tidy
 from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
 from codelaw.agent.following import Following
@@ -329,48 +330,53 @@ class AgentChat:
         cost: Callable[[str, Usage], float | None],
     ) -> TurnResult:
         assert running.work is not None  # noqa: S101 - set before this task was made
+        ending = await ending_of(running.work, opened.id)
         try:
-            ending = await running.work
-        except asyncio.CancelledError:
-            ending = Ending("cancelled", why="cancelled by the user")
+            result = await self._conclude(ending, opened, executor, stored, cost)
+        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+            _log.exception("turn %s could not be concluded", opened.id)
+            self._owed = self._owed or (crash.ended(stored), crash.last_words(stored, opened.record))
+            self._loaded = False
+            result = result_of(self.chat.id, opened, Ending("failed", error=FAILED), cost)
+        try:
+            self.notes.heard(opened)
+            if result.stop_reason != "finished":
+                self.following.give_back(opened.id)
+        finally:
+            self.outbox.post(opened.id, TurnEnded(result))
+            self.running = self.opened = None
+        self._starting = self.following.begin(opened.id)
+        await self.outbox.drain()
+        await tidy(self.house.store, self.chat.id, opened.id)
+        self.rolling.after_turn(self._post)
+        self.house.after_turn(self.chat.id)
+        return result
+
+    async def _conclude(
+        self,
+        ending: Ending,
+        opened: OpenTurn,
+        executor: Executor,
+        stored: StoredTurn,
+        cost: Callable[[str, Usage], float | None],
+    ) -> TurnResult:
         self._loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
         last = last_words(opened, ending)
         ended = replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop)
-        error = await self._write_end(ended, last)
+        error = await self._write_end(ended, last, (crash.ended(stored), crash.last_words(stored, opened.record)))
         if error is not None:
             ending = replace(ending, stop="failed", error=error)
         for call in left:
             executor.tell(call, "interrupted", opened.step)
         said = [opened.question, *opened.record, *last]
         self.past.ended(said, opened.id, stored.started_at, opened.last_usage, self.house.clock())
-        result = TurnResult(
-            self.chat.id,
-            opened.id,
-            ending.stop,
-            ending.answer,
-            opened.step,
-            opened.usage,
-            tuple(opened.notices),
-            tuple(opened.changes),
-            ending.error,
-            cost(opened.model, opened.usage),
-            opened.model or None,
-        )
-        self.notes.heard(opened)
-        if ending.stop != "finished":
-            self.following.give_back(opened.id)
-        self.outbox.post(opened.id, TurnEnded(result))
-        self.running = self.opened = None
-        self._starting = self.following.begin(opened.id)
-        await self.outbox.drain()
-        await self._tidy(opened.id)
-        self.rolling.after_turn(self._post)
-        self.house.after_turn(self.chat.id)
-        return result
+        return result_of(self.chat.id, opened, ending, cost)
 
-    async def _write_end(self, turn: StoredTurn, last: list[Message]) -> TurnError | None:
-        """Store a turn's end; what the store cannot take is owed to it."""
+    async def _write_end(
+        self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]
+    ) -> TurnError | None:
+        """Store a turn's end; what the store cannot take is owed to it, in `plain` words where it never will."""
         self._owed = turn, last
         error: TurnError | None = None
         try:
@@ -381,15 +387,9 @@ class AgentChat:
             error = TurnError(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
             _log.exception("the end of turn %s could not be stored", turn.id)
-            error = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
+            self._owed, error = self._owed and plain, FAILED
         self.todos = self._saved_todos
         return error
-
-    async def _tidy(self, turn_id: str) -> None:
-        try:
-            await self.house.store.merge_deltas(self.chat.id, turn_id)
-        except Refusal as refusal:
-            _log.warning("deltas of turn %s stay unmerged: %s", turn_id, refusal.message)
 
     def _post(self, event: Event) -> None:
         self.outbox.post("" if self.opened is None else self.opened.id, event)

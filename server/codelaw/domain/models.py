@@ -178,3 +178,5 @@ class ModelReply:
     broken_calls: tuple[BrokenCall, ...] = ()
     stopped_by: str = ""
     """The stop sequence that ended the reply, if the vendor names it; it is not part of the text."""
+    doubted: bool = False
+    """The reported usage held what cannot be, and that was left out."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.adapters.embedders.http_failures import Trouble, of_answer, of_error
 from codelaw.adapters.embedders.http_reply import read_reply
+from codelaw.adapters.endpoints import guards
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector
 
@@ -171,7 +172,11 @@ class HttpEmbedder:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         timeout = Timeout(self._silence, connect=min(_CONNECT, self._silence))
         try:
-            return AsyncClient(base_url=url, headers=headers, timeout=timeout)
+            # What is larger than a whole reply is told below, in words of its own.
+            hooks = guards(LARGEST_REPLY + LARGEST_ERROR, "embedding.baseUrl")
+            return AsyncClient(
+                base_url=url, headers=headers, timeout=timeout, follow_redirects=False, event_hooks=hooks
+            )
         except ImportError as error:  # a proxy of a kind that needs another package
             raise EmbeddingFailure(f"The embedding endpoint cannot be reached: {error}", lasting=True) from None
         except (InvalidURL, ValueError, OSError) as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
+from codelaw.adapters.endpoints import Misbehaved
 from codelaw.domain.errors import CodelawError
 
 SHOWN = 300
@@ -57,6 +58,8 @@ def of_error(error: Exception) -> Trouble | None:
     import httpx2  # noqa: PLC0415 - loaded by now
 
     match error:
+        case Misbehaved():
+            return Trouble(str(error), lasting=True)
         case httpx2.ConnectTimeout() | httpx2.ConnectError():
             message = f"No connection to the embedding endpoint: {_cause(error)}. Check embedding.baseUrl."
             return Trouble(message, passing=True)
@@ -116,7 +119,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             return max(0.0, seconds)
     try:
         return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from codelaw.adapters.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.anthropic_body import BodyWriter
-from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
-from codelaw.adapters.models.anthropic_stream import MalformedEvent, ReplyReader
+from codelaw.adapters.models.anthropic_failures import kind_of_event, kind_of_status, measures, retry_after
+from codelaw.adapters.models.anthropic_stream import (
+    EndlessReply,
+    MalformedEvent,
+    ReplyReader,
+    bytes_for,
+    room_for,
+)
+from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.adapters.models.unreachable import cause_of, passwords_of, place_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
@@ -27,6 +35,17 @@ _SILENCE = 120.0
 _CONNECT = 30.0
 _TAIL = 0.25
 _MODELS = 1000
+_PATIENCE = 2
+"""So many times the silence may an answer's head take, from the first byte of the request."""
+LARGEST_EVENT = 8 << 20
+"""Bytes of one event."""
+LARGEST_ANSWER = 8 << 20
+"""Bytes of an answer that is no stream."""
+_LARGE = 1 << 17
+"""Bytes of an event that would keep the event loop busy for milliseconds."""
+_DIGITS = 30
+_SHOWN = 1000
+"""Characters of an endpoint's own words."""
 _NO_KEY = "no-key"
 
 
@@ -69,9 +88,10 @@ class AnthropicModel:
         """
         self._check_key()
         client = await self._client()
-        reader = ReplyReader(on_delta)
+        reader = ReplyReader(on_delta, room_for(request.max_tokens))
+        most = bytes_for(request.max_tokens)
         try:
-            await self._stream(client, self._writer.write(request), reader)
+            await self._stream(client, self._writer.write(request), reader, most, self._without_key)
         except ModelFailure:
             raise
         except Exception as error:
@@ -114,7 +134,7 @@ class AnthropicModel:
 
     def _load(self) -> AsyncAnthropic:
         import anyio  # noqa: PLC0415 - the SDK's own
-        from anthropic import AsyncAnthropic, Timeout  # noqa: PLC0415 - most of a second, and 56 MB
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout  # noqa: PLC0415 - most of a second, and 56 MB
         from httpx2 import InvalidURL  # noqa: PLC0415 - the SDK's transport
 
         # The SDK's event loop layer is imported at its first use, which would otherwise be the first request.
@@ -122,7 +142,11 @@ class AnthropicModel:
         timeout = Timeout(self._silence, connect=min(_CONNECT, self._silence))
         try:
             # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
+            bounded = DefaultAsyncHttpxClient(
+                timeout=timeout, follow_redirects=False, event_hooks=guards(LARGEST_ANSWER, "model.baseUrl")
+            )
             return AsyncAnthropic(
+                http_client=bounded,
                 api_key=self._key or _NO_KEY,
                 base_url=self._base_url,
                 timeout=timeout,
@@ -131,19 +155,44 @@ class AnthropicModel:
         except InvalidURL as error:
             raise ModelFailure("invalid", f"The base URL is none: {error}") from None
 
-    async def _stream(self, client: AsyncAnthropic, body: bytes, reader: ReplyReader) -> None:
+    async def _stream(
+        self, client: AsyncAnthropic, body: bytes, reader: ReplyReader, most: int, hide: Callable[[str], str]
+    ) -> None:
         from anthropic import AsyncStream  # noqa: PLC0415 - loaded by now
 
-        stream: AsyncStream[object] = await client.post(
-            "/v1/messages", cast_to=object, content=body, stream=True, stream_cls=AsyncStream[object]
-        )
-        async with stream:
-            async for event in stream:
-                reader.take(event)
-                if reader.ended or (reader.enough and not reader.complete):
-                    break
-            if reader.ended:
-                await _finish(stream)
+        loop = asyncio.get_running_loop()
+        # For all of it until the head has come: a head may drip, byte by byte.
+        async with asyncio.timeout(_PATIENCE * self._silence) as limit:
+            stream: AsyncStream[object] = await client.post(
+                "/v1/messages", cast_to=object, content=body, stream=True, stream_cls=AsyncStream[object]
+            )
+            async with stream:
+                limit.reschedule(loop.time() + self._silence)
+                events = Events(LARGEST_EVENT)
+                chunks = stream.response.aiter_raw()
+                async for chunk in chunks:
+                    most -= len(chunk)
+                    if most < 0:
+                        raise EndlessReply("a stream that does not end")
+                    alive = False
+                    for name, data in events.feed(chunk):
+                        alive = True
+                        if name == "error":
+                            raise _told(data, reader, hide)
+                        if data and name != "ping":
+                            reader.take(await _parsed(data))
+                    reader.flush()
+                    if alive:
+                        # Only events are a sign of life: comments come from whatever stands in between.
+                        limit.reschedule(loop.time() + self._silence)
+                    if reader.ended or (reader.enough and not reader.complete):
+                        break
+                    # A cancel, and the other requests, have their turn however fast this one sends.
+                    await asyncio.sleep(0)
+                reader.flush()
+                limit.reschedule(None)
+                if reader.ended:
+                    await _finish(chunks)
         if not (reader.complete or reader.enough):
             raise _cut(reader, stream.response.headers.get("content-type", ""))
 
@@ -174,12 +223,54 @@ async def _offers(client: AsyncAnthropic, name: str) -> bool | None:
     return True
 
 
-async def _finish(stream: AsyncStream[object]) -> None:
+async def _parsed(data: bytes) -> object:
+    """An event's JSON; a large one is read beside the event loop."""
+    if len(data) > _LARGE:
+        return await asyncio.to_thread(_read_json, data)
+    return _read_json(data)
+
+
+def _read_json(data: bytes) -> object:
+    try:
+        return json.loads(data.decode("utf-8"), parse_int=_whole_number)
+    except RecursionError:
+        raise MalformedEvent("an event is nested too deeply") from None
+
+
+def _whole_number(digits: str) -> int | float:
+    # Python refuses to read very long ones; as they mean nothing, infinity will do.
+    return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+def _told(data: bytes, reader: ReplyReader, hide: Callable[[str], str]) -> ModelFailure:
+    """What an error event inside a stream means."""
+    try:
+        body = _read_json(data)
+    except ValueError:
+        body = None
+    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    error = fields.get("error")
+    inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
+    said, kind = inner.get("message"), inner.get("type")
+    message = said if isinstance(said, str) else data[:_SHOWN].decode("utf-8", "replace")
+    type_ = kind if isinstance(kind, str) and kind != "error" else None
+    told = f"{type_ or 'error'}: {message}"
+    found = kind_of_event(type_, message)
+    size, limit = measures(told[:_SHOWN]) if found == "overflow" else (None, None)
+    shown = hide(told)[:_SHOWN]
+    return ModelFailure(found, shown, partial=reader.text, usage=reader.usage, limit=limit, size=size)
+
+
+async def _finish(chunks: AsyncIterator[bytes]) -> None:
     """Read the end of the body, which gives the connection back; a server that leaves it open is not waited for."""
+    left = LARGEST_ERROR
     try:
         async with asyncio.timeout(_TAIL):
-            async for _ in stream:
-                pass
+            async for chunk in chunks:
+                left -= len(chunk)
+                if left < 0:
+                    return
+                await asyncio.sleep(0)
     except Exception as error:  # noqa: BLE001 - the reply is whole; a connection lost now is only not used again
         _log.debug("the connection ended after the reply: %s", type(error).__name__)
 
@@ -213,7 +304,11 @@ def _failure(
                 message = f"{place} does not know the model {model} ({message})"
             elif kind == "auth":
                 message = f"{place} did not accept the key ({message})"
-        case anthropic.APITimeoutError() | httpx2.TimeoutException():
+        case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
+            kind, message = "invalid", str(error.__cause__ or error)
+        case EndlessReply():
+            kind, message = "invalid", f"{place} sends {error}: the connection was closed. Is max_tokens heeded there?"
+        case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
             kind, message = "network", f"{place} was silent for too long."
         case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
             kind, message = "invalid", f"The base URL is none: {_cause(error)}"
@@ -221,7 +316,7 @@ def _failure(
             kind, message = "network", f"No connection to {place}: {cause_of(error)}"
         case httpx2.HTTPError() | httpx2.StreamError():
             kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
-        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent():
+        case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge():
             kind, message = "malformed", f"The stream could not be read: {error}"[:300]
         case _:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from email.utils import parsedate_to_datetime
 
 from codelaw.domain.models import FailureKind
 
+LONGEST_ASKED = 86_400.0
+"""Seconds: who asks for more means a day."""
 _BY_TYPE: dict[str, FailureKind] = {
     "overloaded_error": "overload",
     "rate_limit_error": "rate_limit",
@@ -92,16 +95,18 @@ def measures(message: str) -> tuple[int | None, int | None]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the vendor asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
+    """Seconds the vendor asks to wait, at most a day: `retry-after-ms`, or `retry-after` in seconds or as a date.
+
+    What is neither counts as nothing.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        return None if math.isnan(seconds) else min(max(0.0, seconds), LONGEST_ASKED)
     try:
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        value = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass  # not a number: perhaps a date
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+        until = parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time()
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
+    return min(max(0.0, until), LONGEST_ASKED)

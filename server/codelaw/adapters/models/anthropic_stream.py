@@ -10,6 +10,7 @@ from typing import Any, cast
 from codelaw.domain.messages import Call
 from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
 
+_USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 _STOP: dict[str, StopReason] = {
     "end_turn": "end_turn",
     "tool_use": "tool_use",
@@ -22,8 +23,32 @@ _STOP: dict[str, StopReason] = {
 }
 
 
+MOST_TOKENS = 100_000_000
+"""Of one reply, of any kind; whoever reports more, or less than none, is not believed."""
+MOST_CALLS = 256
+"""Of one reply."""
+LONGEST_NAME = 1_000
+"""Characters of a tool's name, or of a call's id."""
+GATHERED_FROM = 1 << 16
+"""Characters of a reply from which on deltas that come together are told together: each is looked at with the whole."""
+
+
 class MalformedEvent(ValueError):
     """An event has not the shape it should have."""
+
+
+class EndlessReply(ValueError):
+    """The reply is larger than any that was asked for."""
+
+
+def room_for(max_tokens: int) -> int:
+    """Characters that a reply may have, its thinking included: far more than its tokens could spell."""
+    return (1 << 20) + 64 * max_tokens
+
+
+def bytes_for(max_tokens: int) -> int:
+    """Bytes that the stream of such a reply may have."""
+    return (32 << 20) + 1024 * max_tokens
 
 
 @dataclass(slots=True)
@@ -38,13 +63,19 @@ class _OpenCall:
 class ReplyReader:
     """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
 
-    def __init__(self, on_delta: Callable[[Delta], bool | None]) -> None:
+    def __init__(self, on_delta: Callable[[Delta], bool | None], room: int = 1 << 20) -> None:
+        """`room` is how many characters the reply may have."""
         self._on_delta = on_delta
+        self._room = self._left = room
+        self._gathered: list[str] = []
+        """Text that is not told yet."""
         self._text: list[str] = []
         self._calls: dict[int, _OpenCall] = {}
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._stopped_by = ""
+        self.doubted = False
+        """The reported usage holds what cannot be."""
         self.events = 0
         self.ended = False
         """`message_stop` has come."""
@@ -73,10 +104,11 @@ class ReplyReader:
         )
 
     def take(self, event: object) -> None:
-        """Read one event; unknown ones are skipped.
+        """Read one event; unknown ones are skipped. `flush` tells what it may have held back.
 
         Raises:
             MalformedEvent: it has not the shape it should have.
+            EndlessReply: there is no room for it.
         """
         body = _mapping(event, "event")
         self.events += 1
@@ -113,7 +145,14 @@ class ReplyReader:
                 calls.append(Call(call.id, call.tool, arguments))
         stop = "closed" if self._stop is None and self.enough else _STOP.get(self._stop or "", "end_turn")
         stopped_by = self._stopped_by if stop == "stop_sequence" else ""
-        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken), stopped_by)
+        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken), stopped_by, self.doubted)
+
+    def flush(self) -> None:
+        """Tell what came together."""
+        if self._gathered:
+            piece = "".join(self._gathered)
+            self._gathered.clear()
+            self.enough |= self._on_delta(TextDelta(piece)) is True
 
     def _start(self, index: object, block: Mapping[str, Any]) -> None:
         match block.get("type"):
@@ -124,10 +163,13 @@ class ReplyReader:
             case "tool_use":
                 given = block.get("input")
                 self._calls[_index(index)] = _OpenCall(
-                    _string(block.get("id"), "id"),
-                    _string(block.get("name"), "name"),
+                    _named(block.get("id"), "id"),
+                    _named(block.get("name"), "name"),
                     cast("dict[str, Any]", given) if isinstance(given, dict) else {},
                 )
+                self._take_room(LONGEST_NAME)
+                if len(self._calls) > MOST_CALLS:
+                    raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
             case _:
                 pass
 
@@ -140,26 +182,43 @@ class ReplyReader:
             case "input_json_delta":
                 call = self._calls.get(_index(index))
                 if call is not None:
-                    call.pieces.append(_string(delta.get("partial_json"), "partial_json"))
+                    piece = _string(delta.get("partial_json"), "partial_json")
+                    self._take_room(len(piece))
+                    call.pieces.append(piece)
             case _:
                 pass
 
     def _say(self, text: object) -> None:
         piece = _string(text, "text")
-        if piece:
-            self._text.append(piece)
-            self.enough |= self._on_delta(TextDelta(piece)) is True
+        if not piece:
+            return
+        self._take_room(len(piece))
+        self._text.append(piece)
+        self._gathered.append(piece)
+        if self._room - self._left < GATHERED_FROM:
+            self.flush()
 
     def _think(self, text: object) -> None:
         piece = _string(text, "thinking")
         if piece:
+            self._take_room(len(piece))
             self._on_delta(ThinkingDelta(piece))
 
+    def _take_room(self, characters: int) -> None:
+        self._left -= characters
+        if self._left < 0:
+            raise EndlessReply(f"a reply of more than {self._room} characters")
+
     def _count(self, usage: object) -> None:
-        if isinstance(usage, dict):
-            for key, value in cast("dict[str, object]", usage).items():
-                if isinstance(value, int):
-                    self._usage[key] = value
+        if not isinstance(usage, dict):
+            self.doubted |= usage is not None
+            return
+        for key in _USAGE:
+            value = cast("dict[str, object]", usage).get(key)
+            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS:
+                self._usage[key] = value
+            elif value is not None:
+                self.doubted = True
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
@@ -180,6 +239,13 @@ def _string(value: object, name: str) -> str:
     if isinstance(value, str):
         return value
     raise MalformedEvent(f"`{name}` of an event is no string")
+
+
+def _named(value: object, name: str) -> str:
+    text = _string(value, name)
+    if len(text) > LONGEST_NAME:
+        raise MalformedEvent(f"`{name}` of a call has {len(text)} characters")
+    return text
 
 
 def _index(value: object) -> int:
