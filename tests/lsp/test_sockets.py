@@ -14,7 +14,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from codelaw.lsp.serve import split_address
-from codelaw.lsp.sockets import is_loopback
+from codelaw.lsp.sockets import MAX_UNKNOWN, is_loopback
 from tests.lsp.conftest import FAKE_SERVER
 from tests.lsp.raw import PATIENCE, Ended, Process, RawClient, RpcError, spawn, tcp
 
@@ -64,13 +64,43 @@ async def test_tcp_without_the_token_is_refused_and_closed(options: Any) -> None
         assert "given" not in process.stderr
 
 
-async def test_a_stranger_may_not_send_much() -> None:
-    async with listening("--tcp", "127.0.0.1:0") as (_, port, token), tcp("127.0.0.1", port) as client:
-        await client.send_bytes(b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000)
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"Content-Length: 60000000\r\n\r\n" + b" " * 65536,
+        b"Content-Length: " + b"1" * 65536,
+        b"x: y\r\n" * 8192,
+        b"x" * 65536,
+        b'Content-Length: 46\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"x","params":{}}'[:70] * 900,
+    ],
+    ids=["body", "length", "headers", "no break", "messages"],
+)
+async def test_a_stranger_may_not_send_much(noise: bytes) -> None:
+    async with listening("--tcp", "127.0.0.1:0") as (process, port, token):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        sent = 0
+        async with asyncio.timeout(PATIENCE):
+            try:
+                while True:
+                    writer.write(noise)
+                    await writer.drain()
+                    sent += len(noise)
+            except ConnectionError:
+                pass  # we were cut off
+        assert sent < MAX_UNKNOWN + (16 << 20)
+        writer.close()
+        async with tcp("127.0.0.1", port) as client:
+            await client.initialize(options={"token": token})
+            assert (await client.error("codelaw/chat/send", {"text": "x" * (10 << 20)})).data["code"] == "invalid_text"
+        assert "Traceback" not in process.stderr
+
+
+async def test_a_stranger_is_told_why_it_is_cut_off() -> None:
+    async with listening("--tcp", "127.0.0.1:0") as (_, port, _token), tcp("127.0.0.1", port) as client:
+        await client.send_bytes(b"Content-Length: 2000000\r\n\r\n" + b" " * (MAX_UNKNOWN + 1))
         error = await client.until(lambda message: "error" in message)
         assert error["error"]["code"] == -32600
-        await client.initialize(options={"token": token})
-        assert (await client.error("codelaw/chat/send", {"text": "x" * (10 << 20)})).data["code"] == "invalid_text"
+        await gone(client)
 
 
 async def test_two_clients_at_once_know_nothing_of_each_other() -> None:
@@ -242,6 +272,73 @@ async def test_a_large_message_over_websocket_needs_the_token_first() -> None:
             await socket.send(large)
             await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "codelaw/model/list", "params": {}}))
             assert json.loads(await socket.recv())["error"]["code"] == -32002
+
+
+async def test_a_frame_that_comes_with_the_handshake_needs_the_token_too() -> None:
+    """Its limit holds before anybody has looked at the token."""
+    head = (
+        "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    frame = b"\x81\xff" + (60 << 20).to_bytes(8, "big") + b"\0\0\0\0"
+    async with listening("--ws", "127.0.0.1:0") as (process, port, _token):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        sent = 0
+        async with asyncio.timeout(PATIENCE):
+            try:
+                writer.write(head.encode() + frame)
+                while sent < 60 << 20:
+                    writer.write(b" " * 65536)
+                    await writer.drain()
+                    sent += 65536
+            except ConnectionError:
+                pass  # we were cut off
+        assert sent < 30 << 20
+        writer.close()
+        assert "Traceback" not in process.stderr
+
+
+async def test_many_small_frames_need_the_token_too() -> None:
+    async with listening("--ws", "127.0.0.1:0") as (_, port, _token), connect(f"ws://127.0.0.1:{port}") as socket:
+        small = json.dumps({"jsonrpc": "2.0", "method": "x", "params": ["y" * 1000]})
+
+        async def flood() -> None:
+            for _ in range(60_000):
+                await socket.send(small)
+
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(ConnectionClosed):
+                await flood()
+
+
+@pytest.mark.parametrize("head", [b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 40, b"GET /?token=" + b"a" * 5000])
+async def test_a_long_handshake_is_cut_off(head: bytes) -> None:
+    async with listening("--ws", "127.0.0.1:0", "--token", "given") as (_, port, _token):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head)
+        async with asyncio.timeout(PATIENCE):
+            answer = await reader.read()
+        assert answer.startswith(b"HTTP/1.1 4") or answer == b""
+        writer.close()
+        async with connect(f"ws://127.0.0.1:{port}/?token=given") as socket:
+            await said(socket, introduction())
+
+
+async def test_handshakes_that_are_never_ended_keep_nobody_out() -> None:
+    async with listening("--ws", "127.0.0.1:0", "--token", "given") as (_, port, _token):
+        slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(100)]
+        async with connect(f"ws://127.0.0.1:{port}/?token=given") as socket:
+            await said(socket, introduction())
+        ended = 0
+        for reader, _ in slow[:40]:
+            async with asyncio.timeout(PATIENCE):
+                try:
+                    ended += await reader.read() == b""
+                except ConnectionError:
+                    ended += 1
+        assert ended == 40
+        for _, writer in slow:
+            writer.close()
 
 
 async def test_strangers_who_say_nothing_keep_nobody_out() -> None:

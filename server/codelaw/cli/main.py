@@ -68,7 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
     serve.add_argument("--tcp", metavar="HOST:PORT", help="listen on TCP")
     serve.add_argument("--ws", metavar="HOST:PORT", help="listen for WebSockets")
-    serve.add_argument("--token", help="what TCP and WebSocket clients must know; made and printed when left out")
+    token = serve.add_mutually_exclusive_group()
+    token.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="its first line is what TCP and WebSocket clients must know; else CODELAW_TOKEN of the environment is, "
+        "or one that is made and printed",
+    )
+    token.add_argument("--token", help="the same as an argument, which every user of this machine can see")
     serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
 
     chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
@@ -232,13 +239,15 @@ def _keep_memory() -> None:
 
 def _serve(arguments: argparse.Namespace) -> int:
     _keep_memory()
+    from codelaw.cli.secret import chosen_token  # noqa: PLC0415
     from codelaw.lsp.serve import serve  # noqa: PLC0415
 
+    listens = arguments.tcp is not None or arguments.ws is not None
     try:
         return serve(
             tcp=arguments.tcp,
             ws=arguments.ws,
-            token=arguments.token,
+            token=chosen_token(arguments.token, arguments.token_file) if listens else None,
             client_process_id=arguments.clientProcessId,
         )
     except ValueError as error:

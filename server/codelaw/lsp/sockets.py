@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from codelaw.lsp.framing import MAX_MESSAGE, Frames, frame
+from codelaw.lsp.framing import MAX_MESSAGE, Frames, Oversized, frame
 from codelaw.lsp.server import CodelawServer
 from codelaw.lsp.stdio import CHUNK, MAX_QUEUED
 
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 32
-MAX_UNKNOWN = 1 << 20
-"""Bytes of a message before the client has shown its token."""
-INTRODUCTION_SECONDS = 30.0
+MAX_UNKNOWN = 128 << 10
+"""Bytes in all before the client has shown its token: an editor's `initialize` has a tenth of that."""
+MAX_HANDSHAKES = 32
+"""Connections that are not yet WebSockets."""
+MAX_HEADERS, MAX_HEADER_LINE = 32, 2 << 10
+"""Of a handshake, which comes before the token."""
+HANDSHAKE_SECONDS = 5.0
+INTRODUCTION_SECONDS = 10.0
 """How long a client may take to send `initialize`."""
 
 MakeServer = Callable[[Callable[[int], None], str | None], CodelawServer]
@@ -95,11 +100,24 @@ class Listener:
 
     async def ws(self, host: str, port: int) -> tuple[Any, int]:
         """Listen on WebSocket; gives the server and its port."""
-        from websockets.asyncio.server import serve  # noqa: PLC0415 - 60 ms that other transports do not need
+        from websockets import http11  # noqa: PLC0415 - 60 ms that other transports do not need
+        from websockets.asyncio.server import serve  # noqa: PLC0415
 
+        # Both are the library's own settings, which it otherwise reads from variables of the environment.
+        setattr(http11, "MAX_NUM_HEADERS", MAX_HEADERS)  # noqa: B010
+        setattr(http11, "MAX_LINE_LENGTH", MAX_HEADER_LINE)  # noqa: B010
         logging.getLogger("websockets").setLevel(logging.WARNING)
         server = await serve(
-            self._socket, host, port, max_size=MAX_MESSAGE, process_request=self._admit, ping_timeout=120
+            self._socket,
+            host,
+            port,
+            # A frame may come with the handshake, before anybody looks at its token.
+            max_size=MAX_UNKNOWN,
+            compression=None,
+            process_request=self._admit,
+            open_timeout=HANDSHAKE_SECONDS,
+            ping_timeout=120,
+            create_connection=_counted(MAX_HANDSHAKES),
         )
         return server, next(iter(server.sockets)).getsockname()[1]
 
@@ -126,10 +144,11 @@ class Listener:
         known = bool(_offered(socket.request))
         server = self._make_server(_setter(ended), None if known else self._token)
         with _Registered(self._connections, server):
-            _limit(socket, MAX_MESSAGE if known else MAX_UNKNOWN)
+            if known:
+                _limit(socket, MAX_MESSAGE)
             wire = SocketWire(socket)
             server.rpc.wire = wire
-            await _converse(server, ended, _read_socket(server, socket))
+            await _converse(server, ended, _read_socket(server, socket, known=known))
             await wire.drain()
 
     def _admit(self, socket: ServerConnection, request: Request) -> Response | None:
@@ -201,26 +220,67 @@ def _expect_initialized(server: CodelawServer, ended: asyncio.Future[int]) -> No
 
 async def _read_stream(server: CodelawServer, reader: asyncio.StreamReader) -> None:
     frames = Frames(MAX_UNKNOWN)
+    seen = 0
     try:
         while data := await reader.read(CHUNK):
             for item in frames.feed(data):
                 server.rpc.receive(item)
                 if server.rpc.state != "new":
                     frames.limit = MAX_MESSAGE
+            if server.rpc.state == "new" and (seen := seen + len(data)) > MAX_UNKNOWN:
+                _tell_too_much(server, seen)
+                return
     except ConnectionError as error:
         log.info("A connection broke: %s", error)
 
 
-async def _read_socket(server: CodelawServer, socket: ServerConnection) -> None:
+async def _read_socket(server: CodelawServer, socket: ServerConnection, *, known: bool) -> None:
     from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - loaded by who listens on a WebSocket
 
+    seen = 0
     try:
         async for message in socket:
             server.rpc.receive(message.encode() if isinstance(message, str) else message)
             if server.rpc.state != "new":
                 _limit(socket, MAX_MESSAGE)
+            elif not known and (seen := seen + len(message)) > MAX_UNKNOWN:
+                _tell_too_much(server, seen)
+                return
     except ConnectionClosed as error:
         log.info("A connection broke: %s", error)
+
+
+def _tell_too_much(server: CodelawServer, seen: int) -> None:
+    log.info("A connection is closed that has sent %s bytes without a token", seen)
+    server.rpc.receive(Oversized(seen, b""))
+
+
+def _counted(most: int) -> type[ServerConnection]:
+    """Connections of which at most `most` are in their handshake: another one ends the oldest of them."""
+    from websockets.asyncio.server import ServerConnection as Connection  # noqa: PLC0415 - as above
+
+    opening: dict[Counted, None] = {}
+
+    class Counted(Connection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            if len(opening) >= most:
+                oldest = next(iter(opening))
+                del opening[oldest]
+                oldest.transport.abort()
+            opening[self] = None
+            super().connection_made(transport)
+
+        async def handshake(self, *arguments: Any, **more: Any) -> None:
+            try:
+                await super().handshake(*arguments, **more)
+            finally:
+                opening.pop(self, None)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            opening.pop(self, None)
+            super().connection_lost(exc)
+
+    return Counted
 
 
 def _limit(socket: ServerConnection, size: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from codelaw.settings.reading import Layer, put, read_layer
 
 PREFIX = "CODELAW_"
-NOT_SETTINGS = frozenset({"CODELAW_HOME"})
+NOT_SETTINGS = frozenset({"CODELAW_HOME", "CODELAW_TOKEN"})
 MAX_FILE = 1 << 20
 """Bytes of a settings file."""
 
