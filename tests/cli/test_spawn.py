@@ -17,7 +17,7 @@ PLANTED = "import os, sys; os.write(1, b'PLANTED')"
 def test_the_server_is_started_without_search_paths_into_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "work/src").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "work")
-    paths = ["", "src", f"{tmp_path / 'work'}/src", f"{tmp_path}/link/src", f"{tmp_path}/other"]
+    paths = ["", "src", str(tmp_path / "work/src"), str(tmp_path / "link/src"), f"{tmp_path}/other"]
     given = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONSTARTUP": "x.py", "ANTHROPIC_API_KEY": "k", "HOME": "/h"}
     kept = server_environment(given, [tmp_path / "work"])
     assert kept == {"PYTHONPATH": f"{tmp_path}/other", "ANTHROPIC_API_KEY": "k", "HOME": "/h"}

@@ -22,6 +22,7 @@ from codelaw.adapters.embedders.local import LocalEmbedder
 from codelaw.adapters.processes.programs import find_program
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores import damage
+from codelaw.adapters.workspace.ignore import oversized
 from codelaw.adapters.workspace.search import find_rg
 from codelaw.cli import endpoint
 from codelaw.cli.asked import with_client
@@ -39,6 +40,7 @@ _PROGRAMS = {
     "bwrap": "without it commands are locked in partly, or not at all, and blanket rules for them do not count",
 }
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
+ROOT = "codelaw runs as root, and so do its commands: a sandbox holds root less well; use an ordinary user"
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
 _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
 
@@ -204,7 +206,11 @@ def _programs(workspace: Path) -> list[Finding]:
     environ, folders = process_environment(), [workspace.resolve()]
     found = {name: find_program(name, environ, folders) for name in _PROGRAMS}
     found["rg"] = find_rg(folders, environ)
-    return [
+    too_much = oversized(folders[0])
+    large = [] if too_much is None else [Finding("ignore file", "lacking", too_much)]
+    if os.name == "posix" and os.geteuid() == 0:
+        large.append(Finding("user", "lacking", ROOT))
+    return large + [
         Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
         for name, path in found.items()
     ]

@@ -72,14 +72,14 @@ def test_a_workspace_reached_over_a_link_is_the_same_workspace(tmp_path: Path, w
 def test_the_environment_of_our_own_programs_has_no_key_and_loads_nothing(tmp_path: Path, work: Path) -> None:
     given = {
         "PATH": f"{work}/.venv/bin::bin:/usr/bin:/bin",
-        "LD_LIBRARY_PATH": f"{work}/lib:/opt/lib",
+        "LD_LIBRARY_PATH": f"{work}/lib:/usr/lib/x",
         "LANG": "C.UTF-8",
         "HOME": str(tmp_path),
     }
     hostile = ["LD_PRELOAD", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "NODE_OPTIONS", "RIPGREP_CONFIG_PATH"]
     hostile += ["GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "BASH_ENV", "ENV", "ANTHROPIC_API_KEY", "CODELAW_TOKEN"]
     kept = own_environment(given | dict.fromkeys(hostile, "x"), [work])
-    assert kept == {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": "/opt/lib", "LANG": "C.UTF-8"}
+    assert kept == {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": "/usr/lib/x", "LANG": "C.UTF-8"}
 
 
 def test_our_python_is_the_one_behind_an_environment_of_the_workspace(

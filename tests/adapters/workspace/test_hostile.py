@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.workspace.ignore import MAX_POINTER, IgnoreTree
+from codelaw.adapters.workspace import ignore
+from codelaw.adapters.workspace.ignore import MAX_BYTES, MAX_PATTERNS, MAX_POINTER, IgnoreTree, oversized
 from codelaw.domain.globs import MAX_ALTERNATIVES, translate
 from tests.fakes.desk import Desk
 
@@ -100,3 +101,42 @@ async def test_replacements_have_an_end(desk: Desk):
     refused = await desk("Edit", path="a", old_string="x", new_string="y", replace_all=True)
     assert refused.error is not None
     assert "more than 50000 times" in refused.error.message
+
+
+@pytest.mark.parametrize("where", [".gitignore", "sub/.gitignore"])
+async def test_a_huge_ignore_file_is_not_read(desk: Desk, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pattern is an expression of its own: 900 kB of them take gigabytes and half a minute, at every turn."""
+    compiled = 0
+    real = ignore.translate
+
+    def counted(pattern: str, *, braces: bool) -> str | None:
+        nonlocal compiled
+        compiled += 1
+        return real(pattern, braces=braces)
+
+    monkeypatch.setattr(ignore, "translate", counted)
+    ignore._rules.cache_clear()
+    desk.put("sub/a.txt", "x")
+    desk.put(where, "\n".join(f"dir{number}/**/*.x{number}*y" for number in range(40_000)) + "\n*.txt\n")
+    assert (await desk("LS", path="sub")).data["entries"] == ["a.txt"]
+    assert (await desk("Glob", pattern="*.txt")).data["total"] == 1
+    assert compiled == 0
+    # A smaller one counts up to a number of patterns, and is read once as long as it stays the same.
+    desk.put(where, "*.txt\n" + "\n".join(f"d{number}" for number in range(MAX_PATTERNS * 2)))
+    for _ in range(3):
+        assert (await desk("LS", path="sub")).data["entries"] == []
+    assert MAX_PATTERNS <= compiled <= MAX_PATTERNS + 1
+
+
+def test_what_does_not_count_of_an_ignore_file_is_told(tmp_path: Path) -> None:
+    file = tmp_path / ".gitignore"
+    assert oversized(tmp_path) is None
+    file.write_text("*.log\n")
+    assert oversized(tmp_path) is None
+    file.write_text("a\n" * (MAX_PATTERNS + 1))
+    assert str(MAX_PATTERNS) in (oversized(tmp_path) or "")
+    file.write_text("#" * (MAX_BYTES + 1))
+    assert str(MAX_BYTES) in (oversized(tmp_path) or "")
+    file.unlink()
+    os.mkfifo(file)
+    assert oversized(tmp_path) is None

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from codelaw.adapters.workspace.texts import small_text
 from codelaw.domain.globs import translate
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 128 << 10
 """An ignore file larger than this is not read (S-6)."""
+MAX_PATTERNS = 2_000
+"""Of one ignore file; those beyond do not count."""
+MAX_KEPT = 64
+"""Ignore files whose rules are kept from one operation to the next."""
 MAX_POINTER = 10_000
 """So is a file that tells where the repository is."""
 
@@ -21,7 +28,7 @@ class Rules:
     """The patterns of one ignore file; the last one that matches decides."""
 
     def __init__(self, text: str) -> None:
-        patterns = [rule for rule in map(_rule, text.split("\n")) if rule is not None]
+        patterns = [*islice((rule for rule in map(_rule, text.split("\n")) if rule is not None), MAX_PATTERNS)]
         self._rules = list(reversed(patterns))
         # Most names match nothing: two big expressions say so faster than many small ones.
         self._names = _any(rule for rule in patterns if rule.by_name)
@@ -96,6 +103,20 @@ class Level:
         return said is True or (said is None and not hidden and name.startswith("."))
 
 
+def oversized(folder: Path) -> str | None:
+    """What does not count of the folder's own ignore file, as a sentence, or None. Touches the disk."""
+    path = folder / ".gitignore"
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    if stat.S_ISREG(facts.st_mode) and facts.st_size > MAX_BYTES:
+        return f"{path} has {facts.st_size} bytes; more than {MAX_BYTES} are not read, so that it hides nothing."
+    text = small_text(path, MAX_BYTES)
+    lines = 0 if text is None else sum(_rule(line) is not None for line in text.split("\n"))
+    return f"{path} has {lines} patterns; the first {MAX_PATTERNS} count." if lines > MAX_PATTERNS else None
+
+
 class IgnoreTree:
     """The ignore rules below one workspace folder, read once each; made anew for every operation."""
 
@@ -141,7 +162,13 @@ class IgnoreTree:
 
 def _read(path: Path) -> Rules | None:
     text = small_text(path, MAX_BYTES)
-    return None if text is None else Rules(text.removeprefix("\ufeff"))
+    return None if text is None else _rules(text.removeprefix("\ufeff"))
+
+
+@lru_cache(MAX_KEPT)
+def _rules(text: str) -> Rules:
+    """By the text itself, which tells more surely than a time whether it has changed."""
+    return Rules(text)
 
 
 def _git_folder(git: Path) -> Path:
