@@ -6,7 +6,7 @@ import { type ExtensionContext, type LogOutputChannel, ProgressLocation, window,
 import type { ServerState } from "../messages";
 import { findPython, findServer, type Interpreter, type Located, type Probe, type Python, whyNoPython } from "./find";
 import { bundleIn, environmentsIn, install, use } from "./install";
-import { onPath, run } from "./process";
+import { onPath, outside, run } from "./process";
 import { interpreters } from "./python";
 import { refusalOf } from "./refusal";
 
@@ -114,14 +114,17 @@ export class Installation {
   async #interpreters(): Promise<Interpreter[]> {
     const chosen = this.context.globalState.get<unknown>(CHOSEN);
     const mine = typeof chosen === "string" ? [{ path: chosen, from: "the Python chosen for codelaw" }] : [];
-    return [...mine, ...(await interpreters())];
+    const others: Interpreter[] = [];
+    // One that lies in the workspace belongs to whoever wrote that; who wants it for the server can choose it.
+    for (const one of await interpreters()) if (await outside(one.path, folders())) others.push(one);
+    return [...mine, ...others];
   }
 
   #probe(cwd: string): Probe {
     return {
       platform: process.platform,
       run: (program, args) => run(program, args, { timeout: PROBE_TIMEOUT, cwd }),
-      onPath,
+      onPath: (name) => onPath(name, folders()),
     };
   }
 }
@@ -135,6 +138,8 @@ const failed = (message: string): Installed => ({
     { title: "Show Logs", command: "codelaw.showLogs" },
   ],
 });
+
+const folders = (): string[] => (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
 
 /** The setting; a folder cannot set it, whatever stands in its settings. */
 const command = (): string[] => {

@@ -1,7 +1,7 @@
 // Running programs: for their output, with a time limit, and so that nothing of them stays when they are stopped.
 import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -94,16 +94,50 @@ export const run = (command: string, args: readonly string[], options: RunOption
     child.on("close", end);
   });
 
-/** The absolute path of a program on PATH. Folders of PATH that are relative do not count: they would be a workspace's. */
-export const onPath = async (name: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> => {
+/**
+ * The absolute path of a program on PATH that no workspace folder has a part in (S-8).
+ *
+ * Folders of PATH that are relative do not count: they would be a workspace's. Nor does one of `folders`, as an
+ * activated `.venv/bin` or `node_modules/.bin` would be, or what a link leads into one.
+ */
+export const onPath = async (
+  name: string,
+  folders: readonly string[] = [],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> => {
   const windows = process.platform === "win32";
   const found = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "";
   for (const folder of found.split(path.delimiter)) {
     if (!path.isAbsolute(folder)) continue;
     const file = path.join(folder, windows && path.extname(name) === "" ? `${name}.exe` : name);
-    if (await runnable(file)) return file;
+    if ((await runnable(file)) && (await outside(file, folders))) return file;
   }
   return undefined;
+};
+
+/** Whether a file lies in none of `folders`, neither by its name nor really. */
+export const outside = async (file: string, folders: readonly string[]): Promise<boolean> => {
+  const forms = [
+    path.resolve(file),
+    await realOf(file),
+    path.join(await realOf(path.dirname(file)), path.basename(file)),
+  ];
+  for (const folder of folders) {
+    for (const root of [path.resolve(folder), await realOf(folder)]) {
+      if (forms.some((form) => form === root || form.startsWith(root.endsWith(path.sep) ? root : root + path.sep))) {
+        return false;
+      }
+    }
+  }
+  return true;
+};
+
+const realOf = async (file: string): Promise<string> => {
+  try {
+    return await realpath(file);
+  } catch {
+    return path.resolve(file); // it is not there; its name is all there is
+  }
 };
 
 const runnable = async (file: string): Promise<boolean> => {
