@@ -15,7 +15,7 @@ BARE = {"system", "popen", "execl", "execle", "execlp", "execlpe", "execv", "exe
 BARE |= {"spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe", "startfile"}
 FINDERS = {"which", "find_executable"}
 STARTERS = {
-    "adapters/processes/local.py",  # commands, in the sandbox
+    "adapters/processes/child.py",  # commands, in the sandbox
     "adapters/processes/sandbox.py",  # its trial
     "adapters/workspace/child.py",
     "adapters/workspace/rg.py",

@@ -191,10 +191,11 @@ describe.skipIf(!existsSync(CODELAW))("the real server", { timeout: 60_000 }, ()
   });
 
   test.skipIf(process.platform === "win32")("one that is missing is offered, installed and started", async () => {
-    await mkdir(path.join(fake.home, "bin"), { recursive: true });
-    await fakePython(path.join(fake.home, "bin"));
+    const bin = `${fake.home}-bin`; // the home is the workspace here, of which no Python would be taken
+    await mkdir(bin, { recursive: true });
+    await fakePython(bin);
     await fakeBundle(path.join(fake.context.extensionPath, "server"));
-    vi.stubEnv("PATH", [path.join(fake.home, "bin"), "/usr/bin", "/bin"].join(path.delimiter));
+    vi.stubEnv("PATH", [bin, "/usr/bin", "/bin"].join(path.delimiter));
     vi.stubEnv("FAKE", fake.home);
     vi.stubEnv("CODELAW_SERVER", CODELAW);
     fake.set("codelaw.server.command", undefined);
