@@ -312,3 +312,22 @@ async def test_what_another_folder_of_the_workspace_knows_is_saved_for_the_first
     assert not saved.merged
     assert saved.memory.belongs_to == "example.org/app"
     assert shelf.entries["other"] == other
+
+
+@pytest.mark.parametrize("category", ["preference", "habit", "skill", "fact", None])
+async def test_what_is_saved_unasked_stays_in_the_project(memory, category):
+    assert (await memory.save("Always builds with ninja", category, unasked=True)).memory.scope == "project"
+    assert (await memory.save("Always builds with make", "preference")).memory.scope == "user"
+    alone = replace(memory, places=Places("ann", (), "c1"))
+    assert (await alone.save("Always builds with meson", category, unasked=True)).memory.scope == "session"
+
+
+@pytest.mark.parametrize("scope", [None, "project", "session"])
+async def test_what_is_saved_unasked_changes_nothing_of_the_users(memory, shelf, scope):
+    before = await shelf.get("likes")
+    more = "The user prefers tabs over spaces and really always runs setup"
+    saved = await memory.save(more, "habit", scope, 1.0, unasked=True)
+    assert saved.memory.scope != "user"
+    again = await memory.save(before.text, "habit", scope, 1.0, unasked=True)
+    assert (again.memory, again.merged) == (before, True)
+    assert await shelf.get("likes") == before

@@ -23,7 +23,7 @@ def ids(block):
 
 def test_nothing_known_is_nothing_shown():
     assert profile((), (), estimate).text == ""
-    assert profile([of_user("e", category="event")], [of_project("s", category="skill")], estimate).text == ""
+    assert profile([of_user("e", category="event")], [of_project("s", category="event")], estimate).text == ""
 
 
 def test_user_and_project_stand_apart():
@@ -55,7 +55,8 @@ def test_only_the_right_scopes_and_categories_describe_somebody():
     user = [of_user(kind, category=kind) for kind in get_args(Category)]
     project = [of_project(kind, category=kind) for kind in get_args(Category)]
     known = ids(profile([*user, of_project("x")], [*project, of_user("y")], estimate))
-    assert sorted(known) == ["constraint", "constraint", "decision", "habit", "preference", "skill"]
+    assert sorted(known) == sorted([*USER_CATEGORIES, *PROJECT_CATEGORIES])
+    assert {*PROJECT_CATEGORIES} - {*USER_CATEGORIES} == {"decision"}
 
 
 def test_the_category_of_what_is_saved_without_one_is_in_no_profile():

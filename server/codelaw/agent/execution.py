@@ -185,6 +185,8 @@ class Executor:
         bare = tool.paths == "writes" and await self._makes_bare(tool.subject(arguments))
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths, bare)
         facts, decision = await self._strictest(tool, arguments, facts)
+        if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
+            decision = Decision("ask", "default", why)
         decisions.append(decision)
         comment, environment, by = "", self.environment, None
         reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"

@@ -132,15 +132,20 @@ class ChatMemory:
         category: Category | None = None,
         scope: MemoryScope | None = None,
         confidence: float | None = None,
+        *,
+        unasked: bool = False,
     ) -> Saved:
         """Remember a text, or merge it with an entry that says the same.
+
+        What is saved `unasked`, with nobody's word for it, stays in the project, or without one in the chat, where no
+        scope is named; it changes no entry of the scope `user`.
 
         Raises:
             Refusal: `memory_refused` by the gate, `store_unavailable`.
         """
         self._require_enabled()
         kept = await asyncio.to_thread(capture.checked, text)
-        where = scope or capture.scope_for(category or capture.DEFAULT_CATEGORY, self.places)
+        where = scope or capture.scope_for(category or capture.DEFAULT_CATEGORY, self.places, unasked=unasked)
         mine = capture.owner(where, self.places)
         sure = capture.DEFAULT_CONFIDENCE if confidence is None else confidence
         name, vector = await self._vector(kept, PATIENCE)
@@ -153,6 +158,11 @@ class ChatMemory:
                 if (one.memory.belongs_to == mine)
                 or (one.memory.scope != where and (one.memory.scope, where) != ("project", "user"))
             ]
+            if unasked:
+                known = next((one for one in others if one.scope == "user" and one.text == kept), None)
+                if known is not None:
+                    return Saved(known, merged=True)
+                others = [one for one in others if one.scope != "user" or where == "user"]
             older = await asyncio.to_thread(capture.duplicate, kept, others)  # of very many short words: a second
             if older is not None:
                 memory = capture.merged(older, kept, category, where, mine, sure)

@@ -63,8 +63,13 @@ def _too_long(characters: int) -> Refusal:
     return Refusal("memory_refused", message, "Say it shorter, or save its parts one by one.")
 
 
-def scope_for(category: Category, places: Places) -> MemoryScope:
-    """Where an entry belongs that names no scope: what describes the user to the user, the rest to the project."""
+def scope_for(category: Category, places: Places, *, unasked: bool = False) -> MemoryScope:
+    """Where an entry belongs that names no scope: what describes the user to the user, the rest to the project.
+
+    What is saved `unasked` never follows the user into another project.
+    """
+    if unasked:
+        return "project" if places.projects or places.session is None else "session"
     return "user" if category in _OF_THE_USER or not places.projects else "project"
 
 

@@ -14,8 +14,8 @@ from codelaw.templates.render import render
 
 USER_CATEGORIES: tuple[Category, ...] = ("preference", "habit", "skill", "constraint")
 """Of the user's entries, those that describe the user."""
-PROJECT_CATEGORIES: tuple[Category, ...] = ("constraint", "decision")
-"""Of the project's entries, those that describe the project."""
+PROJECT_CATEGORIES: tuple[Category, ...] = ("constraint", "decision", "preference", "habit", "skill")
+"""Of the project's entries, those that describe the project, and how the user works in it."""
 PROFILE_TOKENS = 500
 """The whole block stays below."""
 PROFILE_ENTRIES = 40

@@ -23,7 +23,8 @@ def options_for(facts: CallFacts, *, only_once: bool = False) -> tuple[ApprovalO
     """
     once = ApprovalOption("once", "Allow once", "allow_once")
     reject = ApprovalOption("reject", "Reject", "reject")
-    rule = None if only_once else proposed_rule(facts)
+    # What is remembered for every project is asked about each time (B-6).
+    rule = None if only_once or facts.effect == "state" else proposed_rule(facts)
     if rule is None or not _seen_whole(rule):
         return once, reject
     return (

@@ -69,8 +69,13 @@ class Remembering(Protocol):
         category: Category | None = None,
         scope: MemoryScope | None = None,
         confidence: float | None = None,
+        *,
+        unasked: bool = False,
     ) -> Saved:
         """Remember a text, or merge it with an entry that says the same.
+
+        What is saved `unasked`, with nobody's word for it, stays in the project, or without one in the chat, where no
+        scope is named; it changes no entry of the scope `user`.
 
         Raises:
             Refusal: `memory_refused` by the gate, `store_unavailable`.

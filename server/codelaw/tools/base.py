@@ -106,6 +106,10 @@ class Tool(ABC, Generic[A]):
         """The model's own words for the call, which only accompany what it does; empty where it gives none."""
         return ""
 
+    def asks(self, args: A) -> str:  # noqa: ARG002
+        """Why the user is asked about this very call, though calls of its kind are allowed; empty where not."""
+        return ""
+
     def subject(self, args: A) -> str | None:
         """What permission rules match: the path as written, or the command (S-1)."""
         if self.paths is None:

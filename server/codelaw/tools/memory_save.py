@@ -7,11 +7,11 @@ from pydantic import Field
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.memories import Category, MemoryScope
 from codelaw.domain.results import ToolResult
-from codelaw.memory.capture import LONGEST
+from codelaw.memory.capture import LONGEST, checked
 from codelaw.memory.recall import harmless
 from codelaw.memory.secrecy import secret
 from codelaw.ports.memories import Remembering
-from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
 
 TITLE_CHARACTERS = 60
 
@@ -28,10 +28,10 @@ class MemorySave(Tool[MemorySaveArguments]):
 
     name = "memory_save"
     description = (
-        "Remember one fact for later chats, in one plain sentence; never a secret. The scope says for whom: the user "
-        "in every project, this project, or this chat. Name the category: preferences, habits, skills, constraints "
-        "and decisions are shown in every turn, everything else when a question speaks of it. What says the same as an "
-        "older memory is merged with it."
+        "Remember one fact for later chats, in one plain sentence; never a secret. The scope says where it counts: "
+        "project, which is the default, session for this chat alone, or user for every project of the user's, who is "
+        "asked first. Name the category: preferences, habits, skills, constraints and decisions are shown in every "
+        "turn, everything else when a question speaks of it. What says the same as an older memory is merged with it."
     )
     arguments = MemorySaveArguments
     effect = "state"
@@ -42,10 +42,23 @@ class MemorySave(Tool[MemorySaveArguments]):
         text = harmless(args.text)
         return f"Remember: {text if len(text) <= TITLE_CHARACTERS else text[: TITLE_CHARACTERS - 1] + '…'}"
 
+    def asks(self, args: MemorySaveArguments) -> str:
+        return "It would be remembered in every project of yours." if args.scope == "user" else ""
+
+    async def preview(self, args: MemorySaveArguments, env: ToolEnvironment) -> Preview:
+        reached(env)
+        try:
+            kept = checked(args.text)
+        except Refusal as refusal:
+            raise told(refusal) from refusal
+        return Preview(text=kept)
+
     async def run(self, args: MemorySaveArguments, env: ToolEnvironment) -> ToolResult:
         memory = reached(env)
         try:
-            saved = await memory.save(args.text, args.category, args.scope, args.confidence)
+            saved = await memory.save(
+                args.text, args.category, args.scope, args.confidence, unasked=args.scope != "user"
+            )
         except Refusal as refusal:
             raise told(refusal) from refusal
         kept = saved.memory
