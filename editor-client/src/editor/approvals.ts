@@ -1,6 +1,7 @@
 // The questions of the server's that wait for the user, wherever they are answered.
 import { type CancellationToken, type Disposable, EventEmitter, window } from "vscode";
 import type { OpenApproval } from "../messages";
+import { visible } from "../hidden";
 import { unlinked } from "../plain";
 import type { ApprovalReply, ApprovalRequest } from "../protocol/types";
 
@@ -14,6 +15,8 @@ const ALLOW = "Allow once";
 const REJECT = "Reject";
 /** Characters that show what they are, one behind the other. */
 const PLAIN = /^[\x20-\x7e]+$/;
+/** Of a notification. */
+const SHOWN = 200;
 
 /** Open questions, oldest first. Each is answered exactly once, by whoever comes first. */
 export class Approvals implements Disposable {
@@ -76,14 +79,15 @@ export class Approvals implements Disposable {
 }
 
 /**
- * Ask by a notification, for a panel that nobody sees; `show` brings the panel up. Its title is the model's own word for
- * a call: only a command that is told in whole can be allowed here.
+ * Ask by a notification, for a panel that nobody sees; `show` brings the panel up. Only a command that is told in whole
+ * can be allowed here, and none that is asked about every time: the panel says why.
  */
 export async function notify(approvals: Approvals, { id, request }: OpenApproval, show: () => void): Promise<void> {
   const offered = (kind: string): string | undefined => request.options.find((option) => option.kind === kind)?.id;
   const { command } = request.preview;
   const what = command === undefined ? short(request.title) : `Run ${short(command)}`;
-  const whole = command !== undefined && PLAIN.test(command) && what === `Run ${command}`;
+  const told = command !== undefined && PLAIN.test(command) && what === `Run ${command}`;
+  const whole = told && request.alwaysAsked !== true;
   const allow = whole ? offered("allow_once") : undefined;
   const reject = offered("reject");
   const titles = [SHOW, ...(allow === undefined ? [] : [ALLOW]), ...(reject === undefined ? [] : [REJECT])];
@@ -105,6 +109,6 @@ function fits(request: ApprovalRequest, reply: ApprovalReply): boolean {
 
 /** A notification is one line; the panel shows all of it. */
 const short = (text: string): string => {
-  const line = unlinked(text.replace(/\s+/g, " ").trim());
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+  const line = unlinked(visible(text).trim());
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 };

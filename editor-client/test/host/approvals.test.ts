@@ -126,12 +126,21 @@ describe("a notification, where nobody sees the panel", () => {
     ["a command with letters that turn the others round", { preview: { command: "echo \u202e crs r- mr" } }],
     ["a command that would be a link", { preview: { command: "echo [x](command:workbench.action.quit)" } }],
     ["a write, whose diff is not told", { title: "Edit a.py", risk: "write" as const, preview: { diff: "…" } }],
+    ["what is asked about every time, and why", { alwaysAsked: true, why: "git obeys this file." }],
+    ["a text", { title: "Remember: x", preview: { text: "x" } }],
+    ["a command that repeats its blanks", { preview: { command: "ls   -l" } }],
     ["a call that only the model describes", { title: "List the files", preview: {} }],
   ])("does not let the user allow what it does not tell: %s", async (_what, other) => {
     await ask(undefined, other);
     const [told, ...titles] = fake.editor.done[0]?.with ?? [];
     expect(titles).toEqual(["Show", "Reject"]);
     expect(told).not.toContain("](");
+    expect(told).not.toMatch(/[\u202e\u200b\u001b]/);
+  });
+
+  it("shows by its code what would not be seen", async () => {
+    await ask(undefined, { preview: { command: "ls\u200b \u202e-l\u001b[8m\u{e0041}\u3164" } });
+    expect(fake.editor.done[0]?.with[0]).toBe("codelaw asks: Run ls⟨U+200B⟩ ⟨U+202E⟩-l⟨U+001B⟩[8m⟨U+E0041⟩⟨U+3164⟩");
   });
 
   it("says so when its answer comes too late", async () => {

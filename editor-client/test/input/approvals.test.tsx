@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { createEvent, fireEvent, screen, waitFor, within } from "@testing-library/preact";
-import { describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { FromPanel } from "../../src/messages";
 import { Approvals } from "../../webview/parts/Approvals";
 import { Composer } from "../../webview/parts/Composer";
@@ -14,6 +14,7 @@ import {
   OPTIONS,
   press,
   shownChat,
+  sight,
   turnOf,
   type as write,
   violations,
@@ -74,7 +75,7 @@ describe("what a card says", () => {
     expect(card().textContent).toContain("Commands are asked about.");
     expect(screen.getByRole("region", { name: "Command" }).textContent).toBe(command);
     const always = screen.getByRole("button", { name: "Always allow" });
-    const rule = document.getElementById(always.getAttribute("aria-describedby") ?? "");
+    const rule = document.getElementById(always.getAttribute("aria-describedby")?.split(" ")[0] ?? "");
     expect(rule?.textContent).toBe("In this chat · Alwayscommands that begin with “git diff” Bash(git diff:*)");
   });
 
@@ -92,6 +93,96 @@ describe("what a card says", () => {
     const codes = [...card().querySelectorAll(".hidden-character")].map((one) => one.textContent);
     expect(codes).toEqual(["U+200B", "U+202E", "U+202C", "U+2066"]);
     expect(screen.getByText("Hidden characters are shown by their code.")).toBeTruthy();
+  });
+});
+
+describe("what goes on out of sight", () => {
+  const long = { preview: { command: `${"# nothing\n".repeat(200)}rm -rf ~` } };
+  const button = (name: string): HTMLElement => screen.getByRole("button", { name });
+  const scrolled = vi.fn();
+  beforeEach(() => {
+    sight.fits = false;
+    Element.prototype.scrollBy = scrolled.mockClear();
+  });
+  const scrollToEnd = (): void => sight.scrollTo(document.querySelector(".approval-end")!);
+
+  test.each(["Allow once", "Allow in this chat", "Always allow"])(
+    "cannot be allowed by %s before its end was seen",
+    (name) => {
+      const panel = open([approvalOf(1, long)]);
+      expect(button(name).getAttribute("aria-disabled")).toBe("true");
+      const why = document.getElementById(button(name).getAttribute("aria-describedby")?.split(" ").at(-1) ?? "");
+      expect(why?.textContent).toBe("It goes on below: it can be allowed when you have seen its end.");
+      fireEvent.click(button(name));
+      expect(decided(panel)).toEqual([]);
+      expect(scrolled).toHaveBeenCalledOnce();
+      expect(document.activeElement).toBe(screen.getByRole("region", { name: "Command" }));
+      scrollToEnd();
+      expect(button(name).getAttribute("aria-disabled")).toBe("false");
+      expect(why?.textContent).toBe("");
+      fireEvent.click(button(name));
+      expect(decided(panel)).toHaveLength(1);
+    },
+  );
+
+  test.each(["1", "2", "3"])("is not allowed by the key %s", (key) => {
+    const panel = open([approvalOf(1, long)]);
+    press(key);
+    expect(decided(panel)).toEqual([]);
+    expect(scrolled).toHaveBeenCalledOnce();
+    scrollToEnd();
+    press(key);
+    expect(decided(panel)).toHaveLength(1);
+  });
+
+  test("can be refused at once", () => {
+    const panel = open([approvalOf(1, long)]);
+    expect(button("No").getAttribute("aria-disabled")).toBe("false");
+    fireEvent.click(button("No"));
+    expect(decided(panel)).toEqual([{ kind: "decide", id: 1, reply: { optionId: "reject" } }]);
+  });
+
+  test("a diff has no end before all of its lines are shown", () => {
+    const diff = `@@ -0,0 +1,900 @@\n${Array.from({ length: 900 }, (_, line) => `+line ${line}`).join("\n")}`;
+    open([approvalOf(1, { risk: "write", tool: "Edit", title: "Edit a.py", preview: { diff } })]);
+    expect(document.querySelector(".approval-end")).toBeNull();
+    fireEvent.click(button("Show all 901 lines"));
+    scrollToEnd();
+    expect(button("Allow once").getAttribute("aria-disabled")).toBe("false");
+  });
+
+  test("the next card is seen anew", () => {
+    open([approvalOf(1, long), approvalOf(2, long)]);
+    scrollToEnd();
+    fireEvent.click(button("Allow once"));
+    expect(card().getAttribute("data-call-id")).toBe("call-2");
+    expect(button("Allow once").getAttribute("aria-disabled")).toBe("true");
+  });
+
+  test("a screen reader finds nothing wrong with it", async () => {
+    const { container } = open([approvalOf(1, long)]);
+    expect(await violations(container)).toEqual([]);
+  });
+});
+
+describe("what else a card tells", () => {
+  test("why it is asked every time, and which program obeys the file", () => {
+    const why = "git obeys this file: what is written there may run outside of codelaw.";
+    open([approvalOf(1, { alwaysAsked: true, why, risk: "write", preview: { diff: "@@ -0,0 +1 @@\n+x\n" } })]);
+    expect(card().textContent).toContain(`Changes files. This is asked every time. ${why}`);
+  });
+
+  test("the model’s words come after what it does, as such", () => {
+    open([approvalOf(1, { description: "List\u202e files" })]);
+    const shown = card().textContent;
+    expect(shown).toContain("The model’s words for it: “ListU+202E files”");
+    expect(shown.indexOf("git diff --stat")).toBeLessThan(shown.indexOf("The model’s words"));
+  });
+
+  test("a text that would be kept, whole", () => {
+    open([approvalOf(1, { tool: "memory_save", risk: "write", preview: { text: "Tabs,\u200b always" } })]);
+    expect(screen.getByRole("region", { name: "Text" }).textContent).toBe("Tabs,U+200B always");
+    expect(card().textContent).toContain("Keeps something.");
   });
 });
 

@@ -1,5 +1,5 @@
 // The panel's real state, actions and parts in a page, with a fake extension at its edge.
-import { cleanup, fireEvent, render } from "@testing-library/preact";
+import { act, cleanup, fireEvent, render } from "@testing-library/preact";
 import axe from "axe-core";
 import type { ComponentChildren } from "preact";
 import { afterEach, expect } from "vitest";
@@ -14,6 +14,33 @@ import { initial, reduce } from "../../webview/store";
 // jsdom lays nothing out and paints nothing.
 HTMLCanvasElement.prototype.getContext = () => null;
 Element.prototype.scrollIntoView = () => undefined;
+Element.prototype.scrollBy = () => undefined;
+
+/** What is on the screen: everything, or with `fits` false only what `scrollTo` was called for. */
+export const sight = {
+  fits: true,
+  watched: new Map<Element, (seen: boolean) => void>(),
+  scrollTo(place: Element): void {
+    void act(() => sight.watched.get(place)?.(true));
+  },
+};
+globalThis.IntersectionObserver = class {
+  readonly #tell: (entries: { isIntersecting: boolean }[]) => void;
+  constructor(tell: (entries: never[]) => void) {
+    this.#tell = tell as never;
+  }
+  observe(place: Element): void {
+    sight.watched.set(place, (isIntersecting) => this.#tell([{ isIntersecting }]));
+    this.#tell([{ isIntersecting: sight.fits }]);
+  }
+  disconnect(): void {
+    sight.watched.clear();
+  }
+} as never;
+afterEach(() => {
+  sight.fits = true;
+  sight.watched.clear();
+});
 
 type Answers = { [M in Method]?: (params: Params<M>) => Result<M> | Problem | null };
 

@@ -4,7 +4,7 @@ import type { ApprovalOption, ApprovalReply } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import { ruleInWords } from "../text/rule";
 import { hasHidden } from "../text/visible";
-import { Diff } from "./Diff";
+import { isEmpty, Preview, readOn } from "./ApprovalPreview";
 import { Icon } from "./Icon";
 import { Visible } from "./Visible";
 
@@ -37,6 +37,10 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
   const decided = useRef(false);
   const [answer, setAnswer] = useState<ApprovalOption["kind"] | null>(null);
   const [comment, setComment] = useState<string | null>(null);
+  /** What it does, and whether its end has been in sight. */
+  const box = useRef<HTMLDivElement>(null);
+  const [end, setEnd] = useState(false);
+  const seen = end || isEmpty(request.preview);
 
   const reject = request.options.find((option) => option.kind === "reject");
   const rules = standingRules(request.options);
@@ -47,7 +51,10 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
     setAnswer(kind);
     onDecide(approval, words);
   };
-  const choose = (option: ApprovalOption): void => reply(option.kind, { optionId: option.id });
+  const choose = (option: ApprovalOption): void => {
+    if (seen || option.kind === "reject") reply(option.kind, { optionId: option.id });
+    else readOn(box.current);
+  };
   const refuse = (): void => {
     if (reject === undefined) return;
     const words = comment?.trim() ?? "";
@@ -66,10 +73,10 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
     else if (!place && index === request.options.length && reject !== undefined) setComment((words) => words ?? "");
   };
 
-  const { diff, command } = request.preview;
+  const { diff, command, text } = request.preview;
   /** About the whole chat and where it goes, and no call that might be made otherwise. */
   const place = request.risk === "send";
-  const hidden = [request.title, diff ?? "", command ?? ""].some(hasHidden);
+  const hidden = [request.title, diff ?? "", command ?? "", text ?? ""].some(hasHidden);
   return (
     <div
       ref={card}
@@ -90,8 +97,11 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
         {waiting > 0 && <span class="approval-count">{`1 of ${waiting + 1}`}</span>}
       </div>
       <p class="approval-why">
-        <strong id={`${id}-risk`}>{RISKS[request.risk]}.</strong>{" "}
-        <span id={`${id}-why`}>{why !== "" && <Visible text={why} />}</span>
+        <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : "Keeps something"}.</strong>{" "}
+        <span id={`${id}-why`}>
+          {request.alwaysAsked === true && "This is asked every time. "}
+          {why !== "" && <Visible text={why} />}
+        </span>
       </p>
       {hidden && (
         <p class="approval-warning">
@@ -99,23 +109,20 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
           <span>Hidden characters are shown by their code.</span>
         </p>
       )}
-      {command !== undefined && (
-        <pre class="approval-command" tabIndex={0} role="region" aria-label="Command" dir="ltr">
-          <code>
-            <Visible text={command} />
-          </code>
-        </pre>
-      )}
+      <Preview preview={request.preview} box={box} onEnd={() => setEnd(true)} />
       {diff !== undefined && diff !== "" && (
-        <>
-          <div class="approval-diff">
-            <Diff text={diff} />
-          </div>
-          <button type="button" class="link-button" onClick={() => panel.tell({ kind: "preview", id: approval.id })}>
-            Open in diff editor
-          </button>
-        </>
+        <button type="button" class="link-button" onClick={() => panel.tell({ kind: "preview", id: approval.id })}>
+          Open in diff editor
+        </button>
       )}
+      {request.description !== undefined && (
+        <p class="approval-why">
+          The model’s words for it: “<Visible text={request.description} />”
+        </p>
+      )}
+      <p id={`${id}-rest`} class="approval-rest" role="status">
+        {seen ? "" : "It goes on below: it can be allowed when you have seen its end."}
+      </p>
       {rules.length > 0 && (
         <dl class="approval-rules">
           {rules.map((rule, index) => (
@@ -138,8 +145,8 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
             type="button"
             class={option.kind === "allow_once" ? "approval-option primary" : "approval-option"}
             data-option-kind={option.kind}
-            aria-disabled={answer !== null}
-            aria-describedby={ruleId(id, rules, option)}
+            aria-disabled={answer !== null || !(seen || option.kind === "reject")}
+            aria-describedby={`${ruleId(id, rules, option)} ${id}-rest`.trim()}
             title={option.title}
             onClick={(event) => {
               if (event.detail < 2) choose(option);
@@ -237,9 +244,9 @@ function standingRules(options: readonly ApprovalOption[]): StandingRule[] {
   return [...rules].map(([rule, kinds]) => ({ rule, kinds }));
 }
 
-function ruleId(id: string, rules: readonly StandingRule[], { rule }: ApprovalOption): string | undefined {
+function ruleId(id: string, rules: readonly StandingRule[], { rule }: ApprovalOption): string {
   const index = rules.findIndex((one) => one.rule === rule);
-  return index < 0 ? undefined : `${id}-rule-${index}`;
+  return index < 0 ? "" : `${id}-rule-${index}`;
 }
 
 /** The usual words for an option; its own where two of a kind are offered. */

@@ -113,6 +113,7 @@ function Announcement({ title, waiting }: { title: string; waiting: number }) {
 
 /** Why the server asks: what the rules said about the call. */
 function reasonOf(state: State, { request }: OpenApproval): string {
+  if (request.why !== undefined) return request.why;
   for (const entry of state.chat?.entries ?? []) {
     for (const item of entry.items) {
       if (item.kind === "call" && item.call.callId === request.callId) return item.call.decision?.rule ?? "";

@@ -1,4 +1,5 @@
 import "../style/diff.css";
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { hunks, type DiffLine } from "../text/hunks";
 import { Visible } from "./Visible";
@@ -6,8 +7,14 @@ import { Visible } from "./Visible";
 /** More lines are shown when they are asked for. */
 const LINES = 400;
 
+interface Props {
+  text: string;
+  /** What stands behind the last line, when that is there. */
+  end?: ComponentChildren;
+}
+
 /** A unified diff, with line numbers; additions and removals are told apart by their sign, too. */
-export function Diff({ text }: { text: string }) {
+export function Diff({ text, end }: Props) {
   const lines = useMemo(() => hunks(text), [text]);
   const [whole, setWhole] = useState(false);
   const shown = whole ? lines : lines.slice(0, LINES);
@@ -17,6 +24,7 @@ export function Diff({ text }: { text: string }) {
         {shown.map((line, index) => (
           <Line key={index} line={line} />
         ))}
+        {shown.length === lines.length && end}
       </div>
       {shown.length < lines.length && (
         <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>

@@ -1,4 +1,5 @@
-// Characters that cannot be seen, or that turn the order of others, made visible: a command or a file name may lie by them.
+// Characters that cannot be seen, or that turn the order of others, made visible.
+import { codeOf, HIDDEN } from "../../src/hidden";
 
 /** A piece of a text; with `hidden` it is one character, and that is what it is called. */
 export interface Piece {
@@ -45,14 +46,7 @@ const NAMES: Record<string, string> = {
   "\uffa0": "HALFWIDTH HANGUL FILLER",
 };
 
-// Controls but tab and newline, format characters, separators that look like a space or like nothing, unpaired
-// surrogates, variation selectors, and letters and marks that have no shape.
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|(?! )\p{Zs}/u;
 const EACH = new RegExp(HIDDEN, "gu");
-
-const code = (character: string): string =>
-  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** Cut a text at the characters that would not be seen. A carriage return before a newline is a line's end. */
 export function pieces(text: string): Piece[] {
@@ -64,7 +58,7 @@ export function pieces(text: string): Piece[] {
     if (character === "\r" && text[match.index + 1] === "\n") continue;
     if (match.index > from) found.push({ text: text.slice(from, match.index) });
     const name = NAMES[character];
-    found.push({ text: character, hidden: name === undefined ? code(character) : `${code(character)} ${name}` });
+    found.push({ text: character, hidden: name === undefined ? codeOf(character) : `${codeOf(character)} ${name}` });
     from = match.index + character.length;
   }
   if (from < text.length) found.push({ text: text.slice(from) });
