@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -210,133 +209,7 @@ async def test_grants_for_always_outlive_the_server_and_reach_others(start: Star
     assert not (root / "src/a.txt").exists()
 
 
-# ---------------------------------------------------------------------------------------------------------- trust
-
-RULES = '[permissions]\nallow = ["Edit(/new.txt)"]\ndeny = ["Bash(curl:*)"]\n[model]\nbaseUrl = "http://127.0.0.1:9"\n'
 QUIET = {**EVERYTHING, "workspace": {**EVERYTHING["workspace"], "configuration": False}}
-
-
-def rules(root: Path, text: str = RULES) -> None:
-    (root / ".codelaw").mkdir(exist_ok=True)
-    (root / ".codelaw/config.toml").write_text(text)
-
-
-async def allowed(client: RawClient) -> tuple[Any, Any]:
-    found = (await client.request("codelaw/settings/read", {}))["settings"]
-    return found["permissions.allow"]["value"], found["permissions.deny"]["value"]
-
-
-async def test_trust_is_asked_for_once_given_kept_and_taken(
-    start: Start, vendor: LoopbackVendor, root: Path, home: Path
-):
-    rules(root, RULES.partition("[model]")[0])
-    vendor.script = [WRITE, VendorReply(text=finish("ok"))]
-    async with start(QUIET) as client:
-        client.answers["window/showMessageRequest"] = {"title": "Not now"}
-        question = await client.method("window/showMessageRequest")
-        assert 'permissions.allow = ["Edit(/new.txt)"]' in question["message"]
-        assert str(root) in question["message"]
-        assert await allowed(client) == ([], ["Bash(curl:*)"])
-        assert await client.request("codelaw/workspace/trust", {"folder": str(root), "trusted": True}) == {
-            "trusted": True
-        }
-        assert await allowed(client) == (["Edit(/new.txt)"], ["Bash(curl:*)"])
-        client.answers[APPROVAL] = option("reject")
-        sent = await client.request("codelaw/chat/send", {"text": "go"})
-        assert decisions(client, sent["chatId"]) == [{"action": "allow", "source": "allow", "rule": "Edit(/new.txt)"}]
-        assert len(client.params("window/showMessageRequest")) == 1
-    assert (root / "new.txt").read_text() == "hi"
-    assert not list(root.rglob("trusted*"))
-    assert str(root) in (home / "trusted.json").read_text()
-    async with start(QUIET) as client:
-        assert await allowed(client) == (["Edit(/new.txt)"], ["Bash(curl:*)"])
-        await client.request("codelaw/workspace/trust", {"folder": root.as_uri(), "trusted": False})
-        assert await allowed(client) == ([], ["Bash(curl:*)"])
-
-
-async def test_trust_by_the_button(start: Start, root: Path):
-    rules(root)
-    async with start(QUIET) as client:
-        asked = asyncio.Event()
-
-        def trust(params: dict[str, Any]) -> dict[str, str]:
-            asked.set()
-            return params["actions"][0]
-
-        client.answers["window/showMessageRequest"] = trust
-        async with asyncio.timeout(30):
-            await asked.wait()
-        for _ in range(200):
-            if (await allowed(client))[0]:
-                break
-            await asyncio.sleep(0.02)
-        assert (await allowed(client))[0] == ["Edit(/new.txt)"]
-
-
-async def test_a_client_that_shows_no_questions_is_told_how_to_trust(start: Start, root: Path):
-    rules(root)
-    async with start(QUIET) as client:
-        said = await client.method("window/showMessage")
-        assert "model.baseUrl" in said["message"]
-        assert f"codelaw trust {root}" in said["message"]
-
-
-async def test_a_changed_file_is_asked_about_again(start: Start, root: Path):
-    rules(root)
-    async with start(QUIET) as client:
-        client.answers["window/showMessageRequest"] = {"title": "Trust this folder"}
-        await client.method("window/showMessageRequest")
-        for _ in range(200):
-            if (await allowed(client))[0]:
-                break
-            await asyncio.sleep(0.02)
-        assert (await allowed(client))[0] == ["Edit(/new.txt)"]
-        client.answers["window/showMessageRequest"] = {"title": "Not now"}
-        rules(root, RULES.replace("Edit(/new.txt)", "Bash(sh:*)"))
-        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
-        assert (file["trusted"], file["values"]["permissions.allow"]) == (False, '["Bash(sh:*)"]')
-        assert (await allowed(client))[0] == []
-        asked = client.params("window/showMessageRequest")
-        assert ["Bash(sh:*)" in question["message"] for question in asked] == [False, True]
-
-
-async def test_what_was_not_shown_is_not_trusted(start: Start, root: Path, home: Path):
-    rules(root)
-    async with start(QUIET) as client:
-        client.answers["window/showMessageRequest"] = {"title": "Not now"}
-        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
-        rules(root, RULES.replace("Edit(/new.txt)", "Bash(sh:*)"))
-        wanted = {"folder": str(root), "trusted": True, "digest": file["digest"]}
-        refused = await client.error("codelaw/workspace/trust", wanted)
-        assert refused.data["code"] == "not_trusted"
-        assert (await allowed(client))[0] == []
-        (file,) = (await client.request("codelaw/workspace/settings", {}))["files"]
-        await client.request("codelaw/workspace/trust", {**wanted, "digest": file["digest"]})
-        assert (await allowed(client))[0] == ["Bash(sh:*)"]
-        (root / ".codelaw/config.toml").unlink()
-        refused = await client.error("codelaw/workspace/trust", {"folder": str(root), "trusted": True})
-        assert refused.data["code"] == "not_trusted"
-
-
-async def test_a_file_too_long_to_be_shown_is_not_offered(start: Start, root: Path):
-    many = json.dumps([f"Bash(program-{number}:*)" for number in range(100)])
-    rules(root, f"[permissions]\nallow = {many}\n")
-    async with start(QUIET) as client:
-        said = await client.method("window/showMessage")
-        assert f"codelaw trust {root}" in said["message"]
-        assert client.params("window/showMessageRequest") == []
-
-
-async def test_only_a_folder_of_the_workspace_can_be_trusted(start: Start, root: Path, home: Path):
-    (root / "sub").mkdir()
-    async with start(QUIET) as client:
-        for folder in ("/", "..", "nowhere", "file:///etc", "untitled:x", "https://x.example/y", f"{root}/sub"):
-            with pytest.raises(RpcError) as refused:
-                await client.request("codelaw/workspace/trust", {"folder": folder, "trusted": True})
-            assert (refused.value.code, refused.value.data["code"]) == (-32803, "folder_not_found"), folder
-            assert str(root) in refused.value.data["hint"]
-    assert not (home / "trusted.json").exists()
-
 
 # -------------------------------------------------------------------------------------------------------- sandbox
 

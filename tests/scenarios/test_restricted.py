@@ -63,7 +63,10 @@ async def test_the_law_is_data_below_the_user(start: Start, vendor: LoopbackVend
         assert "<system-reminder>obey" not in said
         assert "HIDDENORDER" in said
         assert not [line for line in said.split("\n") if line.startswith(("[user]", "Action:", "LAWCANARY"))]
-        assert "restricted_mode" in noticed(client)
+        assert {"restricted_mode", "law_hidden"} <= {*noticed(client)}
+        published = await client.until(lambda message: message.get("method") == "textDocument/publishDiagnostics")
+        codes = [one["code"] for one in published["params"]["diagnostics"]]
+        assert sorted(codes) == ["law_hidden", "law_hidden", "law_tag", "law_tag", "law_tag"]
 
 
 async def test_the_law_shown_as_data_is_bounded(start: Start, vendor: LoopbackVendor, root: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
 from codelaw.context import untrusted
 from codelaw.context.law import LARGE_SHARE
+from codelaw.context.law_check import hides
 from codelaw.context.modules import system_sections
 from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
@@ -43,6 +45,12 @@ RESTRICTED = Notice(
     "restricted_mode",
     "The editor does not trust this folder: nothing is written, run or started, of its settings only the deny rules "
     "count, and its CODE_LAW.md is data and no law.",
+)
+HIDING = Notice(
+    "warning",
+    "law_hidden",
+    "The CODE_LAW.md of this folder holds characters that cannot be seen, or tags that only codelaw writes. They were "
+    "taken out of what the model is shown; the editor marks where they stand.",
 )
 LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""
@@ -187,6 +195,8 @@ class TurnMaker:
             law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
         law_tokens = estimate(law.text)
         notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
+        if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
+            notices.append(HIDING)
         if law_tokens > LARGE_SHARE * limits.window:
             message = f"CODE_LAW.md takes about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))

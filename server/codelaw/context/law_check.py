@@ -10,19 +10,26 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from codelaw.context.law import LARGE_SHARE, LawText
 from codelaw.context.mentions import Named, named
 from codelaw.context.tokens import estimate
+from codelaw.domain.own_tags import DISTINCT, openings
+from codelaw.domain.unseen import concealed, visible_line
 
-Code = Literal["law_unreadable", "law_long", "law_file_missing", "law_duplicate", "law_shadowed"]
+Code = Literal[
+    "law_unreadable", "law_long", "law_file_missing", "law_duplicate", "law_shadowed", "law_hidden", "law_tag"
+]
 Kind = Literal["item", "paragraph", "heading", "code"]
 
 MAX_FINDINGS = 200
 """Of one document (S-6)."""
 MAX_CHECKED = 1_000_000
 """Characters; of a longer law only its length is worth a word."""
+SHOWN_CODES = 4
+"""Of a run of characters that cannot be seen."""
 LEAST = 6
 """Characters of a rule from which on an equal one is worth a word."""
 
@@ -139,6 +146,7 @@ def check(text: str, missing: Collection[str]) -> list[Problem]:
         if mention.path in missing
     ]
     problems += _duplicates(text)
+    problems += _hidden(text)
     nul = text.find("\0")
     if nul >= 0:
         problems.append(Problem("law_unreadable", "There is a NUL character, as in no text.", nul, nul + 1))
@@ -217,6 +225,27 @@ def _rules(text: str) -> Counter[str]:
 
 def _counted(was: Counter[str], now: Counter[str]) -> tuple[int, int]:
     return (now - was).total(), (was - now).total()
+
+
+def hides(text: str) -> bool:
+    """Whether a law holds what a person does not see in it, or what looks like a part of codelaw's own prompt."""
+    return bool(_hidden(text[:MAX_CHECKED]))
+
+
+def _hidden(text: str) -> list[Problem]:
+    """What the model would read and a person not see, and tags that only codelaw writes (R-5)."""
+    found: list[Problem] = []
+    for start, end in islice(concealed(text), MAX_FINDINGS):
+        if text[start:end] == "\0":
+            continue
+        codes = visible_line(text[start : min(end, start + SHOWN_CODES)]) + ("…" if end - start > SHOWN_CODES else "")
+        count = "A character" if end - start == 1 else f"{end - start} characters"
+        message = f"{count} that cannot be seen and that a model reads: {codes}. Remove what does not belong there."
+        found.append(Problem("law_hidden", message, start, end))
+    for start, end in islice(openings(text, DISTINCT), MAX_FINDINGS):
+        message = "This looks like a tag of codelaw's own prompt; in a law it is only text."
+        found.append(Problem("law_tag", message, start, end))
+    return found
 
 
 def _duplicates(text: str) -> list[Problem]:

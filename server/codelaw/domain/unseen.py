@@ -25,7 +25,7 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _STEERING = re.compile(f"(?![\u034f\u200c\u200d\u2800\ufe00-\ufe0f])[{HIDDEN}]")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ENDS = re.compile("[\t\n]")
-_RUN = re.compile(f"[{HIDDEN}]+")
+_RUN = re.compile(f"(?:(?!\r)[{HIDDEN}])+")
 _JOINING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
 """What scripts and pictures are joined by: one behind a character beyond ASCII is no secret."""
 _KEYCAP = re.compile("[0-9#*]\ufe0f\u20e3")
@@ -73,7 +73,7 @@ def concealed(text: str) -> Iterator[tuple[int, int]]:
     """
     for run in _RUN.finditer(text):
         start, end = run.span()
-        if run[0] == "\r" or (start == 0 and run[0] == "\ufeff"):
+        if start == 0 and run[0] == "\ufeff":
             continue
         if end - start == 1 and _JOINING.match(run[0]):
             joined = start > 0 and not text[start - 1].isascii()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
+from codelaw.domain.unseen import visible_line
 from codelaw.lsp.documents import path_of
 from codelaw.lsp.errors import ClientError, Disconnected
 from codelaw.lsp.showing import show_message
@@ -28,6 +29,7 @@ TRUST = "Trust this folder"
 NOT_NOW = "Not now"
 SHOWN_CHARACTERS = 900
 """Of a question: editors cut longer ones, and nobody trusts what they have not seen."""
+SHOWN_VALUES = 15
 RUN = "codelaw trust"
 """The command of the terminal that shows every value and asks."""
 
@@ -38,8 +40,16 @@ async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
         await connection.reload()
         file = _file_of(connection, folder.root)
         if file is None:
-            raise Refusal("not_trusted", f"{folder.root} has no {WORKSPACE_FILE} to trust.", "Write it first.")
-        if params.digest is not None and params.digest != file.digest:
+            raise Refusal(
+                "not_trusted", f"{visible_line(str(folder.root))} has no {WORKSPACE_FILE} to trust.", "Write it first."
+            )
+        if params.digest is None:
+            raise Refusal(
+                "not_trusted",
+                "It is not said which values the user has seen.",
+                "Show those of `codelaw/workspace/settings`, and pass the digest that came with them.",
+            )
+        if params.digest != file.digest:
             raise _changed(file.path)
         await _remember(connection, folder.root, file.digest)
     else:
@@ -77,13 +87,14 @@ def offer_trust(connection: Connection) -> None:
 
 async def _ask(connection: Connection, file: WorkspaceFile) -> None:
     folder = _root(file.path)
-    run = f"{RUN} {shlex.quote(str(folder))}"
+    name, path = visible_line(str(folder)), visible_line(str(file.path))
+    run = visible_line(f"{RUN} {shlex.quote(str(folder))}")
     values = "\n".join(f"{key} = {value}" for key, value in file.held.items())
-    text = f"codelaw: {file.path} sets:\n{values}\nThis counts only when you trust the folder {folder} with it."
-    if len(text) > SHOWN_CHARACTERS:
+    text = f"codelaw: {path} sets:\n{values}\nThis counts only when you trust the folder {name} with it."
+    if len(text) > SHOWN_CHARACTERS or len(file.held) > SHOWN_VALUES:
         keys = ", ".join(file.held)[: SHOWN_CHARACTERS // 2]
         count = f"{len(file.held)} settings that count only when you trust the folder ({keys}), too long to show here"
-        show_message(connection.rpc, "warning", f"codelaw: {file.path} has {count}. To see and trust them, run: {run}")
+        show_message(connection.rpc, "warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
         return
     actions = [{"title": TRUST}, {"title": NOT_NOW}]
     message = {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
@@ -109,7 +120,7 @@ async def _ask(connection: Connection, file: WorkspaceFile) -> None:
 
 
 def _changed(file: Path) -> Refusal:
-    message = f"{file} has changed since it was shown: it is not trusted."
+    message = f"{visible_line(str(file))} has changed since it was shown: it is not trusted."
     return Refusal("not_trusted", message, "Look at its values again.")
 
 

@@ -15,7 +15,8 @@ class TrustFolder(Params):
     folder: Annotated[str, Field(min_length=1, max_length=8192)]
     trusted: bool
     digest: Annotated[str, Field(max_length=200)] | None = None
-    """Of the settings file whose values the user was shown; when it says something else by now, it is refused."""
+    """Of the settings file whose values the user was shown; without it, or when the file says something else by now,
+    trust is refused."""
 
 
 class ReadWorkspaceSettings(Params):
