@@ -151,18 +151,10 @@ class ChatMemory:
         name, vector = await self._vector(kept, PATIENCE)
         async with self.attic.saving:
             near = await self.store.candidates(self.places, kept, embedder=name, vector=vector, limit=NEIGHBOURS)
-            # What another folder's project has must be this one's too; what a project has is never one user's alone.
-            others = [
-                one.memory
-                for one in near
-                if (one.memory.belongs_to == mine)
-                or (one.memory.scope != where and (one.memory.scope, where) != ("project", "user"))
-            ]
-            if unasked:
-                known = next((one for one in others if one.scope == "user" and one.text == kept), None)
-                if known is not None:
-                    return Saved(known, merged=True)
-                others = [one for one in others if one.scope != "user" or where == "user"]
+            there = [one.memory for one in near]
+            if unasked and (known := capture.users_own(kept, there)) is not None:
+                return Saved(known, merged=True)
+            others = capture.others(there, where, mine, unasked=unasked)
             older = await asyncio.to_thread(capture.duplicate, kept, others)  # of very many short words: a second
             if older is not None:
                 memory = capture.merged(older, kept, category, where, mine, sure)

@@ -96,6 +96,25 @@ def owner(scope: MemoryScope, places: Places) -> str:
     raise Refusal("memory_refused", message, hint)
 
 
+def others(near: Iterable[Memory], where: MemoryScope, mine: str, *, unasked: bool) -> list[Memory]:
+    """The entries that a new one of that scope and owner may say again.
+
+    What another folder's project has must be this one's too; what a project has is never one user's alone. What is
+    saved `unasked` changes nothing of the user's own.
+    """
+    return [
+        one
+        for one in near
+        if (one.belongs_to == mine or (one.scope != where and (one.scope, where) != ("project", "user")))
+        and not (unasked and one.scope == "user")
+    ]
+
+
+def users_own(text: str, near: Iterable[Memory]) -> Memory | None:
+    """The user's own entry that has just this text."""
+    return next((one for one in near if one.scope == "user" and one.text == text), None)
+
+
 def duplicate(text: str, others: Iterable[Memory]) -> Memory | None:
     """The entry among `others` that says the same as `text`, the most alike one; None when there is none."""
     best: tuple[float, Memory] | None = None
