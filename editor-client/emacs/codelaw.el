@@ -445,7 +445,7 @@ What is not of the same PART as the text before it begins on a line of its own."
         (unless (or (equal part codelaw--part) (bobp))
           (insert (if (bolp) "\n" "\n\n")))
         (setq codelaw--part part)
-        (insert (apply #'propertize text properties)))
+        (insert (apply #'propertize (codelaw--legible text) properties)))
       (when follow (goto-char (point-max))))))
 
 (defun codelaw--place (property value)
@@ -581,7 +581,7 @@ What is not of the same PART as the text before it begins on a line of its own."
 
 (cl-defstruct (codelaw--question (:constructor codelaw--question) (:copier nil))
   "What the SERVER's request ID asks; ANSWER makes its result of an option and a reason."
-  server id title preview diff options answer reasons buffer)
+  server id title preview diff options answer reasons beside seen buffer)
 
 (defvar-local codelaw--shown nil "The question that this buffer shows, or nil when it was withdrawn.")
 
@@ -609,14 +609,70 @@ What is not of the same PART as the text before it begins on a line of its own."
       (unless (or codelaw--entered (not selected)) (discard-input))
       (setq codelaw--entered selected))))
 
-(defconst codelaw--hidden
-  (rx (any (#x00 . #x08) (#x0b . #x1f) (#x7f . #x9f) #xad #x61c (#x200b . #x200f) (#x2028 . #x202e)
-           (#x2060 . #x206f) #xfeff (#xe0000 . #xe007f)))
+(defconst codelaw--steering
+  (rx (any (#x00 . #x08) (#x0b . #x1f) (#x7f . #x9f) #xad #x61c #x115f #x1160 #x17b4 #x17b5 (#x180b . #x180f)
+           #x200b #x200e #x200f (#x2028 . #x202e) (#x2060 . #x206f) #x3164 #xfeff #xffa0 (#xfff0 . #xfffb)
+           (#xe0000 . #xe0fff)))
   "Characters that hide something, or change the order in which a line is read.")
 
+(defconst codelaw--blank
+  (rx (any #xa0 #x34f #x1680 (#x2000 . #x200a) #x200c #x200d #x202f #x205f #x2800 #x3000 (#xfe00 . #xfe0f)))
+  "Characters that look like a space or like nothing; ordinary text has them too.")
+
+(defun codelaw--code (found)
+  "The character FOUND as its code."
+  (format "⟨U+%04X⟩" (aref found 0)))
+
+(defun codelaw--legible (text)
+  "TEXT of the model's with the characters that steer made visible."
+  (replace-regexp-in-string codelaw--steering #'codelaw--code text t t))
+
 (defun codelaw--visible (text)
-  "TEXT with its hidden characters made visible."
-  (replace-regexp-in-string codelaw--hidden (lambda (found) (format "<U+%04X>" (aref found 0))) text t t))
+  "TEXT with everything that is not seen made visible."
+  (replace-regexp-in-string codelaw--blank #'codelaw--code (codelaw--legible text) t t))
+
+(defconst codelaw--longest-lines 40 "What has more is looked at in a buffer of its own before it can be allowed.")
+(defconst codelaw--longest 4000 "The same, in characters.")
+(defconst codelaw--show '(:title "Show all of it") "The option that shows what is long.")
+
+(defun codelaw--long-p (question)
+  "Whether what QUESTION asks for is too long for its window."
+  (let ((text (or (codelaw--question-preview question) "")))
+    (or (> (length text) codelaw--longest)
+        (> (length (split-string text "\n")) codelaw--longest-lines))))
+
+(defun codelaw--offered (question)
+  "The options of QUESTION that can be chosen now."
+  (if (or (codelaw--question-seen question) (not (codelaw--long-p question)))
+      (codelaw--question-options question)
+    (cons codelaw--show (seq-filter (lambda (option) (equal (plist-get option :kind) "reject"))
+                                    (codelaw--question-options question)))))
+
+(defun codelaw--head (text question)
+  "So much of TEXT as the window of QUESTION has room for."
+  (if (not (codelaw--long-p question)) text
+    (let ((lines (split-string text "\n")))
+      (format "%s\n… %d lines, %d characters: %s"
+              (truncate-string-to-width (string-join (seq-take lines (/ codelaw--longest-lines 4)) "\n") 1000)
+              (length lines) (length text)
+              (if (codelaw--question-seen question) "all of it is in *codelaw asks for*"
+                "look at all of it before you allow it")))))
+
+(defun codelaw--show-whole (question)
+  "Show all that QUESTION asks for in a buffer of its own; then it can be allowed."
+  (with-current-buffer (get-buffer-create "*codelaw asks for*")
+    (special-mode)
+    (visual-line-mode 1)
+    (let ((inhibit-read-only t) (text (codelaw--visible (codelaw--question-preview question))))
+      (erase-buffer)
+      (insert (if (codelaw--question-diff question) (codelaw--diff text) text))
+      (goto-char (point-min))))
+  (setf (codelaw--question-seen question) t)
+  (let ((buffer (codelaw--question-buffer question)))
+    (setf (codelaw--question-buffer question) nil)
+    (quit-windows-on buffer t))
+  (select-window (display-buffer "*codelaw asks for*"))
+  (codelaw--show-question))
 
 (defun codelaw--receive (receive server message)
   "Let RECEIVE take the MESSAGE of SERVER, but for a question to the user.
@@ -635,9 +691,14 @@ the keys that are typed into another buffer."
   "What METHOD of SERVER asks the user with PARAMS, or nil."
   (pcase method
     ("codelaw/approval/request"
-     (let* ((preview (plist-get params :preview)) (diff (plist-get preview :diff)))
+     (let* ((preview (plist-get params :preview)) (diff (plist-get preview :diff))
+            (words (plist-get params :description)))
        (codelaw--question :server server :title (plist-get params :title)
-                          :preview (or diff (plist-get preview :command)) :diff diff
+                          :preview (or diff (plist-get preview :command) (plist-get preview :text)) :diff diff
+                          :beside (delq nil (list (and words (format "The model's words for it: “%s”" words))
+                                                  (and (eq (plist-get params :alwaysAsked) t)
+                                                       (format "This is asked every time. %s"
+                                                               (or (plist-get params :why) "")))))
                           :options (append (plist-get params :options) nil) :reasons t
                           :answer (lambda (option why)
                                     `(:optionId ,(plist-get option :id)
@@ -653,10 +714,12 @@ the keys that are typed into another buffer."
   "The text of QUESTION; its options carry themselves as a property."
   (let* ((number 0)
          (title (codelaw--visible (codelaw--question-title question)))
-         (preview (codelaw--visible (or (codelaw--question-preview question) ""))))
+         (preview (codelaw--visible (codelaw--head (or (codelaw--question-preview question) "") question))))
     (concat (propertize title 'face 'bold) "\n\n"
             (unless (member preview (list "" title))
               (concat (if (codelaw--question-diff question) (codelaw--diff preview) preview) "\n\n"))
+            (mapconcat (lambda (line) (concat (codelaw--visible (string-replace "\n" " " line)) "\n\n"))
+                       (codelaw--question-beside question) "")
             (mapconcat
              (lambda (option)
                (let ((title (plist-get option :title)) (rule (plist-get option :rule)))
@@ -664,7 +727,7 @@ the keys that are typed into another buffer."
                               (format "  %d  %s%s" (cl-incf number) title
                                       (if (and rule (not (string-search rule title))) (concat "\n     " rule) "")))
                              'codelaw-option option)))
-             (codelaw--question-options question) "\n"))))
+             (codelaw--offered question) "\n"))))
 
 (defun codelaw--ask (question)
   "Ask the user QUESTION."
@@ -737,7 +800,7 @@ have a reason, which the model is told."
 (defun codelaw-question-choose ()
   "Choose the answer whose number was pressed."
   (interactive)
-  (let ((option (nth (- last-command-event ?1) (and codelaw--shown (codelaw--question-options codelaw--shown)))))
+  (let ((option (nth (- last-command-event ?1) (and codelaw--shown (codelaw--offered codelaw--shown)))))
     (unless option (user-error "There is no such answer"))
     (goto-char (point-min))
     (text-property-search-forward 'codelaw-option option #'eq)
@@ -747,8 +810,13 @@ have a reason, which the model is told."
   "Give the answer in this line."
   (interactive)
   (let* ((question (or codelaw--shown (user-error "The question was withdrawn")))
-         (option (or (get-text-property (point) 'codelaw-option) (user-error "Choose an answer first, by its digit")))
-         (why (if (and (codelaw--question-reasons question) (equal (plist-get option :kind) "reject"))
+         (option (or (get-text-property (point) 'codelaw-option) (user-error "Choose an answer first, by its digit"))))
+    (if (eq option codelaw--show) (codelaw--show-whole question)
+      (codelaw--give question option))))
+
+(defun codelaw--give (question option)
+  "Answer QUESTION with OPTION."
+  (let* ((why (if (and (codelaw--question-reasons question) (equal (plist-get option :kind) "reject"))
                   (read-string "Why (may be empty): ")
                 "")))
     (unless (memq question codelaw--asked) (user-error "The question was withdrawn"))

@@ -297,6 +297,55 @@ local function buffer()
   return state.buffer
 end
 
+-- Characters that hide something or change the order in which a line is read, made visible. In what the model says the
+-- blanks of other scripts stay, and what joins letters and pictures; in what it asks for nothing does.
+local STEERING = {
+  "[%z\1-\8\11-\31\127]",
+  "\194[\128-\159\173]",
+  "\216\156",
+  "\225\133[\159\160]",
+  "\225\158[\180\181]",
+  "\225\160[\139-\143]",
+  "\226\128[\139\142\143\168-\174]",
+  "\226\129[\160-\175]",
+  "\227\133\164",
+  "\239\187\191",
+  "\239\190\160",
+  "\239\191[\176-\187]",
+  "\243\160[\128-\191][\128-\191]",
+}
+local BLANK = {
+  "\194\160",
+  "\205\143",
+  "\225\154\128",
+  "\226\128[\128-\138\140\141\175]",
+  "\226\129\159",
+  "\226\160\128",
+  "\227\128\128",
+  "\239\184[\128-\143]",
+}
+local function code(found)
+  local bytes = { found:byte(1, -1) }
+  local number = #bytes == 1 and bytes[1] or bytes[1] % 2 ^ (7 - #bytes)
+  for place = 2, #bytes do
+    number = number * 64 + bytes[place] % 64
+  end
+  return string.format("⟨U+%04X⟩", number)
+end
+local function legible(text)
+  for _, pattern in ipairs(STEERING) do
+    text = text:gsub(pattern, code)
+  end
+  return text
+end
+local function visible(text)
+  text = legible(text)
+  for _, pattern in ipairs(BLANK) do
+    text = text:gsub(pattern, code)
+  end
+  return text
+end
+
 local function last_position()
   local row = vim.api.nvim_buf_line_count(buffer()) - 1
   return row, #vim.api.nvim_buf_get_lines(buffer(), row, row + 1, true)[1]
@@ -304,7 +353,7 @@ end
 
 local function append(text)
   local row, column = last_position()
-  vim.api.nvim_buf_set_text(buffer(), row, column, row, column, vim.split(text, "\n", { plain = true }))
+  vim.api.nvim_buf_set_text(buffer(), row, column, row, column, vim.split(legible(text), "\n", { plain = true }))
   for _, window in ipairs(vim.fn.win_findbuf(buffer())) do
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer()), 0 })
   end
@@ -367,7 +416,7 @@ end
 
 local function show_call(event)
   local line = string.format("- %s (%s)%s", event.title, event.status, event.summary and ": " .. event.summary or "")
-  line = line:gsub("%s+", " ")
+  line = legible(line:gsub("%s+", " "))
   if state.calls[event.callId] == nil then
     part("call " .. event.callId)
     state.calls[event.callId] = mark_end()
@@ -431,30 +480,6 @@ local shown = {
 
 local HELP = ":CodelawAnswer goes here · a digit chooses, Enter answers · q goes back, and the question stays"
 
--- Characters that hide something or change the order in which a line is read, made visible.
-local HIDDEN = {
-  "[%z\1-\8\11-\31\127]",
-  "\194[\128-\159\173]",
-  "\216\156",
-  "\226\128[\139-\143\168-\174]",
-  "\226\129[\160-\175]",
-  "\239\187\191",
-  "\243\160[\128\129][\128-\191]",
-}
-local function visible(text)
-  for _, pattern in ipairs(HIDDEN) do
-    text = text:gsub(pattern, function(found)
-      local bytes = { found:byte(1, -1) }
-      local number = #bytes == 1 and bytes[1] or bytes[1] % 2 ^ (7 - #bytes)
-      for place = 2, #bytes do
-        number = number * 64 + bytes[place] % 64
-      end
-      return string.format("<U+%04X>", number)
-    end)
-  end
-  return text
-end
-
 local function lines_of(text)
   return vim.split(visible(text), "\n", { plain = true })
 end
@@ -504,10 +529,45 @@ local function close_question(question, words)
   show_question()
 end
 
+-- What is this long is looked at in a buffer of its own before it can be allowed.
+local LONGEST_LINES, LONGEST = 40, 4000
+
+local SHOW = { title = "Show all of it" }
+
+-- The options that can be chosen now.
+local function offered(question)
+  if not question.long or question.seen then
+    return question.options
+  end
+  local options = { SHOW }
+  for _, option in ipairs(question.options) do
+    if option.kind == "reject" then
+      table.insert(options, option)
+    end
+  end
+  return options
+end
+
+local function show_whole(question)
+  local shown, before = vim.api.nvim_create_buf(false, true), question.buffer
+  vim.api.nvim_buf_set_lines(shown, 0, -1, true, lines_of(question.preview))
+  vim.api.nvim_buf_set_option(shown, "modifiable", false)
+  vim.api.nvim_buf_set_option(shown, "bufhidden", "wipe")
+  question.seen, question.buffer = true, nil
+  vim.api.nvim_buf_delete(before, { force = true })
+  vim.cmd("botright split")
+  vim.api.nvim_win_set_buf(0, shown)
+  vim.api.nvim_win_set_option(0, "wrap", true)
+  show_question()
+end
+
 local function choose(question)
   local option = not question.closed and question.options_at[vim.api.nvim_win_get_cursor(0)[1]]
   if not option then
     return say(question.closed and "the question was withdrawn" or "choose an answer first, by its digit")
+  end
+  if option == SHOW then
+    return show_whole(question)
   end
   local function give(why)
     if not question.closed then
@@ -530,11 +590,26 @@ local function draw(question)
   vim.list_extend(lines, { HELP, "" })
   local first = #lines
   if question.preview and question.preview ~= question.title then
-    vim.list_extend(lines, lines_of(question.preview))
+    local preview = lines_of(question.preview)
+    question.long = #preview > LONGEST_LINES or #question.preview > LONGEST
+    if question.long then
+      local word = question.seen and "all of it is in the window of its own" or "look at all of it before you allow it"
+      local head = #question.preview > LONGEST and math.min(#preview, 1) or LONGEST_LINES / 4
+      local size = string.format("… %d lines, %d bytes: %s", #preview, #question.preview, word)
+      preview = vim.list_slice(preview, 1, head)
+      for number, line in ipairs(preview) do
+        preview[number] = vim.fn.strcharpart(line, 0, 300)
+      end
+      table.insert(preview, size)
+    end
+    vim.list_extend(lines, preview)
     lines[#lines + 1] = ""
   end
+  for _, word in ipairs(question.beside or {}) do
+    vim.list_extend(lines, { (visible(word):gsub("\n", " ")), "" })
+  end
   local last, rows = #lines, {}
-  for index, option in ipairs(question.options) do
+  for index, option in ipairs(offered(question)) do
     rows[index] = #lines + 1
     local title = visible(option.title):gsub("\n", " ")
     lines[#lines + 1] = string.format("%d  %s", index, title)
@@ -650,15 +725,22 @@ end
 
 -- What a call would do is shown in full, and stays in the chat.
 asked_later["codelaw/approval/request"] = function(params, answer)
-  local diff, command = params.preview.diff, params.preview.command
+  local diff, command, beside = params.preview.diff, params.preview.command or params.preview.text, {}
   if diff or command then
     part("preview " .. params.callId)
     append((diff and "```diff\n" or "```sh\n") .. visible(diff or command) .. "\n```")
+  end
+  if params.description then
+    table.insert(beside, "The model's words for it: “" .. params.description .. "”")
+  end
+  if params.alwaysAsked then
+    table.insert(beside, "This is asked every time. " .. (params.why or ""))
   end
   return ask({
     title = params.title,
     preview = diff or command,
     is_diff = diff ~= nil,
+    beside = beside,
     options = params.options,
     reasons = true,
     answer = function(option, why)

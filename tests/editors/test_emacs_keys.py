@@ -134,7 +134,7 @@ def test_what_is_typed_into_another_buffer_answers_no_question(start: Start, pro
     seen = emacs.until("a question", lambda seen: seen["asked"] == 1 and seen["question"] is not None)
     assert seen["selected"] == "letter.txt"
     assert "note.txt" in seen["question"]
-    assert "+hidden <U+202E><U+001B>[8m text" in seen["question"], "what hides something is seen"
+    assert "+hidden ⟨U+202E⟩⟨U+001B⟩[8m text" in seen["question"], "what hides something is seen"
     assert "4  Reject" in seen["question"]
 
     # All that answers a list, a menu or a yes-or-no question somewhere.

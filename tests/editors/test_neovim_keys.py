@@ -76,7 +76,7 @@ def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, p
     )
     assert "note.txt" in told["question"]
     assert "\u202e" not in told["question"]
-    assert "+hidden <U+202E><U+001B>[8m text" in told["question"], "what hides something is seen"
+    assert "+hidden ⟨U+202E⟩⟨U+001B⟩[8m text" in told["question"], "what hides something is seen"
     assert "4  Reject" in told["question"]
     assert told["typed"] == "a letter\ndear 1\ny\n3\na\nok\n"
     still_open, running, mode = told["open"]
