@@ -72,6 +72,24 @@ end
 
 local scenes = {}
 
+-- A command is longer than the window of a question.
+function scenes.long()
+  lua("Send('Run it')")
+  until_("a question", "Asked()")
+  tell("first", lua("return Question()"))
+  press(":CodelawAnswer<CR>")
+  press("1")
+  press("<CR>")
+  until_("the question with all answers", "Asked() and Question():find('Allow once')")
+  tell("whole", lua("return Text()"))
+  tell("second", lua("return Question()"))
+  press(":CodelawAnswer<CR>")
+  press("1")
+  press("<CR>")
+  until_("the end", "type(Ended) == 'table'")
+  tell("result", lua("return Ended.stopReason"))
+end
+
 -- A question comes while somebody types in another buffer.
 function scenes.typing()
   press(":edit letter.txt<CR>")

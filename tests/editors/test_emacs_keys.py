@@ -20,7 +20,7 @@ import pytest
 
 from tests.editors.test_emacs import RECIPE
 from tests.editors.test_neovim import ROOT, SERVER
-from tests.editors.test_neovim_keys import NOTE, act, finish
+from tests.editors.test_neovim_keys import LONG, NOTE, act, finish
 
 PATIENCE_SECONDS = 20
 
@@ -117,6 +117,36 @@ def project(tmp_path: Path) -> Path:
     folder.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return folder
+
+
+@pytest.mark.needs("emacs")
+def test_what_is_long_is_seen_whole_before_it_can_be_allowed(start: Start, project: Path) -> None:
+    emacs = start([act("Bash", command=LONG, description="List\u202e the files"), finish("ok")])
+    emacs.run('(find-file "letter.txt")')
+    emacs.run('(codelaw "Run it")')
+    seen = emacs.until("a question", lambda seen: seen["asked"] == 1 and seen["question"] is not None)
+    assert "1  Show all of it" in seen["question"]
+    assert "2  Reject" in seen["question"]
+    assert "Allow" not in seen["question"]
+    assert "echo END" not in seen["question"]
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.press("1\r")
+    seen = emacs.until("all answers", lambda seen: "1  Allow once" in (seen["question"] or ""))
+    assert seen["selected"] == "*codelaw asks for*"
+    assert "The model's words for it: “List⟨U+202E⟩ the files”" in seen["question"]
+    emacs.run(f'(with-current-buffer "*codelaw asks for*" (write-region nil nil "{project}/../whole.txt"))')
+    whole = (project.parent / "whole.txt").read_text("utf-8")
+    assert whole.split("\n")[0] == "echo ⟨U+200B⟩⟨U+00A0⟩start"
+    assert whole.endswith("echo END > seen.txt")
+    emacs.press("\x1bxcodelaw-answer\r")
+    emacs.until("the window", lambda seen: seen["selected"].startswith("*codelaw asks*"))
+    emacs.press("1\r")
+    emacs.until("the answer", lambda seen: seen["asked"] == 0)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (project / "seen.txt").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (project / "seen.txt").read_text() == "END\n"
 
 
 @pytest.mark.needs("emacs")

@@ -17,6 +17,9 @@ README = ROOT / "editor-client" / "README.md"
 NOTE = "hidden \u202e\x1b[8m text\n"
 
 
+LONG = "echo \u200b\xa0start\n" + "# quiet\n" * 100 + "echo END > seen.txt"
+
+
 def act(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"text": f"Thought: next\nAction: {tool}[{json.dumps(arguments)}]", "chunk": 1000}
 
@@ -100,6 +103,21 @@ def test_what_is_typed_into_another_buffer_answers_no_question(tmp_path: Path, p
     assert ": Allow once" in told["chat"]
     assert "(not now)" in told["chat"], "the reason reached the model"
     assert ": withdrawn" in told["chat"]
+
+
+@pytest.mark.needs("nvim")
+def test_what_is_long_is_seen_whole_before_it_can_be_allowed(tmp_path: Path, project: Path) -> None:
+    told = drive("long", tmp_path, [act("Bash", command=LONG, description="List\u202e the files"), finish("ok")])
+    assert "Show all of it" in told["first"]
+    assert "2  Reject" in told["first"]
+    assert "Allow" not in told["first"]
+    assert "echo END" not in told["first"]
+    assert told["whole"].split("\n")[0] == "echo ⟨U+200B⟩⟨U+00A0⟩start"
+    assert told["whole"].endswith("echo END > seen.txt")
+    assert "1  Allow once" in told["second"]
+    assert "The model's words for it: “List⟨U+202E⟩ the files”" in told["second"]
+    assert told["result"] == "finished"
+    assert (project / "seen.txt").read_text() == "END\n"
 
 
 @pytest.mark.needs("nvim")
