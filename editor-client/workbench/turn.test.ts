@@ -51,6 +51,32 @@ test("a turn reads and edits, is approved by mouse, compared in the editor's dif
   await turn.locator('.changes[data-settled="accepted"]').waitFor();
 });
 
+test("a long command is allowed only when its end was seen, also in a narrow panel", async () => {
+  const { window, vendor } = at();
+  const quiet = Array.from({ length: 60 }, (_, line) => `# ${line} ${"nothing ".repeat(6)}`).join("\n");
+  const command = `echo \u202ea\u200b\n${quiet}\necho the end`;
+  await vendor.play([call("run", "Bash", { command, description: "List the files" }), finish("Done.")]);
+  const before = window.page.viewportSize();
+  await window.page.setViewportSize({ width: 520, height: 700 });
+  await window.say("Run it");
+  await window.approval.waitFor();
+  const allow = window.approval.locator('button[data-option-kind="allow_once"]');
+  expect(await allow.getAttribute("aria-disabled")).toBe("true");
+  await window.shot("long");
+  await allow.click({ force: true });
+  expect(await window.approval.count(), "it reads on instead").toBe(1);
+  expect(await window.approval.textContent()).toContain("It goes on below");
+  const box = window.approval.locator(".approval-preview");
+  expect(await box.evaluate((one) => one.scrollWidth - one.clientWidth), "long lines wrap").toBeLessThanOrEqual(1);
+  await box.evaluate((one) => one.scrollTo({ top: one.scrollHeight }));
+  await box.evaluate((one) => one.lastElementChild?.scrollIntoView());
+  await eventually("the end was in sight", async () => (await allow.getAttribute("aria-disabled")) === "false");
+  await window.shot("long-end");
+  await window.allow();
+  await window.ended();
+  if (before !== null) await window.page.setViewportSize(before);
+});
+
 test("an approval is answered by the keyboard alone", async () => {
   const { window, vendor } = at();
   await vendor.play([
