@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.permissions import naming, runs
 from codelaw.permissions.policy import CallFacts, Rules, judge
-from codelaw.permissions.rules import parse
+from codelaw.permissions.rules import Rule, parse
 
 DENY = ("Read(secrets/**)", "Read(**/*.pem)", "Read(.env)", "Edit(tests/**)", "Edit(/package.lock)")
 ROOTS = {"/w/one": ""}
@@ -109,3 +110,35 @@ def test_in_a_workspace_of_several_folders_each_is_looked_at():
 
 def test_a_command_with_more_names_than_are_looked_at_is_asked():
     assert run("cat " + " ".join(f"a{number}" for number in range(3000))).action == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat " + "{a,b}{c,d}{e,f}* " * 1000,
+        "cat " + "a/" * 9_000,
+        "cat *" + "{" * 9_000,
+        "find " + "-exec sh -c 'a;b' \\; " * 900,
+        "sed 's/a/b" + "/e" * 5_000 + "' x",
+        "python -c '" + 'run(["a"' * 2_000 + "'",
+    ],
+)
+def test_what_is_looked_at_is_bounded(command: str, monkeypatch: pytest.MonkeyPatch):
+    """Counted, not timed: how often a path is held against a rule, and a text read as a command."""
+    calls = dict.fromkeys(("forbids_path", "read"), 0)
+    matched, reads = Rule.forbids_path, runs.read
+
+    def counted(rule: Rule, path: str) -> bool:
+        calls["forbids_path"] += 1 + path.count("/")
+        return matched(rule, path)
+
+    def counted_read(text: str):
+        calls["read"] += 1
+        return reads(text)
+
+    monkeypatch.setattr(Rule, "forbids_path", counted)
+    monkeypatch.setattr(runs, "read", counted_read)
+    deny = [f"Read(secret{number}/**)" for number in range(300)] + ["Bash(rm:*)"]
+    run(command[:20_000], deny=deny)
+    assert calls["forbids_path"] <= 3 * naming.MAX_LOOKS
+    assert calls["read"] <= 4 * runs.MAX_TEXTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from codelaw.domain.errors import ToolFailure
@@ -19,6 +20,12 @@ Verdict = tuple[Literal["deny", "ask"], Rule]
 
 MAX_NAMES = 1_500
 """Names of one command that are looked at; a command with more is asked about (S-6)."""
+MAX_LOOKS = 30_000
+"""Names times rules."""
+LONGEST_PATH = 4096
+"""Characters; no file has a longer one."""
+MAX_PATTERN = 300
+"""Characters of a glob in a command; of a longer one it is said that it may mean anything (S-6)."""
 MAX_FOLDERS = 8
 """Folders in which a command may be by then, after several `cd`."""
 
@@ -72,8 +79,10 @@ def denied_name(
     near: Verdict | None = None
     count = 0
     for name, literal, writes in _names(command, parts, roots):
-        count += 1
-        if count > MAX_NAMES:
+        if len(name) > LONGEST_PATH:
+            continue
+        count += 1 + name.count("/")
+        if count > MAX_NAMES or count * len(rules) > MAX_LOOKS:
             return near or ("ask", rules[0])
         for rule in rules:
             if rule.tool == "Edit" and writes is False:
@@ -193,8 +202,16 @@ def _may_match(name: str, rule: Rule) -> bool:
 
 
 def _matches(pattern: str, name: str) -> bool:
+    if len(pattern) > MAX_PATTERN:
+        return True
+    compiled = _compiled(pattern)
+    return compiled is not None and compiled.fullmatch(name.casefold().rstrip("/")) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
         expression = translate(pattern.casefold(), braces=True)
     except ToolFailure:
-        return True
-    return expression is not None and re.fullmatch(expression, name.casefold().rstrip("/"), re.DOTALL) is not None
+        return re.compile(".*", re.DOTALL)  # it stands for too much to be looked at
+    return None if expression is None else re.compile(expression, re.DOTALL)

@@ -12,6 +12,10 @@ from codelaw.permissions.shell import Simple, Word, read
 
 MAX_TAILS = 200
 """Words of one command that may begin another; beyond them it counts as unseen (S-6)."""
+MAX_TEXTS = 150
+"""Texts that are read as commands; further ones count as unseen (S-6)."""
+MAX_CODE = 600
+"""Characters of code in which commands are looked for (S-6)."""
 MAX_DEPTH = 4
 """Texts within texts."""
 
@@ -110,13 +114,14 @@ def inner_commands(part: Simple) -> tuple[list[tuple[Word, ...]], bool]:
     """Every command that `part` may come down to, itself first; and whether it may run something unseen."""
     seen = _Seen()
     seen.take(part, 0)
-    return seen.found, seen.hidden
+    return list(dict.fromkeys(seen.found)), seen.hidden
 
 
 class _Seen:
     def __init__(self) -> None:
         self.found: list[tuple[Word, ...]] = []
         self.hidden = False
+        self._texts_left = MAX_TEXTS
 
     def take(self, part: Simple, depth: int) -> None:
         command = part.command
@@ -135,8 +140,12 @@ class _Seen:
         for tail in tails:
             for text in self._texts(tail, part):
                 self._text(text, depth)
+                if self._texts_left <= 0:
+                    self.hidden = True
+                    return
 
     def _text(self, text: str | None, depth: int) -> None:
+        self._texts_left -= 1
         parts = None if text is None or depth >= MAX_DEPTH else read(text)
         if parts is None:
             self.hidden = True
@@ -146,7 +155,8 @@ class _Seen:
 
     def _guessed(self, text: str) -> list[str]:
         """The text, where it can be read; what is only perhaps a command hides nothing."""
-        return [text] if text.strip() and read(text) is not None else []
+        self._texts_left -= 1
+        return [text] if text.strip() and self._texts_left > 0 and read(text) is not None else []
 
     def _assigned(self, word: Word, depth: int) -> None:
         name = word.raw.partition("=")[0].rstrip("+")
@@ -214,7 +224,7 @@ class _Seen:
         """What code in an interpreter's arguments is seen to run; the rest of it stays unseen."""
         operands = [value for value in values if value is None or not value.startswith("-")]
         if name == "sed":
-            script = operands[0] if operands else None
+            script = operands[0] if operands and len(operands[0] or "") <= MAX_CODE else None
             if script is None or not (harmless_sed(script) or _SED_RUNS.search(script) is None):
                 self.hidden = True
                 yield from (one[1] for one in _SED_RUNS.finditer(script or "") if one[1])
@@ -230,7 +240,7 @@ class _Seen:
         self.hidden = True
         for text in code:
             for pattern in (_CALL, _TICKS, _PIPED):
-                for match in pattern.finditer(text or ""):
+                for match in pattern.finditer((text or "")[:MAX_CODE]):
                     said = match.groupdict()
                     yield from self._guessed(said.get("quoted") or said.get("bare") or match[1] or "")
 
@@ -247,7 +257,7 @@ class _Seen:
             elif name in _EDITORS:
                 self.hidden = True
                 yield from self._guessed(value.lstrip("+:! "))
-                yield from (one["quoted"] for one in _CALL.finditer(value) if one["quoted"])
+                yield from (one["quoted"] for one in _CALL.finditer(value[:MAX_CODE]) if one["quoted"])
             elif _TEXT.search(value) or value.startswith("!"):
                 yield value.lstrip("!\\ ")
 
