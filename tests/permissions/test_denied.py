@@ -171,6 +171,9 @@ NEARLY_DENIED = [
     "eval $X",
     'sh -c "$X"',
     "xargs $X",
+    "find . -exec {} +",
+    "command . x",
+    "sqlite3 x '.shell y'",
     "rm() { :; }",
     "r{m,} x",
 ]
@@ -187,3 +190,31 @@ def test_deny_rules_see_through_disguises(text):
 @pytest.mark.parametrize("text", NEARLY_DENIED)
 def test_what_a_deny_rule_may_mean_is_asked_even_with_a_blanket_permission(text):
     assert command(text, deny=DENY, allow=["Bash"], sandboxed=True).action == "ask"
+
+
+UNCONCERNED = [
+    "find . -name '*.py' -not -path './.git/*' | head",
+    "find . -type f -exec grep -l foo {} +",
+    "npx eslint .",
+    "sed -i 's/a/b/;s/c/d/;s/e/f/' x",
+    "sqlite3 x.db 'select 1'",
+    "psql -c 'select 1'",
+    "git add -A && git commit -m 'Fix rm of things'",
+    "git rm x",
+    "git commit -m \"$(cat <<'EOF'\nabout rm\nEOF\n)\"",
+    "docker build -t $TAG .",
+    "npm rm x",
+    "docker rm x",
+    "python x.py",
+    "[ -f x ] && export A=$B",
+    "printf '[%s]' \"$x\"",
+    "awk '{print $1}' x",
+    "grep -rn 'rm -rf' .",
+    "timeout 60 npm test",
+    "xargs -n1 echo < x",
+]
+
+
+@pytest.mark.parametrize("text", UNCONCERNED)
+def test_what_has_nothing_to_do_with_a_deny_rule_is_left_alone(text):
+    assert command(text, deny=["Bash(rm:*)", "Bash(npm publish)"], allow=["Bash"], sandboxed=True).action == "allow"

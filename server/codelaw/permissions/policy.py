@@ -251,5 +251,15 @@ def _may_mean(words: tuple[str, ...], candidate: tuple[Word, ...]) -> bool:
     """The program is the rule's, and its other words come later, or may: `git -C x push` for `git push`."""
     if program(candidate).casefold() != words[0].rpartition("/")[2].casefold():
         return False
-    rest = iter(candidate[1:])
-    return all(any(word.value is None or word.value == wanted for word in rest) for wanted in words[1:])
+    at = 1
+    for wanted in words[1:]:
+        passed = False
+        while at < len(candidate):
+            value, before = candidate[at].value, candidate[at - 1].value
+            at += 1
+            if value == wanted or (value is None and not passed):
+                break
+            passed = passed or not (value is None or value.startswith("-") or (before or "-").startswith("-"))
+        else:
+            return False
+    return True

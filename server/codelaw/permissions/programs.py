@@ -82,7 +82,7 @@ SHELLS = frozenset(
 
 INTERPRETER = re.compile(
     r"python[\d.]*|pypy[\d.]*|ipython|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|php[\d.]*|lua[\d.]*|tclsh|julia"
-    r"|Rscript|osascript|[gmn]?awk|sed|gdb|lldb|sqlite3|psql|mysql|jshell|groovy|guile|ghci|iex|elixir|erl"
+    r"|Rscript|osascript|[gmn]?awk|sed|gdb|lldb|jshell|groovy|guile|ghci|iex|elixir|erl"
 )
 """Programs that run code of their own language, from their arguments or their standard input."""
 

@@ -19,6 +19,8 @@ MAX_CODE = 600
 MAX_DEPTH = 4
 """Texts within texts."""
 
+_BUILTINS = frozenset({"source", "."})
+_RUNS_BUILTINS = frozenset({"command", "builtin", "time"})
 _SOURCES = SHELLS | frozenset({"source", "."})
 _BY_SUBCOMMAND: dict[str, frozenset[str]] = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), frozenset({"run", "exec", "compose", "container", "create"})),
@@ -73,9 +75,6 @@ _TEXTUAL = frozenset(
         "bun",
         "gdb",
         "lldb",
-        "sqlite3",
-        "psql",
-        "mysql",
         "rsync",
         "scp",
         "sftp",
@@ -97,9 +96,11 @@ _CALL = re.compile(
 _TICKS = re.compile(r"`([^`]+)`")
 _PIPED = re.compile(r"\"([^\"]+)\"\s*\||\|\s*\"(?P<quoted>[^\"]+)\"")
 _AWK_RUNS = re.compile(r"system|\||getline|@load|@include")
-_SED_RUNS = re.compile(r"(?:^|[\s;{}\d$/!])e(?:\s+([^\n]*)|[;}]|$)|s(.).*?\2.*?\2[a-zA-Z0-9]*e")
+_SED_RUNS = re.compile(r"(?:^|[\s;{}\d$/!])e(?:\s+([^\n]*)|[;}]|$)|s(.)(?:(?!\2).)*\2(?:(?!\2).)*\2[a-zA-Z0-9]*e")
 _CODE = re.compile(r"-[a-zA-Z]*[ceEpr].*|--(?:eval|print|command|execute|expression)(?:=.*)?|-ex|eval|\+.*", re.DOTALL)
 _TEXT = re.compile(r"[\s;&|<>()$`'\"]")
+_FIND_RUNS = re.compile(r"-(?:exec|execdir|ok|okdir|x|X)|--exec(?:-batch)?")
+_IN_DATABASE = re.compile(r"(?:\.shell|\.system|\\!|\bsystem)\s+(.+)")
 _SUBSTITUTED = re.compile(r"-(?:I|i|J).*|--replace.*|-[a-zA-Z0-9]*I.*", re.DOTALL)
 _WITH_COMMANDS = re.compile(
     r"(?:GIT_\w+|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|PROMPT_COMMAND|LESSOPEN|LESSCLOSE|RSYNC_RSH|MAKEFLAGS|\w*SHELL|PS4)"
@@ -137,7 +138,10 @@ class _Seen:
             self.hidden = self.hidden or len(command) > MAX_TAILS or any(word.value is None for word in command[1:])
             tails += [command[index:] for index in range(1, min(len(command), MAX_TAILS))]
             self.found += tails[1:]
+        name = program(command)
         for tail in tails:
+            if tail is not command and program(tail) in _BUILTINS and name not in _RUNS_BUILTINS:
+                continue  # `find .`: no other program can run them
             for text in self._texts(tail, part):
                 self._text(text, depth)
                 if self._texts_left <= 0:
@@ -178,6 +182,9 @@ class _Seen:
             yield from (None if value is None else value.partition("=")[2] for value in values)
         elif name in ("hash", "enable"):
             self.hidden = self.hidden or any(value in (None, "-p", "-f") for value in values)
+        elif name in ("find", "fd", "fdfind"):
+            runs = (after for before, after in pairwise(values) if before and _FIND_RUNS.fullmatch(before))
+            self.hidden = self.hidden or any(after is None or "{" in after for after in runs)
         elif name == "xargs":
             self.hidden = self.hidden or _fills_in(values)
         elif name == "env":
@@ -186,6 +193,10 @@ class _Seen:
             yield from self._git_texts(values)
             if _runs_its_words(command):
                 yield from self._spoken(name, values)
+        elif name in ("sqlite3", "psql", "mysql"):
+            for said in (match for value in (*values, *part.inputs) for match in _IN_DATABASE.findall(value or "")):
+                self.hidden = True
+                yield from self._guessed(said)
         elif INTERPRETER.fullmatch(name):
             yield from self._code(name, values, part)
         if name in _TEXTUAL:
@@ -280,7 +291,14 @@ def _runs_its_words(command: tuple[Word, ...]) -> bool:
     behind = _BY_SUBCOMMAND.get(name)
     if behind is None:
         return name in RUNNERS
-    return any(word.value is None or word.value in behind for word in command[1:6])
+    before = ""
+    for word in command[1:6]:
+        if word.value is None or word.value in behind:
+            return True
+        if not word.value.startswith("-") and not before.startswith("-"):
+            return False
+        before = word.value
+    return False
 
 
 def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str | None]) -> list[str | None]:

@@ -293,7 +293,7 @@ class _Reader:
         if self._peek() == "(":  # a function, an array or an extended pattern
             raise _UnreadableError
         raw = self._text[start : self._at]
-        return Word(raw, raw if raw == "[" else value)  # a bracket alone is a program, and no pattern
+        return Word(raw, raw if raw in ("[", "{}") else value)  # alone they stand for themselves
 
     def _is_process_substitution(self) -> bool:
         return self._peek() in ("<", ">") and self._peek(1) == "("
