@@ -13,12 +13,12 @@ from codelaw.adapters.processes.means import Means
 from codelaw.adapters.processes.profile import Held, Place, Profile
 from codelaw.adapters.processes.scratch import Scratch
 
-WS = "/Users/a/ws"
+WS = "/people/a/ws"
 PLACES = (
     Place(Path("/private/tmp"), "private"),
-    Place(Path("/Users"), "hidden"),
-    Place(Path("/Users/a"), "private"),
-    Place(Path("/Users/a/.cargo/bin"), "read"),
+    Place(Path("/people"), "hidden"),
+    Place(Path("/people/a"), "private"),
+    Place(Path("/people/a/.cargo/bin"), "read"),
     Place(Path(WS), "write"),
     Place(Path(f"{WS}/.git"), "write"),
     Place(Path(f"{WS}/.git/hooks"), "read"),
@@ -74,8 +74,8 @@ def rules(network: Any = False, **more: Any) -> list[Any]:
 
 @pytest.mark.parametrize(("path", "read", "write"), [
     ("/usr/bin/true", True, False), ("/etc/hosts", True, False), ("/private/tmp/ssh-agent", False, False),
-    ("/private/var/folders/y/T/secret", False, False), ("/Users/b/key", False, False),
-    ("/Users/a/.ssh/id", False, False), ("/Users/a/.cargo/bin/cargo", True, False), (f"{WS}/a.py", True, True),
+    ("/private/var/folders/y/T/secret", False, False), ("/people/b/key", False, False),
+    ("/people/a/.ssh/id", False, False), ("/people/a/.cargo/bin/cargo", True, False), (f"{WS}/a.py", True, True),
     (WS, True, True), (f"{WS}/.git/index", True, True), (f"{WS}/.git/hooks/pre-commit", True, False),
     (f"{WS}/.git/hooks", True, False), (f"{WS}/.vscode/tasks.json", True, False), (f"{WS}/.vscode", True, False),
     (f"{WS}/a/b/.env", False, False), (f"{WS}/a/b/.env.example", True, True), (f"{SEEN}/f", True, True),
@@ -95,9 +95,9 @@ def test_what_is_shut_is_not_carried_away_with_the_folder_it_lies_in():
 
 def test_a_way_leads_to_what_is_seen_and_shows_nothing_beside_it():
     said = rules()
-    assert allowed(said, "file-read-metadata", "/Users")
-    assert not allowed(said, "file-read-data", "/Users")
-    assert not allowed(said, "file-read-metadata", "/Users/b")
+    assert allowed(said, "file-read-metadata", "/people")
+    assert not allowed(said, "file-read-data", "/people")
+    assert not allowed(said, "file-read-metadata", "/people/b")
 
 
 def test_the_network():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import socket
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes import bubblewrap, drawing, seccomp
+from codelaw.adapters.processes import seccomp
 from codelaw.adapters.processes.sandbox import Means, Sandbox
 from tests.adapters.processes.locked import USUAL, World, world
 
@@ -114,14 +115,13 @@ def test_the_numbers_of_no_two_calls_are_the_same(machine: str):
 
 
 @pytest.fixture
-def around(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[World]:
-    """The interpreter is seen also where it lies in the temporary folder."""
-    for module in (drawing, bubblewrap):
-        monkeypatch.setattr(module, "TEMPORARY", (str(tmp_path / "world/tmp"),))
+def around(tmp_path: Path) -> Iterator[World]:
     with world(tmp_path / "world", repository=False) as made:
         yield made
 
 
+INTERPRETER = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
+"""Seen in the sandbox also where the one that runs the tests lies in the temporary folder."""
 PROGRAM = """
 import ctypes, errno, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -167,14 +167,14 @@ async def test_in_the_sandbox(around: World, network: bool):
         pytest.skip(means.lacking or means.detail)
     (around.ws / "try.py").write_text(PROGRAM)
     numbers = {name: seccomp.numbers(os.uname().machine)[name] for name in NUMBERED}
-    command = f'{sys.executable} -u try.py "{numbers}"'
-    told = (await around.processes(sandbox, means, network=network).run(command, cwd=around.ws, timeout=30)).stdout
+    command = f'{INTERPRETER} -u try.py "{numbers}"'
+    result = await around.processes(sandbox, means, network=network).run(command, cwd=around.ws, timeout=30)
     unix = "done" if means.scoped or not network else "EAFNOSUPPORT"
-    assert told.splitlines() == [
+    assert result.stdout.splitlines() == [
         *("vsock EAFNOSUPPORT", "alg EAFNOSUPPORT", "generic netlink EAFNOSUPPORT", f"unix {unix}", "inet done"),
         *("uring ENOSYS", "keyctl EPERM", "unshare EPERM", "clone EPERM", "mount EPERM", "userfaultfd EPERM"),
         *("open [0, 1, 2, 3]", "names True", "thread", "process"),
-    ]
+    ], result
     await sandbox.close()
 
 
@@ -203,7 +203,7 @@ async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(a
         means = Means(means.kind, "", means.program, means.users, means.sealed, filtered=True)
     (around.ws / "try.py").write_text(CONNECT)
     name = around.abstract.getsockname()[1:].decode()
-    command = f"{sys.executable} try.py {name}"
+    command = f"{INTERPRETER} try.py {name}"
     result = await around.processes(sandbox, means, network=True).run(command, cwd=around.ws, timeout=30)
     await sandbox.close()
     assert result.stdout == ("False\n0\n" if scoped else "")
