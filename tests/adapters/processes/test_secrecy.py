@@ -127,3 +127,35 @@ def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
         server.kill()
         server.wait()
         server.stdout.close()
+
+
+KERNEL = """
+import asyncio, os
+from pathlib import Path
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.sandbox import Sandbox
+
+async def main():
+    folder = Path.cwd()
+    sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
+    means = await sandbox.means()
+    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
+    command = (
+        "find /proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/tty /proc/sysrq-trigger"
+        " -writable 2>/dev/null; cat /proc/kcore /proc/keys /proc/key-users /proc/kmsg /proc/kallsyms /proc/timer_list"
+        " 2>/dev/null | head -c 100; echo end"
+    )
+    result = await processes.run(command, cwd=folder, timeout=50)
+    print(means.kind, result.stdout)
+    await sandbox.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.needs("bwrap")
+def test_an_ordinary_users_command_sets_nothing_in_the_kernel_and_reads_none_of_its_secrets(home: Path):
+    said = subprocess.run([python(), "-c", KERNEL], capture_output=True, text=True, check=False, **started(home))
+    if not said.stdout.startswith("bubblewrap"):
+        pytest.skip(said.stdout + said.stderr)
+    assert said.stdout == "bubblewrap end\n\n"

@@ -50,10 +50,11 @@ def command(
     if not users and os.geteuid() == 0:
         out += [part for name in KEPT_CAPABILITIES for part in ("--cap-add", name)]
     out += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    for name in _KERNEL:
+    # Each mount costs a command its time, and whoever is not root outside is refused most of it in any case.
+    for name in _KERNEL if os.geteuid() == 0 else _KERNEL[:1]:
         out += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     for name in _KERNEL_SECRETS:
-        if Path("/proc", name).exists():
+        if os.access(f"/proc/{name}", os.R_OK):
             out += ["--ro-bind", str(scratch.empty_file()), f"/proc/{name}"]
     hidden_folders: list[str] = []
     for place in profile.places:
