@@ -62,7 +62,7 @@ HARMLESS = [
     "The token is refreshed every 15 minutes",
     "The release is commit 3f2a9c0d1e2f3a4b5c6d7e8f90a1b2c3d4e5f607",
     "chat 123e4567-e89b-12d3-a456-426614174000 was long",
-    "tests live in tests/adapters/workspace/test_file_escapes.py",
+    "tests live in tests/adapters/workspace/test_swapping.py",
     "use the class AbstractSingletonProxyFactoryBean2",
     "phone 030 1234567890",
     "postgres://localhost:5432/db and postgres://app@db/prod",

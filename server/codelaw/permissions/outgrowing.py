@@ -47,6 +47,7 @@ _JEST = (
     " serializers test-environment environment test-environment-options test-results-processor test-runner test-"
     " sequencer transform watch-plugins"
 )
+_COMPILER = _of(other=r"-wrapper.*|-B.*|--?specs.*|-fplugin.*|-Xclang|-fuse-ld.*|@.*", any_word=True)
 _MAVEN = _of(
     "file settings global-settings toolchains global-toolchains log-file define builder",
     r"-(?:f|s|gs|t|gt|l|b)(?:[^a-z].*)?|-f.*\.xml"
@@ -69,9 +70,13 @@ PROGRAMS: dict[str, Outgrowing] = {
     "bat": _of("pager generate-config-file config-file"),
     "black": _of("config", r"-[a-zA-Z]*c.*"),
     "bundle": _of("gemfile path binstubs shebang standalone", r"-[bCP].*"),
+    "c++": _COMPILER,
     "cargo": _of(
         "config manifest-path target-dir artifact-dir out-dir lockfile-path root index git fix", r"-[ZC].*|\+.*"
     ),
+    "cc": _COMPILER,
+    "clang": _COMPILER,
+    "clang++": _COMPILER,
     "coverage": _of("rcfile data-file"),
     "curl": _of(
         "output output-dir remote-name remote-name-all config upload-file cookie-jar dump-header trace trace-ascii"
@@ -98,6 +103,8 @@ PROGRAMS: dict[str, Outgrowing] = {
     "fdfind": _of("exec exec-batch", r"-[a-zA-Z]*[xX].*"),
     "file": _of("compile magic-file", r"-[a-zA-Z]*[Cm].*"),
     "find": _of(other=r"-(exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)"),
+    "g++": _COMPILER,
+    "gcc": _COMPILER,
     "git": _of(
         "config config-env exec exec-path extcmd ext-diff textconv git-dir work-tree namespace output output-directory"
         " open-files-in-pager upload-pack receive-pack template sendmail-cmd smtp-server to-cmd tocmd cc-cmd cccmd"
@@ -158,12 +165,18 @@ PROGRAMS: dict[str, Outgrowing] = {
         any_word=True,
     ),
     "rg": _of("pre hostname-bin"),
+    "rsync": _of(
+        "rsh rsync-path log-file write-batch only-write-batch read-batch partial-dir temp-dir", r"-[a-zA-Z]*e.*"
+    ),
     "ruff": _of(
         "config fix fix-only unsafe-fixes add-noqa output-file cache-dir extension",
         r"-[a-zA-Z]*o.*",
     ),
+    "scp": _of(other=r"-[a-zA-Z0-9]*[oFSD].*"),
     "sed": _of("in-place file expression line-length", r"-[a-zA-Z]*[iefl].*"),
+    "sftp": _of(other=r"-[a-zA-Z0-9]*[oFSDbs].*"),
     "sort": _of("output compress-program temporary-directory", r"-[a-zA-Z0-9,.]*[oT].*"),
+    "ssh": _of(other=r"-[a-zA-Z0-9]*[oFSEI].*"),
     "tar": _of(
         "to-command use-compress-program checkpoint-action rsh-command rmt-command info-script new-volume-script"
         " index-file",
@@ -192,5 +205,6 @@ PROGRAMS: dict[str, Outgrowing] = {
     ),
     "yarn": _of(_NPM, r"-[cC].*"),
     "yq": _of("inplace in-place split-exp split-exp-file", r"-[a-zA-Z]*[is].*"),
+    "zip": _of("unzip-command", r"-[a-zA-Z]*TT.*"),
 }
 """By the program's name. Other programs have no flag that changes what they are, or are nothing but such flags."""

@@ -16,8 +16,8 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.proxied import PORT
 from codelaw.adapters.processes.sandbox import Means, Sandbox
 from codelaw.domain.files import ProcessResult
-from tests.adapters.processes.locked import USUAL, World, world
 from tests.adapters.processes.networks import Handler, Internet, answering, certificate, echoing, server_tls
+from tests.attacks.world import USUAL, World, world
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only"),

@@ -24,7 +24,7 @@ from codelaw.domain.files import ProcessResult
 from codelaw.domain.obeyed import FILES, FOLDERS
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import parse
-from tests.adapters.processes.locked import World, world
+from tests.attacks.world import World, world
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 ORDINARY = 1000

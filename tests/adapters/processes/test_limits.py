@@ -16,8 +16,8 @@ from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind
 from codelaw.tools.sandboxing import hint
-from tests.adapters.processes.locked import USUAL, World, world
 from tests.adapters.processes.ordinary import python, started
+from tests.attacks.world import USUAL, World, world
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the numbers come from Linux")
 GREEDY = "exec perl -e '$x = \"a\" x (300 << 20); sleep 60'"

@@ -18,7 +18,7 @@ from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
-from tests.adapters.processes.locked import USUAL, World, world
+from tests.attacks.world import USUAL, World, world
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")

@@ -14,7 +14,7 @@ import pytest
 
 from codelaw.adapters.processes import seccomp
 from codelaw.adapters.processes.sandbox import Means, Sandbox
-from tests.adapters.processes.locked import USUAL, World, world
+from tests.attacks.world import USUAL, World, world
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, KILL = "allow", "kill"

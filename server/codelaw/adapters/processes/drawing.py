@@ -108,7 +108,7 @@ def make_profile(
             raise UndrawableError(f"commands may not see {around}, and the folder {folder} lies there")
 
     fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
-    fixed.update(folder for folder in folders if folder in found.fixed or linked_git(folder))
+    fixed.update(folder for folder in folders if folder in found.fixed or _linked(folder))
     held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
     places = _places(drawn, area, fixed)
     watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
@@ -163,12 +163,17 @@ def _see(
             drawn.see([home], "private" if home == homes[0] else "hidden")
         drawn.see(kept_places(home, environment), "read")
     for folder in folders:
-        if linked_git(folder):
+        if _linked(folder):
             drawn.see([folder], "read")
             drawn.see(_entries(folder), "write")
         else:
             drawn.see([folder], "write")
     drawn.see(git, "write")
+
+
+def _linked(folder: Path) -> bool:
+    """Whether what is kept at the top is a link, which no mount can keep from being replaced."""
+    return linked_git(folder) or stat.S_ISLNK(mode_of(folder / OWN_FOLDER) or 0)
 
 
 def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path]) -> None:

@@ -27,6 +27,12 @@ MAX_NESTED = 300
 """Folders at the top of a workspace in which repositories of their own are looked for."""
 _POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
 _NAMED = re.compile(r"\s*(hookspath|path|fsmonitor)\s*=\s*(.+?)\s*", re.IGNORECASE)
+_RUN = re.compile(
+    r"\s*(?:clean|smudge|process|textconv|command|driver|external|editor|pager|sshcommand|askpass|program|helper|cmd"
+    r"|uploadpack|receivepack|[\w-]+(?=\s*=\s*\"?!))\s*=\s*\"?(.+?)\"?\s*",
+    re.IGNORECASE,
+)
+"""Settings whose value is a command; an alias is one with an exclamation mark."""
 _WORKTREE_SETTINGS = re.compile(r"^\s*worktreeconfig\b", re.IGNORECASE | re.MULTILINE)
 _OWN_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
 _MODULE_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
@@ -141,6 +147,9 @@ def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -
     seen.add(git)
     if any(stat.S_ISLNK(mode_of(git / name) or 0) for name in _OBEYED):
         area.fixed.append(git)  # a link in it could be replaced, and no mount can lie on one
+        for name in ("config", "hooks"):
+            area.keep(git / name, ask=True)  # with what it leads to
+        _guard_named(small_text(git / "config", MAX_SETTINGS) or "", git, holder, area)
         return
     area.pinned.append(git)
     settings = small_text(git / "config", MAX_SETTINGS) or ""
@@ -169,6 +178,8 @@ def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> N
             section = line.lstrip().casefold()
         match = _NAMED.fullmatch(line)
         if match is None:
+            for place in _programs(line, holder):
+                area.keep(place, ask=True)
             continue
         key, name = match[1].lower(), os.path.expanduser(match[2].strip('"'))  # noqa: PTH111 - never raises
         included = key == "path" and section.startswith("[include")
@@ -179,6 +190,17 @@ def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> N
         if place not in (git / "config", git / "hooks"):
             # Git ignores an included file that is missing, and fails on one that it cannot open.
             area.keep(place, held=Held(place, "file") if included else None, ask=True)
+
+
+def _programs(line: str, holder: Path | None) -> Iterator[Path]:
+    """Files of the workspace in a command line that the settings have for filters, drivers, aliases and the like."""
+    match = _RUN.fullmatch(line)
+    if match is None or holder is None:
+        return
+    for word in re.split(r"[\s\"';&|]+", match[1].removeprefix("!")):
+        place = Path(os.path.normpath(holder / word))
+        if "/" in word and holder in place.parents and mode_of(place) is not None:
+            yield place
 
 
 def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:

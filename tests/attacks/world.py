@@ -1,23 +1,29 @@
-"""A workspace with a world around it that must stay as it is: what escapes are tried in."""
+"""A workspace with a world around it that must stay as it is: what attacks are tried in."""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
+from codelaw.adapters.processes.withheld import Withheld
 from codelaw.domain.files import ProcessResult
+from codelaw.permissions.policy import hider
+from codelaw.permissions.rules import parse
 
 SECRET = "SECRET" + "MARK"
 """Said by everything that must not be read; put together so that no command holds it by itself."""
@@ -65,6 +71,14 @@ class World:
     abstract: socket.socket
     environment: dict[str, str]
     before: dict[str, tuple[int, str]] = field(default_factory=dict)
+    visits: list[Path] = field(default_factory=list)
+    """Folders in which an editor or a user runs git afterwards."""
+    guarded: list[Path] = field(default_factory=list)
+    """What more must stay as it is, in the workspace or beside it."""
+    told: set[Path] = field(default_factory=set)
+    """Files of the workspace that hold a secret by themselves."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What the user has set: an attack's `settings`."""
 
     def words(self) -> dict[str, object]:
         """What commands may name."""
@@ -80,6 +94,9 @@ class World:
             "abstract": self.abstract.getsockname()[1:].decode(),
             "python": sys.executable,
             "token": self.token,
+            "server": os.getpid(),
+            "base": self.base,
+            "secret": SECRET,
         }
 
     @property
@@ -87,8 +104,21 @@ class World:
         """In the arguments of every process that a command leaves behind."""
         return f"31{self.helper.pid}"
 
-    def processes(self, sandbox: Sandbox | None, means: Means | None, *, network: bool = False) -> LocalProcesses:
-        return LocalProcesses(self.environment, sandbox=sandbox, means=means, network=network)
+    def processes(self, sandbox: Sandbox | None, means: Means | None, *, network: Any = False) -> LocalProcesses:
+        return LocalProcesses(self.environment, sandbox=sandbox, means=means, network=network, withheld=self.withheld())
+
+    def withheld(self) -> Withheld:
+        """What the user's rules keep back: `settings` has the texts of `deny`, and lists of paths as `hidden`."""
+        texts = tuple(self.settings.get("deny", ()))
+        rules = [parse(text) for text in texts]
+        return Withheld(
+            hider(rules, "Read", "reads"),
+            hider(rules, "Edit", "writes"),
+            hidden=tuple(self.settings.get("hidden", ())),
+            read_only=tuple(self.settings.get("read_only", ())),
+            names={self.ws: self.ws.name},
+            key=texts,
+        )
 
     def sandbox(self, kind: Kind) -> Sandbox:
         return Sandbox(lambda: [self.ws], [self.own], self.environment, kinds=(kind,))
@@ -96,26 +126,28 @@ class World:
     def seen(self) -> dict[str, tuple[int, str]]:
         """Everything around the workspace, and what of it must not change."""
         found: dict[str, tuple[int, str]] = {}
-        guarded = [self.ws / ".git/hooks", self.ws / ".git/config", self.ws / ".codelaw"]
+        guarded = [self.ws / ".git/hooks", self.ws / ".git/config", self.ws / ".codelaw", *self.guarded]
         for top in (self.out, self.home, self.own, *guarded, self.ws / ".git/commondir"):
             for path in [top, *top.rglob("*")] if top.is_dir() else [top]:
                 if os.path.lexists(path):
                     facts = path.lstat()
                     content = path.read_text("utf-8", "replace") if path.is_file() else ""
-                    found[str(path)] = (facts.st_mode, content)
+                    link = str(path.readlink()) if path.is_symlink() else ""
+                    found[str(path)] = (facts.st_mode, content + link)
         return found
 
-    def breaches(self, result: ProcessResult | None) -> list[str]:
-        """What a command has done or learnt that it must not."""
+    def breaches(self, said: str | ProcessResult | None = "") -> list[str]:
+        """What an attack has done that it must not, or learnt, by what it `said`."""
+        if isinstance(said, ProcessResult):
+            said = f"{said.stdout}{said.stderr}"
         found: list[str] = []
         now = self.seen()
         changed = sorted(path for path in {*now, *self.before} if now.get(path) != self.before.get(path))
         found += [f"changed: {path}" for path in changed]
-        said = f"{result.stdout}{result.stderr}" if result is not None else ""
-        if SECRET in said:
+        if SECRET in (said or ""):
             found.append("read a secret")
         for path in self.ws.rglob("*"):
-            if path.is_file() and not path.is_symlink() and SECRET.encode() in path.read_bytes():
+            if path.is_file() and not path.is_symlink() and path not in self.told and SECRET.encode() in _bytes(path):
                 found.append(f"took a secret: {path}")
         if self.helper.poll() is not None:
             found.append("ended somebody else's process")
@@ -134,12 +166,18 @@ class World:
         return found
 
     def left_behind(self) -> list[int]:
+        """Processes of this user's that carry the token and are not dead."""
         found: list[int] = []
-        for file in Path("/proc").glob("[0-9]*/cmdline"):
+        token, me = self.token.encode(), os.geteuid()
+        for entry in os.scandir("/proc"):
             try:
-                state = (file.parent / "stat").read_text().rpartition(")")[2].split()[0]
-                if self.token in file.read_bytes().decode("utf-8", "replace").split("\0") and state != "Z":
-                    found.append(int(file.parent.name))
+                if not entry.name.isdigit() or entry.stat().st_uid != me:
+                    continue
+                folder = Path(entry.path)
+                if token not in (folder / "cmdline").read_bytes().split(b"\0"):
+                    continue
+                if (folder / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                    found.append(int(entry.name))
             except OSError:
                 continue
         return found
@@ -147,8 +185,11 @@ class World:
     def git_outside(self) -> None:
         """What an editor does all the time, and a user soon: whatever it runs writes into `out`."""
         env = {**os.environ, "HOME": str(self.home), "GIT_TERMINAL_PROMPT": "0"}
-        for line in (["status"], ["diff"], ["log", "-1"], ["commit", "--allow-empty", "-qm", "x"], ["gc", "--auto"]):
-            subprocess.run(["git", *line], cwd=self.ws, env=env, capture_output=True, check=False, timeout=30)
+        for folder in [self.ws, *self.visits]:
+            if not folder.is_dir():
+                continue
+            for line in (["status"], ["diff"], ["commit", "--allow-empty", "-qm", "x"]):
+                subprocess.run(["git", *line], cwd=folder, env=env, capture_output=True, check=False, timeout=30)
 
 
 @cache
@@ -190,7 +231,10 @@ def world(base: Path, *, repository: bool = True) -> Iterator[World]:
     if repository:
         shutil.copytree(_repository(), ws / ".git")
     helper = subprocess.Popen(
-        ["/bin/sh", "-c", "exec 3<>victim; sleep 600"], cwd=out, env={**environment, "A_SECRET": SECRET}
+        ["/bin/sh", "-c", "exec 3<>victim; sleep 600"],
+        cwd=out,
+        env={**environment, "A_SECRET": SECRET},
+        start_new_session=True,
     )
     sockets = [
         socket.socket(socket.AF_INET, socket.SOCK_STREAM),
@@ -210,8 +254,16 @@ def world(base: Path, *, repository: bool = True) -> Iterator[World]:
     try:
         yield made
     finally:
-        helper.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(helper.pid, signal.SIGKILL)
         helper.wait()
         subprocess.run(["kill", "-9", *map(str, made.left_behind())], check=False, capture_output=True)
         for one in sockets:
             one.close()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

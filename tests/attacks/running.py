@@ -1,0 +1,164 @@
+"""Runs rows of the table and tells what they reached. Runs in a process of an ordinary user's."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import cast
+
+from codelaw.adapters import processes
+from codelaw.adapters.processes.sandbox import Kind, Sandbox
+from codelaw.adapters.processes.sandbox import Means as Found
+from tests.attacks.row import UNSAFE, Attack, Means, NotRun
+from tests.attacks.starts import STARTS
+from tests.attacks.world import USUAL, World, world
+
+AT_ONCE = 2
+_LACKING = re.compile(
+    r"command not found|: not found$|No module named|SyntaxError|NameError|IndentationError|unrecognized option"
+    r"|invalid option|not a git command|unknown option",
+    re.MULTILINE,
+)
+"""What is said where an attack was not made, because something for it is missing or it is misspelt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attack reached under one means."""
+
+    name: str
+    means: Means
+    ran: bool
+    breaches: list[str]
+    note: str = ""
+    """What the command said, or why the attack did not run."""
+
+
+async def run(rows: Sequence[tuple[Attack, Means]]) -> AsyncIterator[Outcome]:
+    """The outcomes, as they come."""
+    with tempfile.TemporaryDirectory(prefix="worlds-", ignore_cleanup_errors=True) as folder:
+        base = Path(os.path.realpath(folder))
+        (base / "tmp").mkdir()
+        _temporary(base / "tmp")
+        found: dict[Means, Found] = {kind: await means_of(kind) for kind in ("bubblewrap", "landlock")}
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def one(number: int, row: Attack, means: Means) -> Outcome:
+            async with room:
+                return await _one(base / str(number), row, means, found)
+
+        for done in asyncio.as_completed([one(number, *row) for number, row in enumerate(rows)]):
+            yield await done
+
+
+async def means_of(kind: Kind) -> Found:
+    """Whether a sandbox of this kind works here."""
+    sandbox = Sandbox(list, [], USUAL, kinds=(kind,))
+    try:
+        return await sandbox.means()
+    finally:
+        await sandbox.close()
+
+
+def _temporary(folder: Path) -> None:
+    """The worlds can be seen in the sandbox: they are not hidden with the temporary folder that they lie in."""
+    for module in pkgutil.iter_modules(processes.__path__):
+        loaded = importlib.import_module(f"{processes.__name__}.{module.name}")
+        if hasattr(loaded, "TEMPORARY"):
+            setattr(loaded, "TEMPORARY", (str(folder),))  # noqa: B010 - of a module whose name is not known here
+
+
+async def _one(base: Path, row: Attack, means: Means, found: dict[Means, Found]) -> Outcome:
+    if row.needs and not any(shutil.which(program) for program in row.needs):
+        return Outcome(row.name, means, ran=False, breaches=[], note=f"none of {', '.join(row.needs)} is here")
+    if means in found and found[means].kind is None:
+        return Outcome(row.name, means, ran=False, breaches=[], note=found[means].detail)
+    try:
+        async with asyncio.timeout(row.seconds + 20):
+            return await _in_world(base, row, means, found)
+    except NotRun as missing:
+        return Outcome(row.name, means, ran=False, breaches=[], note=str(missing))
+    except Exception as error:  # noqa: BLE001 - one broken row must not hide what the others tell
+        return Outcome(row.name, means, ran=False, breaches=[], note=f"broken: {type(error).__name__}: {error}")
+
+
+async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Found]) -> Outcome:
+    if means == "policy" and not isinstance(row.does, str):
+        return Outcome(
+            row.name, means, ran=True, breaches=await row.does(cast("World", None))
+        )  # it looks at words alone
+    around = await asyncio.to_thread(_enter, base, row)
+    context, here = around
+    try:
+        if not isinstance(row.does, str):
+            return Outcome(row.name, means, ran=True, breaches=await row.does(here))
+        sandbox = here.sandbox(means) if means in ("bubblewrap", "landlock") else None
+        processes_here = here.processes(sandbox, found.get(means), network=row.network)
+        result = None
+        try:
+            result = await processes_here.run(row.does.format(**here.words()), cwd=here.ws, timeout=row.seconds)
+        finally:
+            if sandbox is not None:
+                await sandbox.close()
+        said = f"{result.stdout}\n{result.stderr}"
+        ran = bool(row.needs) or _LACKING.search(said) is None
+        breaches = await asyncio.to_thread(_look, here, row, said)
+        if row.marks and row.marks in result.stdout:
+            breaches.append(f"it said {row.marks}")
+        if result.timed_out:
+            breaches.append("it ran into its time limit")
+        return Outcome(row.name, means, ran=ran, breaches=breaches, note=said.strip()[-400:])
+    finally:
+        await asyncio.to_thread(context.__exit__, None, None, None)
+        await asyncio.to_thread(_remove, base)
+
+
+def _enter(base: Path, row: Attack):
+    context = world(base)
+    here = context.__enter__()
+    try:
+        STARTS[row.start](here)
+        here.settings = row.settings
+        here.before = here.seen()
+    except BaseException:
+        context.__exit__(None, None, None)
+        raise
+    return context, here
+
+
+def _look(here: World, row: Attack, said: str) -> list[str]:
+    if row.git:
+        here.git_outside()
+    return here.breaches(said)
+
+
+def _remove(base: Path) -> None:
+    subprocess.run(["chmod", "-R", "u+rwX", str(base)], check=False, capture_output=True)
+    shutil.rmtree(base, ignore_errors=True)
+
+
+def rows_of(table: Sequence[Attack], wanted: Collection[str] | None = None) -> list[tuple[Attack, Means]]:
+    """What there is to be run: each row by each of its means; of `wanted` only, given as `means: name`."""
+    every: list[tuple[Attack, Means]] = [
+        (row, means) for row in table for means in row.means if not (means == "none" and row.bare == UNSAFE)
+    ]
+    return [(row, means) for row, means in every if wanted is None or label(row, means) in wanted]
+
+
+def label(row: Attack, means: Means) -> str:
+    """A row under one of its means, in words."""
+    return f"{means}: {row.name}"
+
+
+def told(outcome: Outcome) -> dict[str, object]:
+    """For a pipe."""
+    return asdict(outcome)
