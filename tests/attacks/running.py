@@ -23,6 +23,8 @@ from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world
 
 AT_ONCE = 2
+LONGEST = 200_000
+"""Characters of a command's output that are kept."""
 _LACKING = re.compile(
     r"command not found|: not found$|No module named|SyntaxError|NameError|IndentationError|unrecognized option"
     r"|invalid option|not a git command|unknown option",
@@ -114,6 +116,8 @@ async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Fo
         breaches = await asyncio.to_thread(_look, here, row, said)
         if row.marks and row.marks in result.stdout:
             breaches.append(f"it said {row.marks}")
+        if len(said) > LONGEST:
+            breaches.append(f"{len(said)} characters were kept")
         if result.timed_out:
             breaches.append("it ran into its time limit")
         return Outcome(row.name, means, ran=ran, breaches=breaches, note=said.strip()[-400:])

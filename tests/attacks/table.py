@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.attacks.known import known
 from tests.attacks.row import Attack, Means
 from tests.attacks.rows.endpoints import ENDPOINTS
+from tests.attacks.rows.exhausting import EXHAUSTING
 from tests.attacks.rows.git import GIT, RULES
 from tests.attacks.rows.hiding import HIDING
 from tests.attacks.rows.kernel import KERNEL
@@ -37,6 +38,7 @@ ROWS: tuple[Attack, ...] = (
     *STARTED,
     *LISTENERS,
     *ENDPOINTS,
+    *EXHAUSTING,
     *JUDGED,
 )
 TABLE = tuple(map(known, ROWS))

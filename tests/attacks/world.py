@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.adapters.processes.withheld import Withheld
@@ -105,7 +106,14 @@ class World:
         return f"31{self.helper.pid}"
 
     def processes(self, sandbox: Sandbox | None, means: Means | None, *, network: Any = False) -> LocalProcesses:
-        return LocalProcesses(self.environment, sandbox=sandbox, means=means, network=network, withheld=self.withheld())
+        return LocalProcesses(
+            self.environment,
+            sandbox=sandbox,
+            means=means,
+            network=network,
+            withheld=self.withheld(),
+            limits=Limits(**self.settings.get("limits", {})),
+        )
 
     def withheld(self) -> Withheld:
         """What the user's rules keep back: `settings` has the texts of `deny`, and lists of paths as `hidden`."""
