@@ -16,7 +16,7 @@ BARE |= {"spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawn
 FINDERS = {"which", "find_executable"}
 STARTERS = {
     "adapters/processes/child.py",  # commands, in the sandbox
-    "adapters/processes/sandbox.py",  # its trial
+    "adapters/processes/finding.py",  # trials of the sandbox
     "adapters/workspace/child.py",
     "adapters/workspace/rg.py",
     "cli/spawn.py",  # the server

@@ -16,7 +16,7 @@ class _Offer:
     """The flags that keep a command what it was allowed for."""
 
     flags: frozenset[str] | None = None
-    """None: all that are not known as harmful (`permissions.outgrowing`)."""
+    """None: all that the module `outgrowing` does not know as harmful."""
     short: str = ""
     """Letters that may be bundled; 0 stands for any number."""
     valued: str = ""

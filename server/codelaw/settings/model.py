@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL
 from codelaw.context.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
-from codelaw.domain.hosts import MOST_HOSTS, read_rules
 from codelaw.domain.memories import Category
-from codelaw.settings.kept import KeptPath
+from codelaw.settings.commands import BashGroup
+from codelaw.settings.group import Group
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -51,26 +50,6 @@ def _bounded(persona: str) -> str:
     return persona
 
 
-def _hosts(value: object) -> object:
-    if isinstance(value, bool):
-        return value
-    entries = cast("list[object]", value) if isinstance(value, list) else [value]
-    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in entries):
-        message = 'expected is true, false, or a list of hosts such as ["api.example.org"]'
-        raise ValueError(message)
-    if len(entries) > MOST_HOSTS:
-        message = f"at most {MOST_HOSTS} hosts can be listed"
-        raise ValueError(message)
-    return [rule.text for rule in read_rules(map(str, entries))] or False
-
-
-Network = Annotated[
-    bool | list[str],
-    BeforeValidator(_hosts),
-    WithJsonSchema({"type": ["boolean", "array"], "items": {"type": "string"}}),
-]
-
-
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
@@ -78,19 +57,6 @@ Shares = Annotated[
     BeforeValidator(_as_tuple),
     AfterValidator(_five_shares),
 ]
-
-
-class Group(BaseModel):
-    """A group of keys."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        extra="forbid",
-        strict=True,
-        frozen=True,
-        validate_default=False,
-    )
 
 
 class ModelGroup(Group):
@@ -290,49 +256,6 @@ class PermissionsGroup(Group):
     )
     default: Literal["ask", "allow", "deny"] = Field(
         default="ask", description="What happens to writes and commands that no rule speaks of."
-    )
-
-
-class BashGroup(Group):
-    """Commands that the model runs."""
-
-    sandbox: Literal["auto", "require", "off"] = Field(
-        default="auto",
-        description="`auto` runs commands in the best sandbox there is, `require` refuses them where that is not"
-        " bubblewrap with seccomp, `off` wants none.",
-    )
-    network: Network = Field(
-        default=False,
-        description="What commands in the sandbox reach: `false` nothing, `true` the whole network, or the hosts of a"
-        ' list such as `["api.example.org", "*.example.com", "git.example.net:8443"]`. A host without a port'
-        " stands for 80 and 443. A list needs bubblewrap; without a sandbox commands reach everything.",
-    )
-    hidden: list[KeptPath] = Field(
-        default_factory=list[str],
-        description="Files and folders that commands in the sandbox cannot see: absolute, beginning with `~/`, or"
-        " relative to a workspace folder. A workspace's own file may add some.",
-    )
-    read_only: list[KeptPath] = Field(
-        default_factory=list[str],
-        description="Files and folders that commands in the sandbox can read and not change, named like those of"
-        " `tools.bash.hidden`.",
-    )
-    timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
-        default=120, description="Seconds after which a command is stopped, from 1 to 600."
-    )
-    memory_mb: Annotated[int, Field(ge=64)] | None = Field(
-        default=None,
-        description="Megabytes of memory that the processes of a command may take together, from 64. Empty: three"
-        " quarters of the machine's.",
-    )
-    processes: Annotated[int, Field(ge=16, le=1_000_000)] = Field(
-        default=4096, description="Processes and threads that a command may have at once, from 16."
-    )
-    file_size_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
-        default=65_536, description="Megabytes that a file which a command writes may have."
-    )
-    tmp_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
-        default=16_384, description="Megabytes that commands may leave in their private `/tmp` and home folder."
     )
 
 

@@ -1,0 +1,74 @@
+"""The settings of commands that the model runs, `tools.bash` (T-6, S-4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, cast
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from codelaw.domain.hosts import MOST_HOSTS, read_rules
+from codelaw.settings.group import Group
+from codelaw.settings.kept import KeptPath
+
+
+def _hosts(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    entries = cast("list[object]", value) if isinstance(value, list) else [value]
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in entries):
+        message = 'expected is true, false, or a list of hosts such as ["api.example.org"]'
+        raise ValueError(message)
+    if len(entries) > MOST_HOSTS:
+        message = f"at most {MOST_HOSTS} hosts can be listed"
+        raise ValueError(message)
+    return [rule.text for rule in read_rules(map(str, entries))] or False
+
+
+Network = Annotated[
+    bool | list[str],
+    BeforeValidator(_hosts),
+    WithJsonSchema({"type": ["boolean", "array"], "items": {"type": "string"}}),
+]
+
+
+class BashGroup(Group):
+    """Commands that the model runs."""
+
+    sandbox: Literal["auto", "require", "off"] = Field(
+        default="auto",
+        description="`auto` runs commands in the best sandbox there is, `require` refuses them where that is not"
+        " bubblewrap with seccomp, `off` wants none.",
+    )
+    network: Network = Field(
+        default=False,
+        description="What commands in the sandbox reach: `false` nothing, `true` the whole network, or the hosts of a"
+        ' list such as `["api.example.org", "*.example.com", "git.example.net:8443"]`. A host without a port'
+        " stands for 80 and 443. A list needs bubblewrap; without a sandbox commands reach everything.",
+    )
+    hidden: list[KeptPath] = Field(
+        default_factory=list[str],
+        description="Files and folders that commands in the sandbox cannot see: absolute, beginning with `~/`, or"
+        " relative to a workspace folder. A workspace's own file may add some.",
+    )
+    read_only: list[KeptPath] = Field(
+        default_factory=list[str],
+        description="Files and folders that commands in the sandbox can read and not change, named like those of"
+        " `tools.bash.hidden`.",
+    )
+    timeout_seconds: Annotated[float, Field(ge=1, le=600, allow_inf_nan=False)] = Field(
+        default=120, description="Seconds after which a command is stopped, from 1 to 600."
+    )
+    memory_mb: Annotated[int, Field(ge=64)] | None = Field(
+        default=None,
+        description="Megabytes of memory that the processes of a command may take together, from 64. Empty: three"
+        " quarters of the machine's.",
+    )
+    processes: Annotated[int, Field(ge=16, le=1_000_000)] = Field(
+        default=4096, description="Processes and threads that a command may have at once, from 16."
+    )
+    file_size_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
+        default=65_536, description="Megabytes that a file which a command writes may have."
+    )
+    tmp_mb: Annotated[int, Field(ge=1, le=1 << 30)] = Field(
+        default=16_384, description="Megabytes that commands may leave in their private `/tmp` and home folder."
+    )
