@@ -60,6 +60,12 @@ def own_git_folders(folders: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def indexes(folders: Sequence[Path]) -> list[tuple[Path, Path]]:
+    """The repositories that `folders` are, or lie in, and the git folder with the index of each. Touches the disk."""
+    found = ((holder, _git_folder(holder)) for holder in _holders(folders))
+    return [(holder, git) for holder, git in found if git is not None]
+
+
 def guard(folders: Sequence[Path], area: Area) -> None:
     """Keep what git obeys in the repositories that `folders` are, lie in, or hold. Touches the disk."""
     seen: set[Path] = set()

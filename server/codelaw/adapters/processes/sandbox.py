@@ -14,6 +14,7 @@ from codelaw.adapters.processes import landlock, proxied, seatbelt
 from codelaw.adapters.processes.drawing import make_profile
 from codelaw.adapters.processes.finding import confine, find_means
 from codelaw.adapters.processes.means import Confined, Kind, Means
+from codelaw.adapters.processes.nested import Nested
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.planted import Tops, told_of
 from codelaw.adapters.processes.profile import Profile
@@ -128,6 +129,7 @@ class Sandbox:
         folders = [*self._folders()]
         profile = self._draw(folders, environment, cwd, network, withheld=withheld, opened=opened)
         tops = Tops(folders)
+        nested = Nested(folders)
         try:
             if means.kind == "landlock":
                 confined, end = self._enter_landlock(profile, argv, environment)
@@ -137,12 +139,13 @@ class Sandbox:
                 confined, end = self._enter_bubblewrap(means, profile, argv, environment, way)
         except BaseException:
             tops.close()
+            nested.close()
             raise
 
         def leave() -> None:
             end()
             confined.told += told_of(profile)
-            confined.told += tops.settle()
+            confined.told += [*tops.settle(), *nested.settle()]
 
         return confined, leave
 
