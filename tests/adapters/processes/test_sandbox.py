@@ -298,6 +298,26 @@ def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_pat
     assert (tmp_path / ".git/HEAD").exists()
 
 
+def test_placeholders_that_nobody_writes_to_are_one_file_and_each_is_let_go_by_itself(tmp_path: Path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    sockets = [Held(tmp_path / name, "socket") for name in ("x", "y", "z")]
+    pointers = [Held(tmp_path / name / "commondir", "file", b".\n") for name in ("a", "b")]
+    settings = [Held(tmp_path / name / "config", "file") for name in ("a", "b")]
+    placeholders = Placeholders()
+    (tmp_path / "y").write_text("the user's own\n")
+    first = placeholders.take([*sockets, *pointers, *settings])
+    second = placeholders.take([sockets[2]])
+    assert (tmp_path / "y").read_text() == "the user's own\n"
+    assert os.path.samefile(tmp_path / "x", tmp_path / "z")
+    assert os.path.samefile(tmp_path / "a/commondir", tmp_path / "b/commondir")
+    assert not os.path.samefile(tmp_path / "a/config", tmp_path / "b/config")
+    placeholders.release(first)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "y", "z"]
+    placeholders.release(second)
+    assert not (tmp_path / "z").exists()
+
+
 @by_bubblewrap
 async def test_what_a_killed_server_left_behind_is_no_way_in(locked: Locked, around: World):
     """An empty folder, and a file that names the git folder itself."""

@@ -1,7 +1,8 @@
 """Names that are taken while sandboxed commands run, so that no command can take them (S-4).
 
 A mount needs something to lie on. It is gone when the last command has ended; what a server that was killed left is
-taken over by the next one, when it is as empty as it was.
+taken over by the next one, when it is as empty as it was. Of those that nobody writes to, one is made for a command and
+the others are further names of it, as a file system takes its time to make and remove a file.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from pathlib import Path
 
 from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.workspace.texts import small_text
+
+_NEVER_EDITED = frozenset({"commondir", "alternates"})
+"""Git replaces them by a rename, and nobody else writes them."""
 
 
 class Placeholders:
@@ -32,11 +36,14 @@ class Placeholders:
             OSError: one cannot be made.
         """
         taken: list[Held] = []
-        with self._lock:
+        with self._lock, contextlib.ExitStack() as making:
+            made = _Made(making)
             try:
                 for held in names:
                     with contextlib.suppress(FileExistsError):
-                        _make(held)
+                        if not made.linked(held):
+                            _make(held)
+                            made.note(held)
                     self._users[held.path] += 1
                     taken.append(held)
             except OSError:
@@ -62,6 +69,53 @@ class Placeholders:
             del self._users[held.path]
             with contextlib.suppress(OSError):
                 _remove(held)
+
+
+class _Made:
+    """What was made for one command and may have further names, by descriptors that no rename leads astray."""
+
+    def __init__(self, closing: contextlib.ExitStack) -> None:
+        self._closing = closing
+        self._open: dict[tuple[str, bytes, str], int] = {}
+
+    def note(self, held: Held) -> None:
+        """Remember what has just been made."""
+        kind = _shared(held)
+        if kind is None or kind in self._open:
+            return
+        with contextlib.suppress(OSError):
+            descriptor = os.open(held.path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._closing.callback(os.close, descriptor)
+            # Somebody may have been there in between.
+            if is_ours(held) and os.path.samestat(os.fstat(descriptor), held.path.lstat()):
+                self._open[kind] = descriptor
+
+    def linked(self, held: Held) -> bool:
+        """Whether the name could be made a further one; not so on another file system, or on one without links.
+
+        Raises:
+            FileExistsError: the name is taken.
+        """
+        descriptor = self._open.get(_shared(held) or ("", b"", ""))
+        if descriptor is None:
+            return False
+        try:
+            # With a folder's descriptor, which an absolute path has no use for, Python follows the first name.
+            os.link(f"/proc/self/fd/{descriptor}", held.path, dst_dir_fd=descriptor, follow_symlinks=True)
+        except FileExistsError:
+            raise
+        except (OSError, NotImplementedError):
+            return False
+        return True
+
+
+def _shared(held: Held) -> tuple[str, bytes, str] | None:
+    """What can be one file under several names; None for a file that somebody may come to edit in place."""
+    if held.kind == "socket":
+        return "socket", b"", ""
+    if held.kind == "file" and held.path.name in _NEVER_EDITED:
+        return "file", held.content, held.path.name
+    return None
 
 
 def is_ours(held: Held) -> bool:
