@@ -48,6 +48,7 @@ def build(root: Path, files: int, modules: int) -> Path:
 
 async def measure(root: Path, home: Path, rounds: int) -> None:
     from codelaw.adapters.processes import drawing
+    from codelaw.adapters.processes.listings import Listings
     from codelaw.adapters.processes.local import LocalProcesses
     from codelaw.adapters.processes.sandbox import Sandbox
 
@@ -64,6 +65,7 @@ async def measure(root: Path, home: Path, rounds: int) -> None:
         ways[kind] = LocalProcesses(environment, sandbox=sandbox, means=means)
     times: dict[str, list[float]] = {name: [] for name in ways}
     drawn: list[float] = []
+    listings = Listings()
     for _ in range(rounds + 1):
         for name, processes in ways.items():
             began = time.perf_counter()
@@ -72,7 +74,9 @@ async def measure(root: Path, home: Path, rounds: int) -> None:
             if result.exit_code != 0:
                 raise SystemExit(f"{name}: {result}")
         began = time.perf_counter()
-        await asyncio.to_thread(drawing.make_profile, [root], [], environment, cwd=root, network=False)
+        await asyncio.to_thread(
+            drawing.make_profile, [root], [], environment, cwd=root, network=False, listings=listings
+        )
         drawn.append((time.perf_counter() - began) * 1000)
     base = statistics.median(times["bare"][1:])
     for name, all_times in times.items():

@@ -309,9 +309,9 @@ def test_placeholders_that_nobody_writes_to_are_one_file_and_each_is_let_go_by_i
     first = placeholders.take([*sockets, *pointers, *settings])
     second = placeholders.take([sockets[2]])
     assert (tmp_path / "y").read_text() == "the user's own\n"
-    assert os.path.samefile(tmp_path / "x", tmp_path / "z")
-    assert os.path.samefile(tmp_path / "a/commondir", tmp_path / "b/commondir")
-    assert not os.path.samefile(tmp_path / "a/config", tmp_path / "b/config")
+    assert (tmp_path / "x").samefile(tmp_path / "z")
+    assert (tmp_path / "a/commondir").samefile(tmp_path / "b/commondir")
+    assert not (tmp_path / "a/config").samefile(tmp_path / "b/config")
     placeholders.release(first)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "y", "z"]
     placeholders.release(second)

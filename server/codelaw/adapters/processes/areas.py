@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,6 +111,17 @@ def mode_of(path: Path) -> int | None:
         return 0
 
 
+def is_missing(path: str) -> bool:
+    """Whether nothing lies there for certain."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
 def is_folder(path: Path) -> bool:
     """Whether a folder lies there, no link to one."""
     return stat.S_ISDIR(mode_of(path) or 0)
@@ -121,14 +132,14 @@ def is_file(path: Path) -> bool:
     return stat.S_ISREG(mode_of(path) or 0)
 
 
-def folders_in(folder: Path, most: int) -> list[Path] | None:
+def folders_in(folder: Path, most: int) -> list[str] | None:
     """The folders in `folder`, links left out, sorted; None when it cannot be listed, or holds more than `most`."""
-    found: list[Path] = []
+    found: list[str] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    found.append(Path(entry.path))
+                    found.append(entry.path)
                     if len(found) > most:
                         return None
     except OSError:
@@ -140,3 +151,11 @@ def within(path: Path, folders: Iterable[Path] | Sequence[Path]) -> bool:
     """Whether `path` is one of `folders`, or lies in one."""
     name = f"{path}/"
     return any(name.startswith(f"{str(folder).rstrip('/')}/") for folder in folders)
+
+
+def below_any(path: Path, folders: Collection[str]) -> bool:
+    """The same for absolute paths as they are spelled, of which there may be many: give a set."""
+    at = str(path)
+    while at and at not in folders:
+        at = at.rpartition("/")[0]
+    return bool(at) or "/" in folders

@@ -10,12 +10,14 @@ import contextlib
 import os
 import pwd
 import stat
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.processes.areas import Area, folders_in, is_folder, mode_of, within
-from codelaw.adapters.processes.homes import GIT_SETTINGS, SECRETS, kept_places
+from codelaw.adapters.processes.areas import Area, below_any, folders_in, is_folder, mode_of, within
+from codelaw.adapters.processes.homes import GIT_SETTINGS, kept_places, secret_places
+from codelaw.adapters.processes.listings import Listings
 from codelaw.adapters.processes.profile import TEMPORARY, Access, Held, Place, Profile
 from codelaw.adapters.processes.repositories import guard, linked_git, own_git_folders
 from codelaw.adapters.processes.withheld import UndrawableError, Walk, Withheld, nothing
@@ -35,6 +37,7 @@ _MOST_ENTRIES = 1_000
 """Entries of a workspace folder whose top has to stay as it is."""
 _UNMASKED = frozenset({".gitmodules"})
 """Not held where it is missing: git outside fails on one that is no regular file."""
+_OBEYED = frozenset((*FOLDERS, *FILES))
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 
 
@@ -67,6 +70,7 @@ def make_profile(
     network: Network,
     withheld: Withheld = nothing,
     walk: Walk | None = None,
+    listings: Listings | None = None,
     opened: Collection[Path] = (),
     programs: Collection[Path] = (),
 ) -> Profile:
@@ -79,11 +83,12 @@ def make_profile(
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
     """
+    listings = listings or Listings()
     folders = [Path(os.path.realpath(folder)) for folder in folders]
     homes = _homes(environment)
     git = own_git_folders(folders)
     area = Area(tuple(dict.fromkeys([*folders, *git])))
-    _keep(area, folders, homes)
+    _keep(area, folders, homes, listings)
     asked = frozenset(area.asked)
     allowed = frozenset(opened) & asked
     found = (walk or Walk()).find(withheld, folders)
@@ -98,8 +103,8 @@ def make_profile(
         area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
 
     drawn = _Drawn()
-    _see(drawn, folders, git, homes, environment, network=network)
-    drawn.hide(home / name for home in homes for name in SECRETS)
+    _see(drawn, folders, git, homes, environment, network=network, listings=listings)
+    drawn.hide(place for home in homes for place in secret_places(home, listings))
     drawn.hide(own)
     drawn.hide(one for one in _sockets() if not within(one, folders))
     drawn.hide(hidden)
@@ -117,6 +122,22 @@ def make_profile(
 
 def existing(path: Path | str) -> Path | None:
     """The path with symlinks resolved; None where there is nothing that we can come to."""
+    if sys.platform == "linux":
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError):
+            pass
+        else:
+            try:
+                real = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - hundreds of them
+            except OSError:
+                real = ""
+            finally:
+                os.close(descriptor)
+            if real == os.fspath(path):  # the kernel has met no link
+                return Path(path)
     if not os.path.lexists(path):  # says no, too, where we may not look: then no command may
         return None
     real = Path(os.path.realpath(path))
@@ -149,6 +170,7 @@ def _see(
     environment: Mapping[str, str],
     *,
     network: Network,
+    listings: Listings,
 ) -> None:
     """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace."""
     drawn.see(RUNTIME, "hidden")
@@ -161,7 +183,7 @@ def _see(
     for home in homes:
         if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
             drawn.see([home], "private" if home == homes[0] else "hidden")
-        drawn.see(kept_places(home, environment), "read")
+        drawn.see(kept_places(home, environment, listings), "read")
     for folder in folders:
         if _linked(folder):
             drawn.see([folder], "read")
@@ -176,7 +198,7 @@ def _linked(folder: Path) -> bool:
     return linked_git(folder) or stat.S_ISLNK(mode_of(folder / OWN_FOLDER) or 0)
 
 
-def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path]) -> None:
+def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: Listings) -> None:
     """The middle layer: what other programs obey, and our own folder (S-8)."""
     guard(folders, area)
     for folder in folders:
@@ -187,9 +209,9 @@ def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path]) -> None:
         for name in sorted(there | {*FOLDERS, *FILES}):
             area.keep(folder / name, hold=not empty and name not in _UNMASKED, ask=True)
         for inner in folders_in(folder, _MOST_NESTED) or ():
-            for name in (*FOLDERS, *FILES):
+            for name in sorted(listings.among(inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):
-                    area.keep(inner / name, ask=True, pin=False)
+                    area.keep(Path(inner, name), ask=True, pin=False)
     for home in homes:
         if within(home, folders):
             for name in (*START_UP, *GIT_SETTINGS):
@@ -199,24 +221,27 @@ def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path]) -> None:
 def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, ...]:
     """One access for each path: what is hidden wins, then what is fixed, then the deeper one."""
     places: dict[Path, Access] = dict(drawn.seen)
-    for pin in area.pinned:
+    for pin in dict.fromkeys(area.pinned):
         real = existing(pin)
         if real is not None and within(real, area.roots) and real not in places and is_folder(pin):
             places[real] = "write"
-    frozen = {path for path in fixed if path not in area.roots}
+    frozen = {str(path) for path in fixed if path not in area.roots}
     for path in [path for path, access in places.items() if access == "write" and path not in area.roots]:
-        if within(path, frozen):
+        if below_any(path, frozen):
             del places[path]
     for path in fixed:
         places[path] = "read"
-    around: dict[Path, Access] = {path: places[path] for path in places if not within(path, drawn.hidden)}
+    hidden = set(map(str, drawn.hidden))
+    around: dict[Path, Access] = {path: places[path] for path in places if not below_any(path, hidden)}
     for path in drawn.hidden:
         around[path] = "hidden"
-    return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, around))
+    by_name: dict[str, Access] = {str(path): access for path, access in around.items()}
+    return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name))
 
 
 def _outside(held: Sequence[Held], hidden: Collection[Path]) -> tuple[Held, ...]:
-    return tuple(one for one in held if not within(one.path, hidden))
+    names = set(map(str, hidden))
+    return tuple(one for one in held if not below_any(one.path, names))
 
 
 def _names(folder: Path) -> list[str]:
@@ -258,10 +283,13 @@ def _homes(environment: Mapping[str, str]) -> list[Path]:
     return list(dict.fromkeys(home for home in homes if os.path.isdir(home)))  # noqa: PTH112 - never raises
 
 
-def _matters(path: Path, drawn: Mapping[Path, Access]) -> bool:
+def _matters(path: Path, drawn: Mapping[str, Access]) -> bool:
     """Whether a place is more than what holds around it already."""
-    around = next((drawn[parent] for parent in path.parents if parent in drawn), "read")
-    here = drawn[path]
+    here = drawn[str(path)]
+    at = str(path).rpartition("/")[0]
+    while at and at not in drawn:
+        at = at.rpartition("/")[0]
+    around = drawn.get(at or "/", "read")
     return not (here == around == "read" or (here == "hidden" and around in ("hidden", "private")))
 
 

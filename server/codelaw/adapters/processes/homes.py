@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from codelaw.adapters.processes.listings import Listings, Names
+
 _VERSIONS = ("bin", "completions", "libexec", "plugins", "shims", "version", "versions")
 _CONDA = ("bin", "conda-meta", "condabin", "envs", "include", "lib", "libexec", "pkgs", "share", "shell", "ssl")
 _TOOL = ("bin", "include", "jmods", "jre", "legal", "lib", "lib64", "libexec", "release", "sbin", "share", "shims")
@@ -144,6 +146,13 @@ SECRETS: tuple[str, ...] = (
 )
 """Places in a home folder that are hidden wherever they would still be seen."""
 
+_KEPT = Names(KEPT)
+_SECRETS = Names(SECRETS)
+_NEVER = frozenset(
+    part for name in SECRETS for part in (name, *(name[:at] for at, char in enumerate(name) if char == "/"))
+)
+"""Nobody's folder of programs: secrets, and what holds them."""
+
 GIT_SETTINGS = (".gitconfig", ".config/git/config")
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "CARGO_HOME": TOOLS[".cargo"],
@@ -190,19 +199,22 @@ _SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*\]\s*(.*)")
 _SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*(=.*)?")
 
 
-def kept_places(home: Path, environment: Mapping[str, str]) -> list[Path]:
+def kept_places(home: Path, environment: Mapping[str, str], listings: Listings | None = None) -> list[Path]:
     """What of `home` is laid back: the known places, and those that PATH and the tools' own variables name.
 
     Only what is there. Touches the disk.
     """
     root = f"{home}/"
-    named = {f"{root}{name}" for name in KEPT}
-    secrets = {f"{root}{name}" for name in SECRETS}
-    # Who put `~/.aws/bin` on PATH shall have that folder and not what lies beside it.
-    never = secrets | {secret[:at] for secret in secrets for at, char in enumerate(secret) if char == "/"}
+    named = set((listings or Listings()).present(str(home), _KEPT))
     found = {str(place) for place in _named_by(environment, home) if ".." not in place.parts}
-    kept = named | {place for place in found if place.startswith(root) and place not in never}
+    # Who put `~/.aws/bin` on PATH shall have that folder and not what lies beside it.
+    kept = named | {place for place in found if place.startswith(root) and place[len(root) :] not in _NEVER}
     return [Path(place) for place in sorted(kept) if os.path.lexists(place)]
+
+
+def secret_places(home: Path, listings: Listings) -> list[str]:
+    """Which of the places that hold secrets `home` may have. Touches the disk."""
+    return [*listings.present(str(home), _SECRETS)]
 
 
 def git_settings(text: str) -> str:

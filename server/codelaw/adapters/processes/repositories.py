@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codelaw.adapters.processes.areas import Area, folders_in, is_file, is_folder, mode_of, within
+from codelaw.adapters.processes.areas import Area, folders_in, is_file, is_folder, is_missing, mode_of, within
 from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.workspace.texts import small_text
 
@@ -78,7 +78,7 @@ def guard(folders: Sequence[Path], area: Area) -> None:
             # A folder that holds what a git folder holds is obeyed as one, once its `.git` is none.
             _guard_folder(folder, None, area, seen)
         for nested in _nested(folder):
-            if mode_of(nested / ".git") is not None and nested not in folders:
+            if nested not in folders:
                 _guard(nested, area, seen)
 
 
@@ -117,12 +117,12 @@ def _same_owner(git: Path, folder: Path) -> bool:
 
 
 def _nested(folder: Path) -> Iterator[Path]:
-    """Where repositories in a workspace folder are looked for: as deep as editors do, and where submodules lie."""
-    yield from folders_in(folder, MAX_NESTED) or ()
+    """Repositories in a workspace folder, looked for as deep as editors do, and where submodules lie."""
+    yield from (Path(one) for one in folders_in(folder, MAX_NESTED) or () if not is_missing(f"{one}/.git"))
     named = _MODULE_PATH.findall(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
     for name in named[:MAX_MODULES]:
         place = Path(os.path.normpath(folder / name.strip('"')))
-        if folder in place.parents and place.parent != folder:
+        if folder in place.parents and place.parent != folder and not is_missing(f"{place}/.git"):
             yield place
 
 
@@ -221,7 +221,7 @@ def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:
             area.fixed.append(folder)
             continue
         area.pinned.append(folder)
-        for git in inner:
+        for git in map(Path, inner):
             count += 1
             if mode_of(git / "HEAD") is None:
                 waiting.append(git)  # a submodule's name may have slashes
@@ -241,7 +241,7 @@ def _guard_worktrees(worktrees: Path, area: Area, settings: str) -> None:
         return
     hold = _WORKTREE_SETTINGS.search(settings) is not None
     area.pinned.append(worktrees)
-    for git in inner:
+    for git in map(Path, inner):
         area.pinned.append(git)
         for name in ("commondir", "gitdir"):
             area.keep(git / name, hold=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 from codelaw.adapters.processes import landlock, proxied, seatbelt
 from codelaw.adapters.processes.drawing import make_profile
 from codelaw.adapters.processes.finding import confine, find_means
+from codelaw.adapters.processes.listings import Listings
 from codelaw.adapters.processes.means import Confined, Kind, Means
 from codelaw.adapters.processes.nested import Nested
 from codelaw.adapters.processes.placeholders import Placeholders
@@ -47,6 +48,7 @@ class Sandbox:
         self._placeholders = Placeholders()
         self._proxy = proxy or Proxy()
         self._walk = Walk()
+        self._listings = Listings()
         self._drawing = threading.Lock()
         self._looking = asyncio.Lock()
         self._means: Means | None = None
@@ -168,6 +170,7 @@ class Sandbox:
                 network=network,
                 withheld=withheld,
                 walk=self._walk,
+                listings=self._listings,
                 opened=opened,
                 programs=own_programs(self._environment, folders),
             )

@@ -15,13 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codelaw.adapters.processes.listings import YOUNG
+from codelaw.adapters.processes.listings import stamp as stamp_of
+
 MOST_FOLDERS = 300_000
 MOST_FOUND = 2_000
 """Each is a mount."""
 SECONDS = 5.0
 """For one look; what has been seen by then is kept, so that the next one comes further."""
-_YOUNG = 50_000_000
-"""Nanoseconds in which a folder may change twice with the same time."""
 _ANY = "\ue000any"
 """A name that only a pattern for every name matches."""
 
@@ -137,7 +138,7 @@ class Walk:
     def _look(self, at: str, shown: str, withheld: Withheld) -> _Seen:
         """One folder: its folders that are to be looked at, and what in it is kept back."""
         try:
-            stamp = _stamp(at)
+            stamp = stamp_of(at)
             known = self._seen.get(at)
             if known is not None and known.stamp == stamp:
                 return known
@@ -150,7 +151,7 @@ class Walk:
         except OSError:
             # Who owns it could open it up: it is hidden as a whole.
             return _Seen((), [], [""], [])
-        if time.time_ns() - max(stamp[2:]) < _YOUNG:
+        if time.time_ns() - max(stamp[2:]) < YOUNG:
             seen.stamp = ()
         return seen
 
@@ -190,8 +191,3 @@ def _denies(matcher: Matcher | None, path: str, *, folder: bool) -> bool:
 def _by_name(matcher: Matcher | None, path: str) -> bool:
     """Whether it is kept back wherever it lies."""
     return matcher is not None and matcher(f"{_ANY}/{path.rpartition('/')[2]}")
-
-
-def _stamp(folder: str) -> tuple[int, ...]:
-    facts = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - thousands of them
-    return facts.st_ino, facts.st_dev, facts.st_mtime_ns, facts.st_ctime_ns
