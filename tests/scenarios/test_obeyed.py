@@ -119,3 +119,52 @@ async def test_what_a_rule_for_reading_denies_no_command_names(start: Start, ven
         assert ended[0] == {"action": "deny", "source": "deny", "rule": "Read(secrets/**)"}
         assert [one["preview"]["command"] for one in client.params(APPROVAL)] == ["cat secrets/*"]
     assert "CANARY" not in json.dumps([message.json for message in vendor.messages])
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_command_that_was_allowed_is_asked_once(start: Start, vendor: LoopbackVendor, root: Path):
+    vendor.script = [
+        call("Bash", command="echo x > .envrc && echo y > .vscode/tasks.json"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("allow_once")
+        await client.request("codelaw/chat/send", {"text": "go"})
+        assert len(client.params(APPROVAL)) == 1
+    assert (root / ".envrc").read_text() == "x\n"
+    assert (root / ".vscode/tasks.json").read_text() == "y\n"
+
+
+@pytest.mark.needs("bwrap")
+async def test_what_the_allowed_command_did_not_name_is_asked_about_and_on_record(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "make.sh").write_text("echo x > .exrc && echo y > .mcp.json\n")
+    vendor.script = [
+        call("Bash", command="echo x > .envrc && sh make.sh"),
+        VendorReply(text=finish("ok")),
+    ]
+    async with start(options=LOOSE) as client:
+        client.answers[APPROVAL] = option("allow_once")
+        sent = await client.request("codelaw/chat/send", {"text": "go"})
+        titles = [one["title"] for one in client.params(APPROVAL)]
+        audit = await client.request("codelaw/permission/audit", {"chatId": sent["chatId"]})
+    assert titles[1:] == ["Run again what failed, and let it change .exrc"]
+    assert (root / ".envrc").read_text() == (root / ".exrc").read_text() == "x\n"
+    assert not (root / ".mcp.json").exists()
+    entries = [(one["kind"], one["detail"]) for one in audit["entries"]]
+    assert ("violation", ".exrc") in entries
+    assert ("violation", ".mcp.json") in entries, "what the second run failed on"
+    assert any(kind == "call" and detail.startswith("To change .exrc\n") for kind, detail in entries)
+
+
+@pytest.mark.needs("bwrap")
+async def test_what_a_setting_keeps_no_approval_opens(start: Start, vendor: LoopbackVendor, root: Path):
+    (root / ".envrc").write_text("as it was")
+    vendor.script = [call("Bash", command="echo x > .envrc"), VendorReply(text=finish("ok"))]
+    kept = {**LOOSE, "tools": {"bash": {"readOnly": [".envrc"]}}}
+    async with start(options=kept) as client:
+        client.answers[APPROVAL] = option("allow_once")
+        await client.request("codelaw/chat/send", {"text": "go"})
+        assert len(client.params(APPROVAL)) == 1
+    assert (root / ".envrc").read_text() == "as it was"

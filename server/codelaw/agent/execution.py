@@ -22,6 +22,7 @@ from codelaw.domain.redaction import Redaction
 from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.unseen import title
 from codelaw.permissions.obeying import bare_piece
+from codelaw.permissions.opening import named_paths
 from codelaw.permissions.policy import CallFacts
 from codelaw.permissions.standing import home
 from codelaw.templates.render import render
@@ -206,6 +207,9 @@ class Executor:
                 decision,
             )
             verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+            if verdict.allowed and decision.always_asked and tool.effect == "execute":
+                # What the user has seen named is open in the first run already: nobody is asked twice.
+                environment = replace(environment, opened=self._named(facts.subject or ""))
             decision, comment, by = verdict.decision, self.redaction.text(verdict.comment), verdict.by
             decisions.append(decision)
             if comment and self.heed is not None:
@@ -255,7 +259,8 @@ class Executor:
         )
         verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
         decisions.append(verdict.decision)
-        await self._recorded(begun.tool, verdict.decision, verdict.by, begun.about)
+        detail = "\n".join(filter(None, (f"To change {named}", begun.about["detail"])))
+        await self._recorded(begun.tool, verdict.decision, verdict.by, {**begun.about, "detail": detail})
         comment = self.redaction.text(verdict.comment)
         if comment and self.heed is not None:
             await self.heed(comment)
@@ -265,11 +270,19 @@ class Executor:
                 error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
             return replace(failed, error=error), comment
         self.tell(begun.call, "running", begun.step, decision=verdict.decision)
-        result = await run_tool(begun.tool, begun.arguments, replace(environment, opened=tuple(shut)))
+        opened = replace(environment, opened=(*environment.opened, *shut))
+        result = await run_tool(begun.tool, begun.arguments, opened)
+        if self.recorder is not None:
+            self.recorder.violated(result, **begun.about)
         before = f"It had run before and failed on {named}; the user let it run again and change that."
         if result.error is not None:
             return replace(result, error=replace(result.error, message=f"{before} {result.error.message}")), comment
         return replace(result, text=f"{before} {result.text}"), comment
+
+    def _named(self, command: str) -> tuple[str, ...]:
+        """The paths that a command is seen to name and other programs obey, from the folder that it runs in."""
+        folders = self.environment.workspace.folders
+        return tuple(str(folders[0].root / path) for path in named_paths(command)) if folders else ()
 
     async def _recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
         """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""

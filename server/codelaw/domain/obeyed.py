@@ -33,6 +33,20 @@ _IGNORED = re.compile(
 )
 """What some file systems leave out when they compare names."""
 
+_INTENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (re.compile(r"\bgit\b[^|;&\n]*\b(config|remote|submodule|sparse-checkout|maintenance)\b"), (".git/config",)),
+    (re.compile(r"\bgit\b[^|;&\n]*\binit\b"), (".git",)),
+    (re.compile(r"\bgit\b[^|;&\n]*\blfs\s+(install|update)\b"), (".git/config", ".git/hooks")),
+    (re.compile(r"\b(pre-commit|lefthook|overcommit)\b[^|;&\n]*\binstall\b"), (".git/hooks",)),
+    (re.compile(r"\bhusky\b"), (".husky", ".git/config")),
+)
+"""What commands are about that do not always say on which path they failed."""
+
+
+def about(command: str) -> list[str]:
+    """What a command is about that it may not name: paths in the folder that it runs in."""
+    return [name for pattern, names in _INTENTS if pattern.search(command) for name in names]
+
 
 def obeyed(parts: Iterable[str]) -> str | None:
     """The name in a path's parts that other programs obey, in any case; None for a path that nobody obeys.

@@ -188,20 +188,20 @@ def obeyed_by_command(command: str, parts: Sequence[Simple] | None) -> str | Non
     `parts` is the command as read, None when it cannot be read. Programs that only read may name such a file.
     """
     if parts is None:
-        return _spoken(_pieces([command.translate(_UNQUOTED)]))
+        return spoken(pieces([command.translate(_UNQUOTED)]))
     moved = False
     reading = True
     for part in parts:
         for target in part.targets:
             if target.raw in part.writes and (found := _target(target)):
                 return found
-        if found := next((said for one in inner_commands(part)[0] if (said := _settings(one))), None):
+        if found := next((said for one in inner_commands(part)[0] if (said := settings(one))), None):
             return found
         harmless = only_reads(part.command)
         assigned = part.words[: len(part.words) - len(part.command)]
-        spoken = _named(assigned if harmless else part.words)
-        if spoken is not None:
-            return spoken
+        named = _named(assigned if harmless else part.words)
+        if named is not None:
+            return named
         if harmless and program(part.command) in _MOVERS:
             moved = moved or _named(part.command) is not None
         reading = reading and harmless and not part.writes
@@ -209,7 +209,7 @@ def obeyed_by_command(command: str, parts: Sequence[Simple] | None) -> str | Non
         return None
     if moved:
         return "a command is run in a folder that other programs obey"
-    return next((said for words in LOOP.findall(command) if (said := _spoken(_pieces([words])))), None)
+    return next((said for words in LOOP.findall(command) if (said := spoken(pieces([words])))), None)
 
 
 def only_reads(command: tuple[Word, ...]) -> bool:
@@ -233,7 +233,7 @@ def _git_verb(command: tuple[Word, ...]) -> tuple[str, tuple[Word, ...]]:
     return ((command[at].value or "") if at < len(command) else ""), command[at + 1 :]
 
 
-def _settings(command: tuple[Word, ...]) -> str | None:
+def settings(command: tuple[Word, ...]) -> str | None:
     """What the command does to git's settings or hooks, by its very words."""
     name = program(command)
     if any(_HOOKS_PATH.search(word.value or word.raw) for word in command[1:]) and not only_reads(command):
@@ -292,10 +292,11 @@ def _named(words: Sequence[Word]) -> str | None:
     command = program(tuple(words))
     if command in _WRITERS and any(folded(_plain(word)) == "head" for word in words[1:]):
         return "HEAD at the top of the workspace would make it a bare repository"
-    return _spoken(_pieces(texts))
+    return spoken(pieces(texts))
 
 
-def _pieces(texts: Iterable[str]) -> list[str]:
+def pieces(texts: Iterable[str]) -> list[str]:
+    """The parts of some words that may be paths, each once."""
     found: dict[str, None] = {}
     for text in texts:
         for option in _braced(text):
@@ -314,10 +315,11 @@ def _braced(text: str) -> list[str]:
         return [text]
 
 
-def _spoken(pieces: Sequence[str]) -> str | None:
-    if len(pieces) > MAX_PIECES:
+def spoken(found: Sequence[str]) -> str | None:
+    """What is said of the first of these parts that other programs obey; None when they obey none."""
+    if len(found) > MAX_PIECES:
         return "it names too many files to look at each of them"
-    for piece in pieces:
+    for piece in found:
         parts = [part for part in re.split(r"[/\\]", piece) if part not in ("", ".")]
         for at, part in enumerate(parts):
             name = folded(part)

@@ -149,7 +149,7 @@ async def test_temporary_files_and_the_home_stay_for_the_next_command_and_go_wit
     await locked("echo one > $TMPDIR/f; echo two > ~/g; mktemp >/dev/null")
     result = await locked("cat $TMPDIR/f ~/g")
     assert result.stdout == "one\ntwo\n"
-    root = locked.sandbox._scratch.root()
+    root = await asyncio.to_thread(locked.sandbox._scratch.root)
     assert root.exists()
     await locked.sandbox.close()
     assert not root.exists()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codelaw.adapters.processes.areas import within
 from codelaw.adapters.processes.profile import Profile
+from codelaw.domain.obeyed import about
 
 MOST_LINES = 2_000
 """Of what a command has said; errors come last."""
@@ -22,14 +23,6 @@ _HELD = re.compile(
 )
 """What is said besides of a name that something else has taken."""
 _PATH = re.compile(r"[^\s'\"`‘’“”:;,()<>=|&]+")
-_INTENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (re.compile(r"\bgit\b[^|;&\n]*\b(config|remote|submodule|sparse-checkout|maintenance)\b"), (".git/config",)),
-    (re.compile(r"\bgit\b[^|;&\n]*\binit\b"), (".git",)),
-    (re.compile(r"\bgit\b[^|;&\n]*\blfs\s+(install|update)\b"), (".git/config", ".git/hooks")),
-    (re.compile(r"\b(pre-commit|lefthook|overcommit)\b[^|;&\n]*\binstall\b"), (".git/hooks",)),
-    (re.compile(r"\bhusky\b"), (".husky", ".git/config")),
-)
-"""What commands are about that do not always say on which path they failed."""
 
 
 def blocked(command: str, output: str, profile: Profile) -> tuple[Path, ...]:
@@ -49,8 +42,7 @@ def blocked(command: str, output: str, profile: Profile) -> tuple[Path, ...]:
             for path in _paths(line, profile.cwd):
                 found |= {one for one in shut if (kept or one in held) and within(path, [one])}
     if not found and any(_KEPT.search(line) for line in lines):
-        about = [name for pattern, names in _INTENTS if pattern.search(command) for name in names]
-        found = {one for one in shut for name in about if within(profile.cwd / name, [one])}
+        found = {one for one in shut for name in about(command) if within(profile.cwd / name, [one])}
     return tuple(sorted(found))
 
 

@@ -60,9 +60,9 @@ def command(
     for place in profile.places:
         path = str(place.path)
         if place.access == "write":
-            out += ["--bind", path, path]
+            out += _bind("--bind", path, place.descriptor)
         elif place.access == "read":
-            out += ["--ro-bind", path, path]
+            out += _bind("--ro-bind", path, place.descriptor)
         elif place.access == "private":
             out += ["--bind", str(scratch.in_stead_of(place.path)), path]
         elif place.path.is_dir():
@@ -71,12 +71,16 @@ def command(
         else:
             out += ["--ro-bind", str(scratch.empty_file()), path]
     for held in profile.held:
-        out += ["--ro-bind", str(held.path), str(held.path)]
+        out += _bind("--ro-bind", str(held.path), held.descriptor)
     for path in hidden_folders:
         # Not before everything that lies in them has its place.
         out += ["--remount-ro", path]
     # A new session is what the process is started in already; a second one would keep signals to the group away.
     return [*out, "--chdir", str(profile.cwd), "--", *argv]
+
+
+def _bind(option: str, path: str, descriptor: int | None) -> list[str]:
+    return [option, path, path] if descriptor is None else [f"{option}-fd", str(descriptor), path]
 
 
 def environment_inside(environment: Mapping[str, str]) -> dict[str, str]:

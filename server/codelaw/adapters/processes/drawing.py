@@ -20,7 +20,7 @@ from codelaw.adapters.processes.homes import GIT_SETTINGS, kept_places, secret_p
 from codelaw.adapters.processes.listings import Listings
 from codelaw.adapters.processes.profile import TEMPORARY, Access, Held, Place, Profile
 from codelaw.adapters.processes.repositories import guard, linked_git, own_git_folders
-from codelaw.adapters.processes.withheld import UndrawableError, Walk, Withheld, nothing
+from codelaw.adapters.processes.withheld import ChangedError, UndrawableError, Walk, Withheld, nothing
 from codelaw.domain.hosts import Network
 from codelaw.domain.obeyed import FILES, FOLDERS, START_UP, obeyed
 
@@ -77,8 +77,8 @@ def make_profile(
     """Look at the disk and draw what a command in `folders` may touch.
 
     `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
-    has allowed this run to change, of those that are kept because other programs obey them (S-8). `programs` are
-    those that we run ourselves, which stay as they are also where they lie in the workspace.
+    has allowed this run to change: each opens what it lies in of that which is kept because other programs obey it
+    (S-8). `programs` are those that we run ourselves, which stay as they are also where they lie in the workspace.
 
     Raises:
         UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
@@ -89,18 +89,27 @@ def make_profile(
     git = own_git_folders(folders)
     area = Area(tuple(dict.fromkeys([*folders, *git])))
     _keep(area, folders, homes, listings)
-    asked = frozenset(area.asked)
-    allowed = frozenset(opened) & asked
     found = (walk or Walk()).find(withheld, folders)
     home = environment.get("HOME", "")
-    for path in (*withheld.named(withheld.read_only, folders, home), *found.fixed):
+    fast = {*withheld.named(withheld.read_only, folders, home), *found.fixed}
+    for path in sorted(fast):
         area.keep(path, pin=path in found.moving or path not in found.fixed)
     for path in programs:
         if within(path, folders):
             area.keep(path)
+            fast.add(path)
+    # What a rule or a setting keeps as it is, no approval opens.
+    asked = frozenset(path for path in area.asked if fast.isdisjoint((path, *path.parents)))
+    allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
     for path in hidden:
         area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
+    # Where a workspace holds a home: what is hidden by its name stays under its name.
+    for path in (*(Path(place) for home in homes for place in secret_places(home, listings)), *own):
+        area.pinned += _above(path, area)
+    for path in own:
+        if not os.path.lexists(path):
+            area.keep(path, held=Held(path, "folder"))
 
     drawn = _Drawn()
     _see(drawn, folders, git, homes, environment, network=network, listings=listings)
@@ -148,11 +157,11 @@ def _stays(path: Path) -> bool:
     """Whether a path is there, and is what it was when it was found.
 
     Raises:
-        UndrawableError: a command that still runs has put a link in its place.
+        ChangedError: a command that still runs has put a link in its place.
     """
     real = existing(path)
     if real is not None and real != path:
-        raise UndrawableError(f"{path} was changed while it was looked at: try again")
+        raise ChangedError(path)
     return real is not None
 
 

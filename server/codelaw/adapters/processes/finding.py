@@ -10,11 +10,12 @@ import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from codelaw.adapters.processes import bubblewrap, landlock, seatbelt, seccomp, trial
+from codelaw.adapters.processes.grips import gripped
 from codelaw.adapters.processes.means import Confined, Kind, Means
 from codelaw.adapters.processes.profile import Place, Profile
 from codelaw.adapters.processes.scratch import Scratch
@@ -59,7 +60,11 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
                 scoped = replace(means, scoped=True)
                 if filtered and landlock.abi() >= landlock.LEAST_ABI and _try(scratch, scoped) is None:
                     means = scoped
-                return replace(means, detail=_version(program))
+                return replace(
+                    means,
+                    detail=_said(program, "--version").removeprefix("bubblewrap ") or "of an unknown version",
+                    binding="--ro-bind-fd" in _said(program, "--help"),
+                )
             problem = wrong
         unfiltered = f"Its filter of system calls does not work here ({problem})."
     return f"bubblewrap does not work here ({problem})"
@@ -131,27 +136,18 @@ def confine(
     """A command for bubblewrap; its descriptors are to be closed when it has ended. Touches the disk.
 
     Raises:
-        OSError: what it needs cannot be made.
+        OSError: what it needs cannot be made, or is not what was drawn.
     """
-    descriptors: list[int] = []
-    if means.filtered:
-        # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
-        unix = means.scoped or profile.network is not True
-        descriptors.append(seccomp.descriptor(seccomp.program(root=os.geteuid() == 0, unix=unix)))
-    try:
+    with gripped(profile) if means.binding else nullcontext((profile, list[int]())) as (drawn, descriptors):
+        filtered: int | None = None
+        if means.filtered:
+            # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
+            unix = means.scoped or profile.network is not True
+            filtered = seccomp.descriptor(seccomp.program(root=os.geteuid() == 0, unix=unix))
+            descriptors.append(filtered)
         line = bubblewrap.command(
-            means.program,
-            profile,
-            scratch,
-            argv,
-            users=means.users,
-            sealed=means.sealed,
-            filtered=descriptors[0] if descriptors else None,
+            means.program, drawn, scratch, argv, users=means.users, sealed=means.sealed, filtered=filtered
         )
-    except BaseException:
-        for descriptor in descriptors:
-            os.close(descriptor)
-        raise
     inside = bubblewrap.environment_inside(environment)
     before = landlock.scope if means.scoped else None
     return Confined(line, inside, descriptors=tuple(descriptors), before=before)
@@ -195,8 +191,7 @@ def _listening(*, wanted: bool) -> Generator[str]:
         yield name
 
 
-def _version(program: str) -> str:
-    ended = subprocess.run(
-        [program, "--version"], capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False, env={}, cwd="/"
-    )
-    return ended.stdout.strip().removeprefix("bubblewrap ") or "of an unknown version"
+def _said(program: str, option: str) -> str:
+    line = [program, option]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False, env={}, cwd="/")
+    return ended.stdout.strip()

@@ -145,6 +145,8 @@ def _allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
     except OSError:
         return  # gone since it was listed
     try:
+        if os.readlink(f"/proc/self/fd/{place}") != path:  # noqa: PTH115 - as above
+            return  # a command that still runs has put a link on the way
         if not os.path.isdir(f"/proc/self/fd/{place}"):  # noqa: PTH112 - as above
             access &= _OF_FILES
         _call(libc, ADD_RULE, ruleset, 1, struct.pack("=Qi", access, place), 0)

@@ -34,6 +34,12 @@ KILL_SECONDS = 1.0
 _MARK = "CODELAW_CALL"
 """The variable by which the processes of one call know each other."""
 
+TRIES = 3
+"""How often a sandbox is set up of which a part went, or came, while it was: a socket, a folder of another command."""
+_NOT_SET_UP = re.compile(
+    r"bwrap: (?:Can't (?:mkdir|get type of source|bind mount|find source|create)\b|Race condition\b)"
+)
+"""What bubblewrap says before it has started anything."""
 _KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|PWD|COLUMNS|LINES|XDG_\w+|DISPLAY"
     r"|VIRTUAL_ENV|CONDA_\w+|PYTHON\w+|PYENV_\w+|PIPX_\w+|UV_\w+|NODE_\w+|NVM_\w+|NPM_CONFIG_\w+|PNPM_HOME|YARN_\w+"
@@ -104,6 +110,13 @@ class LocalProcesses:
         Raises:
             ToolFailure: EXECUTION_ERROR when the shell cannot be started, or not in its sandbox.
         """
+        for _ in range(TRIES - 1):
+            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened)
+            if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not _NOT_SET_UP.match(ended.stderr):
+                return ended
+        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened)
+
+    async def _run(self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path]) -> ProcessResult:
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
         mark = os.urandom(12).hex()

@@ -29,6 +29,8 @@ class Means:
     """System calls are filtered, too."""
     scoped: bool = False
     """Landlock holds beneath it what namespaces leave open where the network is shared."""
+    binding: bool = False
+    """It binds what a descriptor stands for, whatever has become of its name meanwhile."""
     lacking: str = ""
     """Why it is not all that it could be."""
 

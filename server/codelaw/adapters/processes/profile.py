@@ -42,6 +42,8 @@ class Held:
     """A socket that nobody listens on is no file for git, which neither lists, adds nor removes it."""
     content: bytes = b""
     """Of a file."""
+    descriptor: int | None = None
+    """As that of a place, of what takes the name."""
 
 
 @dataclass(frozen=True, slots=True)

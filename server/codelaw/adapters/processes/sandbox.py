@@ -22,10 +22,13 @@ from codelaw.adapters.processes.profile import Profile
 from codelaw.adapters.processes.programs import own_programs
 from codelaw.adapters.processes.proxy import Proxy, Way
 from codelaw.adapters.processes.scratch import Scratch
-from codelaw.adapters.processes.withheld import Walk, Withheld, nothing
+from codelaw.adapters.processes.withheld import ChangedError, Walk, Withheld, nothing
 from codelaw.domain.hosts import Network
 
 __all__ = ["Confined", "Kind", "Means", "Sandbox"]
+
+LOOKS = 5
+"""How often a workspace that changes meanwhile is drawn, before the command is refused."""
 
 
 class Sandbox:
@@ -44,7 +47,7 @@ class Sandbox:
         self._own = tuple(own)
         self._environment = environment
         self._kinds = kinds
-        self._scratch = Scratch()
+        self._scratch = Scratch(folders)
         self._placeholders = Placeholders()
         self._proxy = proxy or Proxy()
         self._walk = Walk()
@@ -117,6 +120,28 @@ class Sandbox:
         await asyncio.to_thread(self._scratch.close)
 
     def _enter(
+        self,
+        means: Means,
+        argv: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        *,
+        network: Network,
+        way: Way | None,
+        withheld: Withheld,
+        opened: Collection[Path],
+    ) -> tuple[Confined, Callable[[], None]]:
+        for left in reversed(range(LOOKS)):
+            try:
+                return self._enter_once(
+                    means, argv, cwd, environment, network=network, way=way, withheld=withheld, opened=opened
+                )
+            except ChangedError:
+                if not left:
+                    raise
+        raise AssertionError
+
+    def _enter_once(
         self,
         means: Means,
         argv: Sequence[str],

@@ -11,22 +11,28 @@ import os
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from codelaw.adapters.processes.areas import within
 from codelaw.adapters.processes.homes import GIT_SETTINGS, git_settings
 from codelaw.adapters.workspace.texts import small_text
 
 _PREFIX = "codelaw-sandbox-"
 _LOCK = "lock"
 _MOST_SETTINGS = 1 << 20
+_ELSEWHERE = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each is made for this, with a name nobody can guess
+"""Where the private folders lie when the usual place for temporary files is in a workspace."""
 
 
 class Scratch:
     """Made at its first use; every method touches the disk."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Callable[[], Sequence[Path]] = list) -> None:
+        """`folders` are those that commands write: what the sandbox is made from never lies there."""
+        self._folders = folders
         self._root: Path | None = None
-        self._lock = -1
+        self._locks: dict[Path, int] = {}
         self._making = threading.Lock()
         self._closed = False
 
@@ -36,17 +42,19 @@ class Scratch:
         Raises:
             OSError: it cannot be made, or the session has ended.
         """
+        folders = [Path(os.path.realpath(folder)) for folder in self._folders()]
         with self._making:
-            if self._root is None:
+            if self._root is None or within(self._root, folders):
                 if self._closed:
                     raise OSError("the session has ended")
-                base = Path(os.path.realpath(tempfile.gettempdir()))
+                base = _base(folders)
                 _remove_left_over(base)
                 root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-                self._lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-                fcntl.flock(self._lock, fcntl.LOCK_EX)
+                lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+                fcntl.flock(lock, fcntl.LOCK_EX)
                 (root / "empty").touch(mode=0o400)
                 (root / "nothing").mkdir(mode=0o500)
+                self._locks[root] = lock
                 self._root = root
             return self._root
 
@@ -77,10 +85,27 @@ class Scratch:
         """Remove everything."""
         with self._making:
             self._closed = True
-            if self._root is not None:
-                shutil.rmtree(self._root, ignore_errors=True)
-                os.close(self._lock)
-                self._root = None
+            for root, lock in self._locks.items():
+                shutil.rmtree(root, ignore_errors=True)
+                os.close(lock)
+            self._locks = {}
+            self._root = None
+
+
+def _base(folders: Sequence[Path]) -> Path:
+    """A place for temporary files that lies in none of the folders.
+
+    Raises:
+        OSError: there is none.
+    """
+    for name in (tempfile.gettempdir(), *_ELSEWHERE):
+        base = Path(os.path.realpath(name))
+        if base.is_dir() and os.access(base, os.W_OK | os.X_OK) and not within(base, folders):
+            return base
+    raise OSError(
+        "every place for temporary files lies in the workspace, where commands could change what the sandbox is made"
+        " from: open a smaller folder, or set TMPDIR to one outside of it"
+    )
 
 
 def _remove_left_over(base: Path) -> None:

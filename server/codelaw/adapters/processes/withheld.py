@@ -34,6 +34,13 @@ class UndrawableError(OSError):
     """What a command may touch cannot be drawn, so it does not run; the message says why, and what to do."""
 
 
+class ChangedError(UndrawableError):
+    """Something was changed while it was looked at, by a command that still runs: looking again may do."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was changed while it was looked at: try again")
+
+
 @dataclass(frozen=True, slots=True)
 class Withheld:
     """What is kept back; the matchers take a path as it is shown."""
