@@ -86,6 +86,20 @@ def obeyed(world: World) -> None:
         world.guarded += [world.ws / folder, world.ws / "sub" / folder]
 
 
+def obeyed_links(world: World) -> None:
+    """What others obey is a link to where it is kept, as users of one settings file for many projects have it."""
+    kept = world.ws / "kept"
+    (kept / "editor").mkdir(parents=True)
+    (kept / "env").write_text("as it was\n")
+    (kept / "editor/tasks.json").write_text("as it was\n")
+    (world.ws / "sub").mkdir()
+    for top, up in ((world.ws, ""), (world.ws / "sub", "../")):
+        (top / ".envrc").symlink_to(f"{up}kept/env")
+        (top / ".vscode").symlink_to(f"{up}kept/editor")
+        world.guarded += [top / ".envrc", top / ".vscode"]
+    world.guarded += [kept / "env", kept / "editor"]
+
+
 def obeyed_absent(world: World) -> None:
     """None of the files of S-8 is there; whoever makes one at the top is obeyed."""
     for name in OBEYED:
@@ -292,6 +306,7 @@ STARTS: dict[str, Callable[[World], None]] = {
     "places around the workspace": around,
     "no repository": plain,
     "files that others obey": obeyed,
+    "links that others obey": obeyed_links,
     "a home as the workspace": home_itself,
     "a place for files that others obey": obeyed_absent,
     "a folder of a repository": below,

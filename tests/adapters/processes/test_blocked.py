@@ -46,3 +46,14 @@ def test_what_is_open_in_this_run_is_none():
         (), WS, network=False, asked=frozenset({WS / ".git/config"}), opened=frozenset({WS / ".git/config"})
     )
     assert blocked("git config a b", ".git/config: Device or resource busy", opened) == ()
+
+
+def test_beside_a_link_that_is_kept_no_name_can_be_made(tmp_path: Path):
+    link = tmp_path / "sub/.envrc"
+    top = tmp_path / ".vscode"
+    profile = Profile((), tmp_path, network=False, asked=frozenset({link, top}), links=frozenset({link, top}))
+    said = "touch: cannot touch 'sub/new': Read-only file system"
+    assert blocked("touch sub/new", said, profile) == (link,)
+    assert blocked("touch new", "touch: cannot touch 'new': Read-only file system", profile) == (top,)
+    assert blocked("x", "x: cannot open '/etc/x': Read-only file system", profile) == ()
+    assert blocked("x", "x: 'new': Permission denied", profile) == ()

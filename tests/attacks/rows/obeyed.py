@@ -67,3 +67,15 @@ OUTSIDE: tuple[Attack, ...] = commands(
     },
     start="links that lead out",
 )
+LINKS: tuple[Attack, ...] = commands(
+    "obeyed",
+    {
+        "a link that others obey, replaced": "rm -f .envrc sub/.envrc; echo x > .envrc; echo x > sub/.envrc",
+        "a link that others obey, renamed over": "echo x > sub/n; mv sub/n sub/.envrc; mv a.txt .envrc",
+        "a link that others obey, turned elsewhere": "mkdir sub/e; ln -sfn sub/e .vscode; ln -sfn ../sub/e sub/.vscode",
+        "a link that others obey, moved with its folder": "mv sub s; mkdir sub; echo x > sub/.envrc",
+        "a link that others obey, written through": "echo x > .envrc; echo x > sub/.vscode/tasks.json; mv kept k",
+    },
+    start="links that others obey",
+    means=("bubblewrap",),
+)

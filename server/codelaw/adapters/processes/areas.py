@@ -31,6 +31,8 @@ class Area:
     """Names that stay free."""
     links: list[Path] = field(default_factory=list[Path])
     """Links on the way to what is kept; no mount can lie on one, so each is to stay what it is by other means."""
+    obeyed_links: list[Path] = field(default_factory=list[Path])
+    """Names that are obeyed and links themselves."""
     watched: list[Path] = field(default_factory=list[Path])
     """Names that are not held although they are obeyed: who takes one is told of."""
     asked: set[Path] = field(default_factory=set[Path])
@@ -57,6 +59,12 @@ class Area:
             if stopped is None:
                 return
             path = stopped
+
+    def anchor(self, path: Path) -> None:
+        """Let a link stay what it is, where one lies there: an approval may open it for one run (S-8)."""
+        if self.root_of(path) is not None and stat.S_ISLNK(mode_of(path) or 0):
+            self.obeyed_links.append(path)
+            self.asked.add(path)
 
     def _descend(self, root: Path, path: Path, held: Held | None, *, hold: bool, ask: bool, pin: bool) -> Path | None:
         """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""

@@ -17,6 +17,7 @@ _KEPT = re.compile(
     r"read-only file system|device or resource busy|permission denied|operation not permitted|EROFS|EBUSY|EACCES|EPERM",
     re.IGNORECASE,
 )
+_READ_ONLY = re.compile(r"read-only file system|EROFS", re.IGNORECASE)
 _HELD = re.compile(
     r"file exists|already exists|not a directory|no such device or address|not a regular file|EEXIST|ENOTDIR|ENXIO",
     re.IGNORECASE,
@@ -41,6 +42,10 @@ def blocked(command: str, output: str, profile: Profile) -> tuple[Path, ...]:
         if kept or _HELD.search(line):
             for path in _paths(line, profile.cwd):
                 found |= {one for one in shut if (kept or one in held) and within(path, [one])}
+        if _READ_ONLY.search(line):
+            # Beside a link that is kept no name can be made or taken.
+            beside = {path.parent for path in _paths(line, profile.cwd)} or {profile.cwd}
+            found |= {one for one in profile.links & shut if one.parent in beside}
     if not found and any(_KEPT.search(line) for line in lines):
         found = {one for one in shut for name in about(command) if within(profile.cwd / name, [one])}
     return tuple(sorted(found))

@@ -100,7 +100,11 @@ def make_profile(
             fast.add(path)
     # What a rule or a setting keeps as it is, no approval opens.
     asked = frozenset(path for path in area.asked if fast.isdisjoint((path, *path.parents)))
+    links = asked & frozenset(area.obeyed_links)
     allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
+    through = [Path(os.path.realpath(link)) for link in links & allowed]
+    allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
+    anchored = frozenset(link.parent for link in links - allowed)
     hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
     for path in hidden:
         area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
@@ -112,7 +116,7 @@ def make_profile(
             area.keep(path, held=Held(path, "folder"))
 
     drawn = _Drawn()
-    _see(drawn, folders, git, homes, environment, network=network, listings=listings)
+    _see(drawn, folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
     drawn.hide(place for home in homes for place in secret_places(home, listings))
     drawn.hide(own)
     drawn.hide(one for one in _sockets() if not within(one, folders))
@@ -122,11 +126,11 @@ def make_profile(
             raise UndrawableError(f"commands may not see {around}, and the folder {folder} lies there")
 
     fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
-    fixed.update(folder for folder in folders if folder in found.fixed or _linked(folder))
+    fixed.update(folder for folder in folders if folder in found.fixed or folder in anchored or _linked(folder))
     held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
     places = _places(drawn, area, fixed)
     watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
-    return Profile(places, cwd, network, _outside(held, drawn.hidden), watched, asked, allowed)
+    return Profile(places, cwd, network, _outside(held, drawn.hidden), watched, asked, allowed, links)
 
 
 def existing(path: Path | str) -> Path | None:
@@ -180,6 +184,7 @@ def _see(
     *,
     network: Network,
     listings: Listings,
+    anchored: Collection[Path],
 ) -> None:
     """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace."""
     drawn.see(RUNTIME, "hidden")
@@ -194,11 +199,15 @@ def _see(
             drawn.see([home], "private" if home == homes[0] else "hidden")
         drawn.see(kept_places(home, environment, listings), "read")
     for folder in folders:
-        if _linked(folder):
+        if _linked(folder) or folder in anchored:
             drawn.see([folder], "read")
             drawn.see(_entries(folder), "write")
         else:
             drawn.see([folder], "write")
+    for folder in anchored:
+        if folder not in folders:
+            drawn.see([folder], "read")
+            drawn.see(_entries(folder), "write")
     drawn.see(git, "write")
 
 
@@ -217,14 +226,17 @@ def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: 
         there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
         for name in sorted(there | {*FOLDERS, *FILES}):
             area.keep(folder / name, hold=not empty and name not in _UNMASKED, ask=True)
+            area.anchor(folder / name)
         for inner in folders_in(folder, _MOST_NESTED) or ():
             for name in sorted(listings.among(inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):
                     area.keep(Path(inner, name), ask=True, pin=False)
+                    area.anchor(Path(inner, name))
     for home in homes:
         if within(home, folders):
             for name in (*START_UP, *GIT_SETTINGS):
                 area.keep(home / name, ask=True)
+                area.anchor(home / name)
 
 
 def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, ...]:

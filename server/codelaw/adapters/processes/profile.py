@@ -65,6 +65,9 @@ class Profile:
     opened: frozenset[Path] = field(default_factory=frozenset[Path])
     """Those that are open in this run."""
 
+    links: frozenset[Path] = field(default_factory=frozenset[Path])
+    """Those of `asked` that are links: no mount can lie on one, so no name can be made or taken beside it."""
+
     def inside(self, *accesses: Access) -> list[Path]:
         """The places with one of these kinds of access."""
         return [place.path for place in self.places if place.access in accesses]
