@@ -290,11 +290,11 @@ def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_pat
     first = placeholders.take([git, Held(tmp_path / "commondir", "file", b".\n"), Held(tmp_path / "s", "socket")])
     second = placeholders.take([git])
     placeholders.release(first)
-    assert not (tmp_path / "s").exists()
     assert (tmp_path / ".git").is_dir()
-    assert not (tmp_path / "commondir").exists()
     (tmp_path / ".git/HEAD").write_text("the user's own\n")
     placeholders.release(second)
+    assert not (tmp_path / "s").exists()
+    assert not (tmp_path / "commondir").exists()
     assert (tmp_path / ".git/HEAD").exists()
 
 
@@ -316,6 +316,22 @@ def test_placeholders_that_nobody_writes_to_are_one_file_and_each_is_let_go_by_i
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "y", "z"]
     placeholders.release(second)
     assert not (tmp_path / "z").exists()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_another_server_needs_stays_until_it_has_ended(tmp_path: Path, order: tuple[int, int]):
+    (tmp_path / "ws").mkdir()
+    servers = [Placeholders(tmp_path / "locks") for _ in range(2)]
+    held = [Held(tmp_path / "ws/.envrc", "socket")]
+    taken = [server.take(held) for server in servers]
+    first, last = order
+    servers[first].release(taken[first])
+    assert (tmp_path / "ws/.envrc").is_socket()
+    servers[last].release(taken[last])
+    assert not (tmp_path / "ws/.envrc").exists()
+    assert servers[first].take(held) == held
+    servers[first].release(held)
+    assert list((tmp_path / "ws").iterdir()) == []
 
 
 @by_bubblewrap

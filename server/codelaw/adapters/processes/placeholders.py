@@ -8,6 +8,8 @@ the others are further names of it, as a file system takes its time to make and 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
 import os
 import stat
 import threading
@@ -23,10 +25,20 @@ _NEVER_EDITED = frozenset({"commondir", "alternates"})
 
 
 class Placeholders:
-    """Counts who needs a name; used from threads, and touches the disk."""
+    """Counts who needs a name; used from threads, and touches the disk.
 
-    def __init__(self) -> None:
+    Who needs names of a folder holds a shared lock for it, so that other servers leave them there: a name that goes is
+    free at once, also for the commands of others.
+    """
+
+    def __init__(self, locks: Path | None = None) -> None:
+        """`locks` is a folder of ours for the locks; without one no other server is known."""
+        self._locks = locks
         self._users: Counter[Path] = Counter()
+        self._folders: dict[Path, int] = {}
+        """By folder the descriptor of its lock, -1 where there is none."""
+        self._left: dict[Path, list[Held]] = {}
+        """By folder the names that nobody here needs any more."""
         self._lock = threading.Lock()
 
     def take(self, names: Sequence[Held]) -> list[Held]:
@@ -40,12 +52,14 @@ class Placeholders:
             made = _Made(making)
             try:
                 for held in names:
+                    if held.path.parent not in self._folders:
+                        self._folders[held.path.parent] = self._locked(held.path.parent)
+                    self._users[held.path] += 1
+                    taken.append(held)
                     with contextlib.suppress(FileExistsError):
                         if not made.linked(held):
                             _make(held)
                             made.note(held)
-                    self._users[held.path] += 1
-                    taken.append(held)
             except OSError:
                 self._give_back(taken)
                 raise
@@ -56,19 +70,43 @@ class Placeholders:
         with self._lock:
             self._give_back(taken)
 
-    def wanted(self, path: Path) -> bool:
-        """Whether a name is there for our sake only."""
-        with self._lock:
-            return self._users[path] > 0
-
     def _give_back(self, taken: Sequence[Held]) -> None:
         for held in taken:
             self._users[held.path] -= 1
-            if self._users[held.path] > 0:
-                continue
-            del self._users[held.path]
-            with contextlib.suppress(OSError):
-                _remove(held)
+            if self._users[held.path] == 0:
+                del self._users[held.path]
+                self._left.setdefault(held.path.parent, []).append(held)
+        needed = {path.parent for path in self._users}
+        for folder in [folder for folder in self._folders if folder not in needed]:
+            lock = self._folders.pop(folder)
+            if lock < 0 or _alone(lock):
+                for held in self._left.pop(folder, ()):
+                    with contextlib.suppress(OSError):
+                        _remove(held)
+            self._left.pop(folder, None)  # the last server takes them away, as it needs the same names
+            if lock >= 0:
+                os.close(lock)
+
+    def _locked(self, folder: Path) -> int:
+        if self._locks is None:
+            return -1
+        name = self._locks / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]}.lock"
+        try:
+            self._locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(name, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return -1  # a data folder that cannot be written: then other servers cannot work with it either
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        return lock
+
+
+def _alone(lock: int) -> bool:
+    """Whether no other server holds the lock; from then on others wait until it is closed."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 class _Made:

@@ -48,7 +48,7 @@ class Sandbox:
         self._environment = environment
         self._kinds = kinds
         self._scratch = Scratch(folders)
-        self._placeholders = Placeholders()
+        self._placeholders = Placeholders(self._own[0] / "held" if self._own else None)
         self._proxy = proxy or Proxy()
         self._walk = Walk()
         self._listings = Listings()
