@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections import Counter
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,6 @@ from tests.attacks.table import KNOWN_AT_MOST, TABLE
 
 FEWEST = 250
 REQUIRED = "attacks" in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",")
-PENDING = Path(__file__).with_name("pending.txt").read_text("utf-8").splitlines()
-"""What is not held yet, as `means: name` or patterns of it; to become empty."""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 Outcomes = dict[tuple[str, str], dict]
 
@@ -69,21 +66,13 @@ def test_an_attack(outcomes: Outcomes, row: Attack, means: Means):
     outcome = outcomes[row.name, means]
     if not outcome["ran"]:
         # Only what a machine may honestly lack; whatever else did not run is a mistake of the table's.
-        if _pending(row, means):
-            pytest.xfail("not held yet")
         if row.needs or outcome["note"].startswith(("bubblewrap", "landlock", "its landlock", "the kernel has no")):
             pytest.skip(outcome["note"])
         pytest.fail(f"it did not run: {outcome['note']}", pytrace=False)
     if row.sentence(means):
         assert outcome["breaches"], f"it is held by now, and need not be known: {outcome['note']}"
     else:
-        if outcome["breaches"] and _pending(row, means):
-            pytest.xfail("not held yet")
         assert outcome["breaches"] == [], outcome["note"]
-
-
-def _pending(row: Attack, means: Means) -> bool:
-    return any(fnmatchcase(label(row, means), pattern) for pattern in PENDING)
 
 
 def test_every_name_is_of_one_attack():

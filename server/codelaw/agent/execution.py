@@ -183,8 +183,8 @@ class Executor:
         arguments = self.toolbox.parse(tool, call.arguments)
         subject = await self._subject(tool, arguments)
         await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)
-        bare = tool.paths == "writes" and await self._makes_bare(tool.subject(arguments))
-        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths, bare)
+        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
+        facts = await self._with_git(facts, tool.subject(arguments))
         facts, decision = await self._strictest(tool, arguments, facts)
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
             decision = Decision("ask", "default", why)
@@ -311,28 +311,29 @@ class Executor:
         decision = self.gate.judge(facts)
         if decision.action != "deny":
             for subject in await tool.subjects(arguments, self.environment):
-                other = replace(facts, subject=subject, bare=facts.bare or await self._makes_bare(subject))
+                other = await self._with_git(replace(facts, subject=subject), subject)
                 judged = self.gate.judge(other)
                 if _strictness(judged) > _strictness(decision):
                     facts, decision = other, judged
         return facts, decision
 
-    async def _makes_bare(self, path: str | None) -> bool:
-        """Whether a file written there makes the top of its folder a bare repository, or is part of one (S-8)."""
-        if path is None:
-            return False
+    async def _with_git(self, facts: CallFacts, path: str | None) -> CallFacts:
+        """With what git would make of a file that is written at `path`: see `bare` and `named` (S-8)."""
+        if path is None or facts.paths != "writes":
+            return facts
         workspace = self.environment.workspace
         try:
             place = await located(workspace, path)
             if not place.path.is_absolute():
-                return False
+                return facts
             parts = place.path.relative_to(place.folder.root).parts
-            if bare_piece(parts, begun=False) or not bare_piece(parts, begun=True):
-                return bare_piece(parts, begun=False)
-            head = place.folder.root / "HEAD"
-            return await workspace.exists(await located(workspace, str(head))) is not None
+            bare = bare_piece(parts, begun=False)
+            if not bare and bare_piece(parts, begun=True):
+                head = place.folder.root / "HEAD"
+                bare = await workspace.exists(await located(workspace, str(head))) is not None
+            return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
         except ToolFailure:
-            return False
+            return facts
 
     async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""

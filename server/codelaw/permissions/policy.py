@@ -43,6 +43,8 @@ class CallFacts:
     """What the tool does with paths, by which rules of `Read` and `Edit` speak of it."""
     bare: bool = False
     """Written there, it would make a workspace folder a bare repository, or is part of one (S-8)."""
+    named: bool = False
+    """Git's settings name the file: hooks, further settings or programs (S-8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ def _asked_always(facts: CallFacts) -> Decision | None:
         return None
     if name := obeyed_path(facts.subject or ""):
         return Decision("ask", "default", f"Other programs obey {name}.", always_asked=True)
+    if facts.named:
+        return Decision("ask", "default", "Git's settings name this file, so git obeys it.", always_asked=True)
     if facts.bare:
         return Decision("ask", "default", "Git would obey the folder as a repository.", always_asked=True)
     return None

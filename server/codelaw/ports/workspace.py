@@ -157,6 +157,10 @@ class Workspace(Protocol):
         """Whether a listing of the folders on the way would leave the place out: hidden, or ignored (T-2)."""
         ...
 
+    async def is_obeyed_by_git(self, located: Located) -> bool:
+        """Whether git would obey the file as the settings are: hooks, further settings, programs they name (S-8)."""
+        ...
+
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         """The stamp of each file, None where there is none; reads no content."""
         ...

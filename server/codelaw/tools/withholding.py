@@ -88,6 +88,9 @@ class Withheld:
     async def is_hidden(self, located: Located) -> bool:
         return self._hides(located.shown) or await self._workspace.is_hidden(located)
 
+    async def is_obeyed_by_git(self, located: Located) -> bool:
+        return await self._workspace.is_obeyed_by_git(located)
+
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         stamps = await self._workspace.stamps(located)
         return [None if self._hides(place.shown) else stamp for place, stamp in zip(located, stamps, strict=True)]

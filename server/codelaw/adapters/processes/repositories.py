@@ -82,6 +82,17 @@ def guard(folders: Sequence[Path], area: Area) -> None:
                 _guard(nested, area, seen)
 
 
+def kept(folders: Sequence[Path], path: Path) -> bool:
+    """Whether `path` is, or lies in, what is kept from commands in the repositories of `folders`. Touches the disk."""
+    area = Area(tuple(dict.fromkeys([*map(_real, folders), *own_git_folders(folders)])))
+    guard([*map(_real, folders)], area)
+    return within(_real(path), [*area.fixed, *area.links, *(held.path for held in area.held)])
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
 def settings_text(folder: Path) -> str | None:
     """The settings of the repository that `folder` is, or lies in; None where there is none. Touches the disk."""
     for holder in _holders([folder]):

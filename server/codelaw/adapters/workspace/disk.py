@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from codelaw.adapters.processes.repositories import kept
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
@@ -166,6 +167,9 @@ class DiskWorkspace:
     async def is_hidden(self, located: Located) -> bool:
         root = located.folder.root
         return await asyncio.to_thread(lambda: IgnoreTree(root).hides(str(root), str(located.path)))
+
+    async def is_obeyed_by_git(self, located: Located) -> bool:
+        return await asyncio.to_thread(kept, [folder.root for folder in self.folders], located.path)
 
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         buffers = [self._buffer(place) for place in located]
