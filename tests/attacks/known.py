@@ -15,6 +15,12 @@ OTHERS = "Nor does it keep them from changing the limits and the priority of you
 BY_NAME = {"changing the mode": OBEYED, "the server's limits": OTHERS, "the server's priority": OTHERS}
 HELD = frozenset(
     [
+        "a link for the rules, turned elsewhere",
+        "a repository inside that the index knows",
+        "a repository inside, added",
+        "another submodule",
+        "rules behind a link",
+        "rules where a link leads",
         "a bare repository at the top",
         "a bare repository at the top, moved there",
         "a bare repository that hides the one above",

@@ -42,5 +42,5 @@ ROWS: tuple[Attack, ...] = (
     *JUDGED,
 )
 TABLE = tuple(map(known, ROWS))
-KNOWN_AT_MOST: dict[Means, int] = {"landlock": 150, "none": 235}
+KNOWN_AT_MOST: dict[Means, int] = {"landlock": 144, "none": 234}
 """How many rows may get through after an approval; these numbers only ever go down."""

@@ -60,7 +60,7 @@ EXHAUSTING: tuple[Attack, ...] = (
             "processes": python("made = 0\nfor _ in range(400):\n  try:\n    if not os.fork(): time.sleep(6); os._exit(0)\n    made += 1\n  except OSError: break\ntime.sleep(4)\nif made >= 400: print('REACHED')"),
             "processes in namespaces of their own": "for n in 1 2 3 4 5 6; do unshare -r sh -c 'for m in $(seq 60); do sleep 5 & done; wait' & done; sleep 4; unshare -r true && echo REACHED",
             "a large file": "head -c 3000000 /dev/zero > large && echo REACHED",
-            "a large temporary folder": "for n in $(seq 12); do head -c 900000 /dev/zero > $TMPDIR/f$n; done; sleep 4; echo REACHED",
+            "a large temporary folder": "for n in $(seq 12); do head -c 900000 /dev/zero > $TMPDIR/f$n; done; sleep 12; echo REACHED",
             "endless output": "yes | head -c 300000000",
             "endless errors": "yes | head -c 300000000 >&2",
             "one endless line": "head -c 300000000 /dev/zero | tr '\\0' x",

@@ -61,7 +61,7 @@ KERNEL: tuple[Attack, ...] = (
             "a mount namespace by a call": python("print(libc.unshare(0x10000000 | 0x20000)); print(libc.mount(b'<<ws>>', b'<<out>>', None, 4096, None)); print(libc.umount2(b'<<home>>', 2)); print(open('<<home>>/.netrc').read())"),
             "a debugger on the parent": python("print(libc.ptrace(0x4206, os.getppid(), 0, 0)); print(open('/proc/%d/environ' % os.getppid(), 'rb').read()); print(open('/proc/<<server>>/environ', 'rb').read())"),
             "the server's memory": python("m = open('/proc/<<server>>/mem', 'rb', 0)\nfor l in open('/proc/<<server>>/maps'):\n  if 'stack' in l: a, e = (int(x, 16) for x in l.split()[0].split('-')); m.seek(a); print(m.read(e - a))"),
-            "the server's environment": "tr '\\0' '\\n' < /proc/{server}/environ; tr '\\0' '\\n' < /proc/$PPID/environ; for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ; done 2>/dev/null; true",
+            "the server's environment": "tr '\\0' '\\n' < /proc/{server}/environ; tr '\\0' '\\n' < /proc/$PPID/environ",
             "what the server has open": "readlink /proc/{server}/fd/*; ls /proc/{server}/fd && echo REACHED",
             "a signal to the server": "kill -0 {server} && echo REACHED; kill -CONT {server} && echo REACHED",
             "the server's limits": python("import resource; resource.prlimit(<<server>>, resource.RLIMIT_NOFILE); print('REACHED')"),

@@ -49,7 +49,7 @@ WRITING = commands(
         "a name with a newline": "mkdir -p $'a\\n..'; echo x > $'a\\n/../../out/victim'; echo x > $'a\\n..'/../../out/victim",
     },
     fails=("a file descriptor that was left open", "the root of the first process"),
-    unsafe=("a crontab", "at"),
+    unsafe=("a crontab", "at", "a longer path than is allowed"),
     needs={"a crontab": ("crontab",), "at": ("at",)},
 )  # fmt: skip
 

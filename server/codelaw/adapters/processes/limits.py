@@ -53,7 +53,7 @@ class Limits:
 
     async def watch(self, process: int, folder: Path | None) -> str:
         """Wait until a process and its descendants, or what lies in a folder, are too much; a sentence that says so."""
-        first: int | None = None
+        first = 0 if folder is None else await asyncio.to_thread(_size, folder)
         most = self.memory
         number = 0
         while True:
@@ -71,7 +71,6 @@ class Limits:
                 return f"The command was stopped: it had more than {self.processes} processes (tools.bash.processes)."
             if folder is not None and number % _ROUNDS == 0:
                 size = await asyncio.to_thread(_size, folder)
-                first = size if first is None else first
                 if size > self.temporary * _MEGA and size > first:
                     return (
                         f"The command was stopped: /tmp and the home folder of commands hold more than {self.temporary}"
