@@ -51,9 +51,11 @@ class Limits:
         script = f"{{ ulimit -f {self.file_size * _MEGA // _BLOCK}; {tasks}echo 500 > /proc/self/oom_score_adj; }}"
         return ["/bin/sh", "-c", f'{script} 2>/dev/null; exec "$@"', "sh", *argv]
 
-    async def watch(self, process: int, folder: Path | None) -> str:
-        """Wait until a process and its descendants, or what lies in a folder, are too much; a sentence that says so."""
-        first = 0 if folder is None else await asyncio.to_thread(_size, folder)
+    async def watch(self, process: int, folder: Path | None, before: int = 0) -> str:
+        """Wait until a process and its descendants, or what lies in a folder, are too much; a sentence that says so.
+
+        `before` is the size of the folder when it began: who only removes some of it is left alone.
+        """
         most = self.memory
         number = 0
         while True:
@@ -70,8 +72,8 @@ class Limits:
             if tasks > self.processes:
                 return f"The command was stopped: it had more than {self.processes} processes (tools.bash.processes)."
             if folder is not None and number % _ROUNDS == 0:
-                size = await asyncio.to_thread(_size, folder)
-                if size > self.temporary * _MEGA and size > first:
+                size = await asyncio.to_thread(size_of, folder)
+                if size > self.temporary * _MEGA and size > before:
                     return (
                         f"The command was stopped: /tmp and the home folder of commands hold more than {self.temporary}"
                         " MB (tools.bash.tmpMb); remove some of it."
@@ -144,7 +146,7 @@ def _share(pid: int, resident: int) -> int:
     return resident
 
 
-def _size(folder: Path) -> int:
+def size_of(folder: Path) -> int:
     """Bytes on the disk below a folder, as far as they are counted."""
     total = 0
     waiting, left = [folder], ENTRIES

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from codelaw.adapters.processes.blocked import blocked
 from codelaw.adapters.processes.child import Child, Feed
-from codelaw.adapters.processes.limits import Limits
+from codelaw.adapters.processes.limits import Limits, size_of
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
@@ -129,10 +129,12 @@ class LocalProcesses:
         try:
             line = self._limits.command([shell, "-c", command], apart=apart)
             async with self._confined(line, cwd, environment, opened) as confined:
+                private = confined.private
+                before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 child = await _start(confined, cwd, (out.feed, err.feed))
                 try:
                     async with asyncio.timeout(timeout):
-                        limit = await _until(child, self._limits.watch(child.pid, confined.private))
+                        limit = await _until(child, self._limits.watch(child.pid, private, before))
                 except TimeoutError:
                     timed_out = True
                 finally:
