@@ -37,6 +37,7 @@ class Area:
     """Names that are not held although they are obeyed: who takes one is told of."""
     asked: set[Path] = field(default_factory=set[Path])
     """What an approval may open for one run (S-8)."""
+    _pins: set[str] = field(default_factory=set[str])
 
     def root_of(self, path: Path) -> Path | None:
         """The innermost writable folder that `path` lies in."""
@@ -68,11 +69,17 @@ class Area:
 
     def _descend(self, root: Path, path: Path, held: Held | None, *, hold: bool, ask: bool, pin: bool) -> Path | None:
         """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""
-        at = root
         parts = path.relative_to(root).parts
+        name = str(root).rstrip("/")
         for number, part in enumerate(parts, 1):
-            at = at / part
-            mode = mode_of(at)
+            name = f"{name}/{part}"
+            mode = mode_of(name)
+            if mode is not None and stat.S_ISDIR(mode) and number < len(parts):
+                if pin and name not in self._pins:
+                    self._pins.add(name)
+                    self.pinned.append(Path(name))
+                continue
+            at = Path(name)
             if mode is None:
                 self._hold(at, held if at == path else None, hold=hold, ask=ask)
                 return None
@@ -109,25 +116,14 @@ class Area:
         self.held.append(held or Held(name, "socket"))
 
 
-def mode_of(path: Path) -> int | None:
+def mode_of(path: Path | str) -> int | None:
     """The mode of what lies at `path`, of a link its own; None when there is nothing, 0 when it cannot be said."""
     try:
-        return path.lstat().st_mode
+        return os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError):
         return 0
-
-
-def is_missing(path: str) -> bool:
-    """Whether nothing lies there for certain."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
-    return False
 
 
 def is_folder(path: Path) -> bool:

@@ -162,11 +162,13 @@ def is_ours(held: Held) -> bool:
     Folders and files have the sticky bit, which nobody else gives to an empty one. Touches the disk.
     """
     try:
-        facts = held.path.lstat()
+        facts = os.lstat(held.path)
+        if held.kind == "socket" and not stat.S_ISSOCK(facts.st_mode):
+            return False
         if facts.st_uid != os.geteuid():
             return False
         if held.kind == "socket":
-            return stat.S_ISSOCK(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0
+            return stat.S_IMODE(facts.st_mode) == 0
         if held.kind == "folder":
             return (
                 stat.S_ISDIR(facts.st_mode)

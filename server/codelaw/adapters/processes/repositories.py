@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codelaw.adapters.processes.areas import Area, folders_in, is_file, is_folder, is_missing, mode_of, within
+from codelaw.adapters.processes.areas import Area, folders_in, is_file, is_folder, mode_of, within
 from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.workspace.texts import small_text
 
@@ -129,11 +129,11 @@ def _same_owner(git: Path, folder: Path) -> bool:
 
 def _nested(folder: Path) -> Iterator[Path]:
     """Repositories in a workspace folder, looked for as deep as editors do, and where submodules lie."""
-    yield from (Path(one) for one in folders_in(folder, MAX_NESTED) or () if not is_missing(f"{one}/.git"))
+    yield from (Path(one) for one in folders_in(folder, MAX_NESTED) or () if mode_of(f"{one}/.git") is not None)
     named = _MODULE_PATH.findall(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
     for name in named[:MAX_MODULES]:
         place = Path(os.path.normpath(folder / name.strip('"')))
-        if folder in place.parents and place.parent != folder and not is_missing(f"{place}/.git"):
+        if folder in place.parents and place.parent != folder and mode_of(f"{place}/.git") is not None:
             yield place
 
 
