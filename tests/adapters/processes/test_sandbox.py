@@ -299,21 +299,23 @@ def test_placeholders_go_with_their_last_user_and_spare_what_others_made(tmp_pat
 
 
 def test_placeholders_that_nobody_writes_to_are_one_file_and_each_is_let_go_by_itself(tmp_path: Path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
+    gits = [tmp_path / "a/.git", tmp_path / "a/.git/modules/m", tmp_path / "b/.git"]
+    for git in gits:
+        git.mkdir(parents=True)
     sockets = [Held(tmp_path / name, "socket") for name in ("x", "y", "z")]
-    pointers = [Held(tmp_path / name / "commondir", "file", b".\n") for name in ("a", "b")]
-    settings = [Held(tmp_path / name / "config", "file") for name in ("a", "b")]
+    pointers = [Held(git / "commondir", "file", b".\n") for git in gits]
+    settings = [Held(git / "config", "file") for git in gits]
     placeholders = Placeholders()
     (tmp_path / "y").write_text("the user's own\n")
     first = placeholders.take([*sockets, *pointers, *settings])
     second = placeholders.take([sockets[2]])
     assert (tmp_path / "y").read_text() == "the user's own\n"
     assert (tmp_path / "x").samefile(tmp_path / "z")
-    assert (tmp_path / "a/commondir").samefile(tmp_path / "b/commondir")
-    assert not (tmp_path / "a/config").samefile(tmp_path / "b/config")
+    assert (gits[0] / "commondir").samefile(gits[1] / "commondir")
+    assert not (gits[0] / "commondir").samefile(gits[2] / "commondir")
+    assert not (gits[0] / "config").samefile(gits[1] / "config")
     placeholders.release(first)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "y", "z"]
+    assert sorted(path.name for path in tmp_path.rglob("*") if not path.is_dir()) == ["y", "z"]
     placeholders.release(second)
     assert not (tmp_path / "z").exists()
 

@@ -148,11 +148,16 @@ class _Made:
 
 
 def _shared(held: Held) -> tuple[str, bytes, str] | None:
-    """What can be one file under several names; None for a file that somebody may come to edit in place."""
+    """What can be one file under several names; None for a file that somebody may come to edit in place.
+
+    Files are shared within one repository and its submodules alone: who may write there for another server, whose
+    workspace is a wider one, reaches no other repository by them. Of a socket there is nothing to write.
+    """
     if held.kind == "socket":
         return "socket", b"", ""
-    if held.kind == "file" and held.path.name in _NEVER_EDITED:
-        return "file", held.content, held.path.name
+    above, git, _ = str(held.path).partition("/.git/")
+    if held.kind == "file" and held.path.name in _NEVER_EDITED and git:
+        return held.path.name, held.content, above
     return None
 
 
