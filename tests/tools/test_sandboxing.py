@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.files import ProcessResult
-from codelaw.tools.sandboxing import hint
+from codelaw.tools.sandboxing import OWN_SERVER, hint
 from tests.fakes.desk import Desk
 
 
@@ -49,6 +49,12 @@ def test_hosts_that_were_refused_are_named_however_the_command_ended():
         assert "and 2 more. Commands reach only what the user lists in tools.bash.network." in told
 
 
+@pytest.mark.parametrize("place", ["localhost:8999", "127.0.0.1:80", "[::1]:8999"])
+def test_a_server_of_the_commands_own_that_went_to_the_proxy_is_pointed_out(place: str):
+    told = hint(replace(ended("", code=0), refused=(f"{place}: not in tools.bash.network",)), sandboxed=True) or ""
+    assert told.endswith(f"reached without the proxy, as by {OWN_SERVER}.")
+
+
 class Refusing:
     """Commands that ask for a host which is not listed."""
 
@@ -60,7 +66,9 @@ class Refusing:
         self._code = code
         self._timed_out = timed_out
 
-    async def run(self, command: str, *, cwd: Path, timeout: float) -> ProcessResult:
+    async def run(
+        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+    ) -> ProcessResult:
         why = ("evil.example:443: not in tools.bash.network",)
         return ProcessResult(self._code, "", "", 0, 0, timed_out=self._timed_out, seconds=0.1, refused=why)
 

@@ -18,6 +18,9 @@ _NETWORK = re.compile(
     re.IGNORECASE,
 )
 _WRITE = re.compile(r"read-only file system|EROFS|Device or resource busy|EBUSY", re.IGNORECASE)
+_THIS_MACHINE = re.compile(r"localhost:|127\.|\[::1\]:")
+OWN_SERVER = "`curl --noproxy '*'`"
+"""Where the user has listed a port of this machine, its name leads to the proxy for every port."""
 _DENIED = re.compile(r"permission denied|operation not permitted|EACCES|EPERM", re.IGNORECASE)
 
 
@@ -83,7 +86,10 @@ def refusal(ended: ProcessResult) -> str:
     """What the model should know of the hosts that a command asked for in vain."""
     more = len(ended.refused) - MOST_SHOWN
     named = "; ".join(ended.refused[:MOST_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    own = ""
+    if any(_THIS_MACHINE.match(one) for one in ended.refused):
+        own = f" A server that the command itself has started is reached without the proxy, as by {OWN_SERVER}."
     return (
         f"The network refused: {named}. Commands reach only what the user lists in tools.bash.network. Do without, or"
-        " ask the user to add the host; do not look for a way round."
+        f" ask the user to add the host; do not look for a way round.{own}"
     )
