@@ -172,7 +172,7 @@ def test_without_a_terminal_approvals_are_refused_and_the_turn_goes_on(log):
 
 def test_yes_allows_once(log):
     assert run("approval", log, "chat", "hi", "--yes").returncode == 0
-    assert answers(log)[99]["result"] == {"optionId": "once"}
+    assert answers(log)[99]["result"] == {"optionId": "once", "by": "headless"}
 
 
 def test_yes_does_not_answer_for_files_that_other_programs_obey(log):

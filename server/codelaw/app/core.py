@@ -30,6 +30,7 @@ from codelaw.app import models
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
+from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.known_keys import known_keys
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy, withheld_from_commands
@@ -128,6 +129,7 @@ class Core:
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""
         self._recorder = Recorder(self._chats.store, self._redaction, time.time, self._user)
+        self._ignored = IgnoreNotices()
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
@@ -221,6 +223,7 @@ class Core:
         agent.house = replace(agent.house, processes=self._processes, memory=memory)
         folders = self._workspace.folders
         agent.gate.policy, notices = policy(settings, mode, self._processes, folders, restricted=restricted)
+        notices += await self._ignored.new(folders)
         if not self._processes.keeps_to_hosts:
             message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
             notices.append(Notice("warning", "hosts_not_kept", message))

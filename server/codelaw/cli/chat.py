@@ -18,6 +18,7 @@ from codelaw.cli.compaction import show_report
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
 from codelaw.cli.hangup import LEAVE_SECONDS, Hangup, TerminalGone
 from codelaw.cli.printing import TurnPrinter
+from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, RED, YELLOW, Screen, one_line
 
@@ -79,6 +80,8 @@ class Talk:
         self.client.on_approval = self._asking.answer
         self.client.on_message = self._message
         await self.client.connect(Path(self._arguments.workspace))
+        if kind == "panel" and is_root():
+            self._screen.line(ROOT, style=YELLOW)
         if self._arguments.newest:
             await self._take_newest()
 

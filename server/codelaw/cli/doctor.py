@@ -28,6 +28,7 @@ from codelaw.cli import endpoint
 from codelaw.cli.asked import with_client
 from codelaw.cli.client import Client, RemoteError
 from codelaw.cli.exits import FAILED, FINISHED
+from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.domain.errors import EmbeddingFailure
@@ -40,7 +41,6 @@ _PROGRAMS = {
     "bwrap": "without it commands are locked in partly, or not at all, and blanket rules for them do not count",
 }
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
-ROOT = "codelaw runs as root, and so do its commands: a sandbox holds root less well; use an ordinary user"
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
 _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
 
@@ -208,7 +208,7 @@ def _programs(workspace: Path) -> list[Finding]:
     found["rg"] = find_rg(folders, environ)
     too_much = oversized(folders[0])
     large = [] if too_much is None else [Finding("ignore file", "lacking", too_much)]
-    if os.name == "posix" and os.geteuid() == 0:
+    if is_root():
         large.append(Finding("user", "lacking", ROOT))
     return large + [
         Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
