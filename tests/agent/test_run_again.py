@@ -26,12 +26,14 @@ def config(bench: Bench) -> str:
     return (bench.root / ".git/config").read_text()
 
 
-COMMAND = "echo ran >> runs; git config my.key value"
+COMMAND = "echo ran >> runs; sh setup.sh"
+"""Its words name nothing that is asked about beforehand."""
 
 
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool):
     repository(bench)
+    (bench.root / "setup.sh").write_text("git config my.key value\n")
     await bench.reopen(permissions={"allow": ["Bash", "Edit"], "default": "allow"})
     bench.user.answer = "allow_once" if allowed else "reject"
     bench.user.comment = "" if allowed else "leave it"
@@ -40,6 +42,7 @@ async def test_it_is_asked_once_and_only_for_once(bench: Bench, *, allowed: bool
     (question,) = bench.user.asked
     assert question.always_asked
     assert question.title == "Run again what failed, and let it change .git/config"
+    assert question.why == "It ran and failed: other programs obey .git/config."
     assert question.command == COMMAND
     assert [option.kind for option in question.options] == ["allow_once", "reject"]
     assert ("my" in config(bench)) == allowed
@@ -59,11 +62,13 @@ async def test_nothing_is_asked_about_what_no_approval_opens(bench: Bench):
     (bench.root / ".codelaw/config.toml").write_text("")
     await bench.reopen(permissions={"allow": ["Bash"]}, tools={"bash": {"readOnly": ["kept"]}})
     (bench.root / "kept").write_text("kept")
-    command = "echo x > .codelaw/config.toml; echo x > kept; echo x > /usr/nothing"
-    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    script = "echo x > .codelaw/config.toml; echo x > kept; echo x > /usr/nothing"
+    (bench.root / "tries.sh").write_text(script)
+    bench.vendor.reset([bench.act("Bash", {"command": "sh tries.sh"}), bench.finish("ok")])
     await bench.turn("go")
     assert bench.user.asked == []
     assert (bench.root / "kept").read_text() == "kept"
+    assert "Read-only file system" in json.dumps(bench.sent())
 
 
 async def test_rules_and_settings_reach_the_sandbox(bench: Bench):

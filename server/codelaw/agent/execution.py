@@ -246,7 +246,7 @@ class Executor:
         Gives the result that counts, and the user's words.
         """
         named = ", ".join(shut)
-        why = f"It ran and failed: other programs obey {named}. Asked every time."
+        why = f"It ran and failed: other programs obey {named}."
         decision = Decision("ask", "default", why, always_asked=True)
         decisions.append(decision)
         preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))

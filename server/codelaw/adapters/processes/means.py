@@ -48,21 +48,22 @@ class Means:
         if self.kind == "landlock":
             only = "no network, as only bubblewrap can allow the hosts of tools.bash.network"
             return (
-                f"Commands run in a partial sandbox (landlock, {self.detail}): they write the workspace only, the home"
-                f" folder's secrets are hidden, {only if by_name else reach(network)}. {LANDLOCK_LEAVES} So a blanket"
+                f"Commands run in a partial sandbox (landlock, {self.detail}): they write only the workspace and"
+                " temporary files of their own, do not see the secrets of the home folder, and reach"
+                f" {only if by_name else reach(network)}. {LANDLOCK_LEAVES} So a blanket"
                 " rule for Bash does not count."
             )
         if self.kind == "seatbelt":
             reached = reach(network) if isinstance(network, bool) else "no network, as listed hosts need bubblewrap"
             return (
-                "Commands run in an experimental sandbox (sandbox-exec): they write the workspace only, the home"
-                f" folder's secrets are hidden, {reached}. It is tested too little for a blanket rule for Bash to"
-                " count."
+                "Commands run in an experimental sandbox (sandbox-exec): they write only the workspace and"
+                f" temporary files of their own, do not see the secrets of the home folder, and reach {reached}. It is"
+                " tested too little for a blanket rule for Bash to count."
             )
         how = f"bubblewrap {self.detail}" + (" with seccomp" if self.filtered else "")
         held = (
-            f"Commands run in a sandbox ({how}): they write the workspace only, the home folder's secrets are hidden,"
-            f" its own processes and temporary folder, {reach(network)}."
+            f"Commands run in a sandbox ({how}): they write only the workspace and temporary files of their own, see"
+            f" neither the secrets of the home folder nor other processes, and reach {reach(network)}."
         )
         if self.filtered:
             return held
