@@ -68,7 +68,7 @@ class Asking:
         await self._announcement(str(request["callId"]))
         if self._yes and not self._screen.interactive:
             self._screen.line(f"Refused, since {_OBEYED}: {one_line(request['title'])}", style=YELLOW)
-            return _rejection(request, f"Nobody can be asked, and {_OBEYED}.")
+            return _HEADLESS | _rejection(request, f"Nobody can be asked, and {_OBEYED}.")
         if not self._screen.interactive:
             self._screen.line(f"Refused, since nobody can be asked: {one_line(request['title'])}", style=YELLOW)
             return _HEADLESS | _rejection(request, _NOBODY)
