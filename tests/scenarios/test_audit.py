@@ -103,8 +103,10 @@ async def test_restricted_mode_and_trust_are_on_record(start: Start, vendor: Loo
     vendor.script = [WRITE, VendorReply(text=finish("ok"))]
     async with start() as client:
         client.answers["window/showMessageRequest"] = NO_ANSWER
+        (shown,) = (await client.request("codelaw/workspace/settings", {}))["files"]
         for trusted in (True, False):
-            await client.request("codelaw/workspace/trust", {"folder": str(root), "trusted": trusted})
+            wanted = {"folder": str(root), "trusted": trusted, "digest": shown["digest"]}
+            await client.request("codelaw/workspace/trust", wanted)
         await client.notify("codelaw/workspace/editorTrust", {"trusted": False})
         await client.request("codelaw/chat/send", {"text": "go"})
         entries = (await client.request(AUDIT, {}))["entries"]
