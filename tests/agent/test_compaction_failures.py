@@ -28,7 +28,7 @@ from tests.agent.test_control import until
 from tests.loopback.summaries import BAD, Summariser
 
 TIMED_OUT = "Summary generation timed out, keeping recent history only."
-ONCE = {"refusal", "401", "404"}
+ONCE = {"refusal", "401", "404", "huge"}
 """Not worth asking again."""
 SPOKEN = ("empty", "tool_call", "cut", "answer", "refusal", "reset")
 """What the dialects might read differently."""
