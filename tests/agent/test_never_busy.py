@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.agent import chat as chat_module
+from codelaw.agent.discreet import Discreet
 from codelaw.domain.models import Usage
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply
@@ -45,13 +46,14 @@ async def test_whatever_an_adapter_raises_ends_the_turn(
 ) -> None:
     bench.vendor.play(bench.finish("first"))
     first = await bench.turn("hello")
-    (model,) = bench.session._models.values()
+    (line,) = bench.session._models.values()
+    assert isinstance(line, Discreet)
 
     async def raises(*_: Any) -> None:
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(model, "reply", raises)
+        patched.setattr(line.model, "reply", raises)
         result = await bench.turn("hello", first.chat_id)
         assert (result.stop_reason, result.error and result.error.code) == ("failed", "internal_error")
     await goes_on(bench, first.chat_id)

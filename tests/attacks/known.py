@@ -15,12 +15,6 @@ OTHERS = "Nor does it keep them from changing the limits and the priority of you
 BY_NAME = {"changing the mode": OBEYED, "the server's limits": OTHERS, "the server's priority": OTHERS}
 HELD = frozenset(
     [
-        "a link for the rules, turned elsewhere",
-        "a repository inside that the index knows",
-        "a repository inside, added",
-        "another submodule",
-        "rules behind a link",
-        "rules where a link leads",
         "a bare repository at the top",
         "a bare repository at the top, moved there",
         "a bare repository that hides the one above",
@@ -32,8 +26,11 @@ HELD = frozenset(
         "a link for .git, turned elsewhere",
         "a link for the rules, turned elsewhere",
         "a rebase that runs",
+        "a repository inside that the index knows",
+        "a repository inside, added",
         "a repository where a link leads",
         "alternates",
+        "another submodule",
         "hooks outside behind a link",
         "rules behind a link",
         "rules where a link leads",

@@ -6,7 +6,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.placeholders import Placeholders
 from codelaw.adapters.processes.profile import Held
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
+from codelaw.adapters.processes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
 from tests.attacks.world import USUAL, World, world
 
@@ -376,3 +379,20 @@ async def test_what_we_run_ourselves_stays_as_it_is_in_the_workspace_too(
     assert sorted(path.name for path in (prefix / "lib").iterdir()) == ["codelaw"]
     assert (around.ws / "tools/made").read_text() == "z\n"
     assert result.stdout == "codelaw\n"
+
+
+def test_servers_that_start_at_once_leave_each_other_their_private_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def begin(_: int) -> bool:
+        scratch = Scratch()
+        try:
+            return scratch.empty_file().exists() and scratch.empty_folder().exists()
+        finally:
+            scratch.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(begin, range(400)))
+    assert list(tmp_path.iterdir()) == []

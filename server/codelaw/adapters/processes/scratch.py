@@ -49,9 +49,7 @@ class Scratch:
                     raise OSError("the session has ended")
                 base = _base(folders)
                 _remove_left_over(base)
-                root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-                lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                root, lock = _make_root(base)
                 (root / "empty").touch(mode=0o400)
                 (root / "nothing").mkdir(mode=0o500)
                 self._locks[root] = lock
@@ -90,6 +88,17 @@ class Scratch:
                 os.close(lock)
             self._locks = {}
             self._root = None
+
+
+def _make_root(base: Path) -> tuple[Path, int]:
+    """A new folder, and the descriptor of its lock, which is held."""
+    while True:
+        root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+        lock = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.lexists(root / _LOCK):
+            return root, lock
+        os.close(lock)  # a server that was starting took it for one that had been left behind
 
 
 def _base(folders: Sequence[Path]) -> Path:
