@@ -81,7 +81,7 @@ async def test_a_grant_of_one_project_does_not_count_in_another(
     one, two = projects
     async with work(one) as client:
         [grant] = await give(client, vendor, bash(MAKE))
-        expected = {"rule": "Bash(make:*)", "scope": "always", "folder": str(one), "person": "ann"}
+        expected = {"rule": "Bash(make all)", "scope": "always", "folder": str(one), "person": "ann"}
         assert {key: grant[key] for key in expected} == expected
         (one / "ran.txt").unlink()
     async with work(two) as client:
@@ -123,7 +123,7 @@ async def test_of_several_folders_a_grant_belongs_to_that_of_the_path_or_the_com
     async with work(one, two) as client:
         grants = await give(client, vendor, write("two/src/a.txt"), bash(MAKE))
         told = [(grant["rule"], grant["folder"]) for grant in grants]
-        assert told == [("Edit(src/**)", str(two)), ("Bash(make:*)", str(one))]
+        assert told == [("Edit(src/**)", str(two)), ("Bash(make all)", str(one))]
         calls = write("two/src/b.txt"), write("one/src/b.txt"), bash(MAKE)
         assert await judged(client, vendor, *calls) == ["grant allow", "user deny", "grant allow"]
     async with work(two) as client:
