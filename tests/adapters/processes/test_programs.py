@@ -29,7 +29,16 @@ def program(path: Path, text: str = "#!/bin/sh\n") -> Path:
 
 @pytest.mark.parametrize(
     "entry",
-    ["{work}/.venv/bin", "", ".", ".venv/bin", "{work}/../{name}/.venv/bin", "{tmp}/linked", "{tmp}/bin", "{tmp}/there"],
+    [
+        "{work}/.venv/bin",
+        "",
+        ".",
+        ".venv/bin",
+        "{work}/../{name}/.venv/bin",
+        "{tmp}/linked",
+        "{tmp}/bin",
+        "{tmp}/there",
+    ],
 )
 def test_a_program_of_the_workspace_is_never_found(
     tmp_path: Path, work: Path, entry: str, monkeypatch: pytest.MonkeyPatch
