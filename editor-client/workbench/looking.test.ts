@@ -17,9 +17,12 @@ test("five selected lines go along with a question, a removed chip sends nothing
   const chip = window.panel.getByRole("group", { name: "What you look at" });
 
   await window.openFile("app.py");
-  await window.page.keyboard.press("Control+Home");
-  for (let line = 1; line < 12; line++) await window.page.keyboard.press("ArrowDown");
-  for (let line = 0; line < 5; line++) await window.page.keyboard.press("Shift+ArrowDown");
+  await eventually("five lines are selected", async () => {
+    await window.page.keyboard.press("Control+Home");
+    for (let line = 1; line < 12; line++) await window.page.keyboard.press("ArrowDown");
+    for (let line = 0; line < 5; line++) await window.page.keyboard.press("Shift+ArrowDown");
+    return (await window.page.locator(".statusbar").textContent())?.includes("Ln 17, Col 1 (65 selected)");
+  });
   await window.showPanel();
   await eventually("the chip names the lines", async () => (await chip.textContent()) === "src/app.py:12-16");
   await window.shot("looking");

@@ -78,13 +78,14 @@ export class Window {
     await row.waitFor({ state: "hidden" });
   }
 
-  /** Open a file of the folder in the editor. */
+  /** Open a file of the folder in the editor, which keys go to from then on. */
   async openFile(name: string): Promise<void> {
     await this.page.keyboard.press("Control+p");
     await this.page.locator(".quick-input-widget input[type=text]").fill(name);
     await this.page.locator(".quick-input-widget .monaco-list-row", { hasText: name }).first().waitFor();
     await this.page.keyboard.press("Enter");
     await this.tab(name).waitFor();
+    await this.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor();
   }
 
   /** The tab of a file, when it is in front; those of comparisons have other names. */
