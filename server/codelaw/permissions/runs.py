@@ -177,7 +177,8 @@ class _Seen:
         if name in _SOURCES:
             yield from _shell_texts(name, values, part.inputs)
         elif name == "eval":
-            yield " ".join(value for value in values if value is not None) if None not in values else None
+            said = values[1:] if values[:1] == ["--"] else values
+            yield " ".join(value for value in said if value is not None) if None not in said else None
         elif name == "alias":
             yield from (None if value is None else value.partition("=")[2] for value in values)
         elif name in ("hash", "enable"):
@@ -307,7 +308,8 @@ def _shell_texts(name: str, values: Sequence[str | None], inputs: Sequence[str |
     if any(value is None or re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", value) for value in values):
         return [value for value in values if value is None or not value.startswith("-")]
     if inputs and all(value is not None and value.startswith(("-", "+")) for value in values):
-        return list(inputs)
+        # What runs there reads on where the shell does: `head -c 2` makes a command of a comment.
+        return [*inputs, None]
     return [None]  # a script, or a standard input that is not seen
 
 

@@ -172,6 +172,9 @@ class _Reader:
             self._skip_blanks()
             if self._text.startswith("-p ", self._at):
                 self._at += 3
+                self._skip_blanks()
+            if self._peek() == "-":  # to bash `time -- b` is b
+                raise _UnreadableError
         return word.raw in _SKIPPED or word.raw in ("for", "time")
 
     def _loop_header(self) -> None:
@@ -265,7 +268,7 @@ class _Reader:
     def _word(self) -> Word:
         start = self._at
         value: str | None = ""
-        while (here := self._peek()) and (here not in _ENDS_WORD or self._is_process_substitution()):
+        while (here := self._peek()) and (here not in _ENDS_WORD or (here in "<>" and self._peek(1) == "(")):
             piece: str | None
             if here == "\\":
                 piece = self._peek(1)
@@ -294,9 +297,6 @@ class _Reader:
             raise _UnreadableError
         raw = self._text[start : self._at]
         return Word(raw, raw if raw in ("[", "{}") else value)  # alone they stand for themselves
-
-    def _is_process_substitution(self) -> bool:
-        return self._peek() in ("<", ">") and self._peek(1) == "("
 
     def _until_quote(self) -> str:
         end = self._text.find("'", self._at + 1)
