@@ -1,10 +1,8 @@
-import "../style/permissions.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { AuditEntry } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
-import { focusComposer } from "./focus";
-import { Icon } from "./Icon";
+import { Page } from "./Page";
 import { Visible } from "./Visible";
 
 const DECISIONS: Record<AuditEntry["decision"], string> = {
@@ -29,14 +27,12 @@ const BY: Record<AuditEntry["by"], string> = {
 
 /** What was decided, in the chat that is shown or in all, the newest first. */
 export function AuditPage({ state }: { state: State }) {
-  const { panel, actions } = useHands();
+  const { actions } = useHands();
   const [entries, setEntries] = useState<readonly AuditEntry[] | null>(null);
   const [everywhere, setEverywhere] = useState(state.chat === null);
   const title = useRef<HTMLHeadingElement>(null);
   const ready = state.server.phase === "ready";
   const chatId = everywhere ? null : (state.chat?.chat.id ?? null);
-
-  useEffect(() => title.current?.focus(), []);
 
   useEffect(() => {
     let wanted = true;
@@ -47,27 +43,8 @@ export function AuditPage({ state }: { state: State }) {
     // An answer to a question is a decision.
   }, [ready, chatId, state.server.session, state.approvals, actions]);
 
-  const back = (): void => {
-    panel.dispatch({ kind: "page", page: "chat" });
-    focusComposer();
-  };
-
   return (
-    <section
-      class="permissions"
-      aria-label="What was decided"
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) back();
-      }}
-    >
-      <header class="permissions-head">
-        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back (Escape)" onClick={back}>
-          <Icon name="back" />
-        </button>
-        <h1 ref={title} tabIndex={-1}>
-          What was decided
-        </h1>
-      </header>
+    <Page name="What was decided" title={title}>
       <p class="hint">Calls that were allowed or refused, by whom and by which rule; the newest first.</p>
       {state.chat !== null && (
         <label class="permissions-scope">
@@ -89,7 +66,7 @@ export function AuditPage({ state }: { state: State }) {
           ))}
         </ul>
       )}
-    </section>
+    </Page>
   );
 }
 

@@ -1,23 +1,19 @@
-import "../style/permissions.css";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Grant } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
-import { focusComposer } from "./focus";
-import { Icon } from "./Icon";
+import { Page } from "./Page";
 import { Visible } from "./Visible";
 
 const takeBack = ({ rule, folder }: Grant): string => `Take back ${rule}${folder === undefined ? "" : ` in ${folder}`}`;
 
 /** What the user has allowed for good, each rule whole, and how to take it back. */
 export function PermissionsPage({ state }: { state: State }) {
-  const { panel, actions } = useHands();
+  const { actions } = useHands();
   const [grants, setGrants] = useState<readonly Grant[] | null>(null);
   const [taking, setTaking] = useState<ReadonlySet<string>>(new Set());
   const title = useRef<HTMLHeadingElement>(null);
   const ready = state.server.phase === "ready";
-
-  useEffect(() => title.current?.focus(), []);
 
   useEffect(() => {
     if (ready) void actions.listGrants().then((found) => setGrants((before) => found ?? before));
@@ -33,27 +29,8 @@ export function PermissionsPage({ state }: { state: State }) {
     title.current?.focus();
   };
 
-  const back = (): void => {
-    panel.dispatch({ kind: "page", page: "chat" });
-    focusComposer();
-  };
-
   return (
-    <section
-      class="permissions"
-      aria-label="Permissions"
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) back();
-      }}
-    >
-      <header class="permissions-head">
-        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back (Escape)" onClick={back}>
-          <Icon name="back" />
-        </button>
-        <h1 ref={title} tabIndex={-1}>
-          Permissions
-        </h1>
-      </header>
+    <Page name="Permissions" title={title}>
       <p class="hint">What runs without a question, because you said so. Taken back, it is asked about again.</p>
       {grants?.length === 0 && <p role="status">Nothing is allowed for good.</p>}
       {grants !== null && grants.length > 0 && (
@@ -85,6 +62,6 @@ export function PermissionsPage({ state }: { state: State }) {
           ))}
         </ul>
       )}
-    </section>
+    </Page>
   );
 }

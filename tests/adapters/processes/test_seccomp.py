@@ -151,7 +151,8 @@ tried("userfaultfd", numbers["userfaultfd"], 0)
 print("open", sorted(map(int, os.listdir("/proc/self/fd")))[:4])
 print("names", len(socket.getaddrinfo("localhost", 80)) > 0)
 import subprocess, threading
-threading.Thread(target=print, args=("thread",)).start()
+thread = threading.Thread(target=print, args=("thread",))
+thread.start(), thread.join()
 subprocess.run(["echo", "process"])
 """
 

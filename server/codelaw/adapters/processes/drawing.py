@@ -6,13 +6,13 @@ Whatever cannot be looked at is read-only or hidden; nothing here fails because 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import stat
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from codelaw.adapters.processes.areas import Area, below_any, folders_in, is_folder, mode_of, within
@@ -297,11 +297,18 @@ def _sockets() -> list[Path]:
 
 def _homes(environment: Mapping[str, str]) -> list[Path]:
     """The home folders of the user, by the environment and by the system, the first one being in force."""
-    named = [environment.get("HOME", "")]
-    with contextlib.suppress(KeyError):  # a user without an entry, as in containers
-        named.append(pwd.getpwuid(os.getuid()).pw_dir)
+    named = [environment.get("HOME", ""), _home_of(os.getuid())]
     homes = [Path(os.path.realpath(name)) for name in named if Path(name).is_absolute()]
     return list(dict.fromkeys(home for home in homes if os.path.isdir(home)))  # noqa: PTH112 - never raises
+
+
+@cache
+def _home_of(user: int) -> str:
+    """By the system; nothing for a user without an entry, as in containers."""
+    try:
+        return pwd.getpwuid(user).pw_dir
+    except KeyError:
+        return ""
 
 
 def _matters(path: Path, drawn: Mapping[str, Access]) -> bool:

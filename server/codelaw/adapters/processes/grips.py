@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from codelaw.adapters.processes.areas import below_any
 from codelaw.adapters.processes.profile import Held, Place, Profile
 from codelaw.adapters.processes.withheld import ChangedError
 
@@ -32,11 +33,11 @@ def gripped(profile: Profile) -> Generator[tuple[Profile, list[int]]]:
         ChangedError: a name is no longer what it was when it was drawn.
         OSError: there are too many.
     """
-    writable = frozenset(profile.inside("write"))
+    writable = frozenset(map(str, profile.inside("write")))
     made: list[int] = []
 
     def gripped_one(one: One) -> One:
-        if writable.isdisjoint(one.path.parents):
+        if not below_any(one.path.parent, writable):
             return one
         made.append(_grip(one.path))
         return replace(one, descriptor=made[-1])

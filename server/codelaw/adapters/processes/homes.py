@@ -177,7 +177,7 @@ _CACHES: Mapping[str, re.Pattern[str]] = {
     "UV_PYTHON_INSTALL_DIR": re.compile(r"(cpython|graalpy|pypy)-[\w.+-]+"),
 }
 """The same for folders whose parts have no fixed names."""
-_FOLDERS_OF_PROGRAMS = ("PIPX_BIN_DIR", "NVM_BIN", "PNPM_HOME")
+_PROGRAMS = ("PIPX_BIN_DIR", "NVM_BIN", "PNPM_HOME")
 _BIN = frozenset({"bin", "sbin", "shims", "condabin"})
 _MOST_PROGRAMS = 300
 """Entries of one folder that are laid back one by one."""
@@ -238,18 +238,17 @@ def git_settings(text: str) -> str:
 
 
 def _named_by(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
-    for entry in environment.get("PATH", "").split(os.pathsep):
-        yield from _programs(Path(entry), home)
-    for name in _FOLDERS_OF_PROGRAMS:
-        yield from _programs(Path(environment.get(name, "")), home)
+    below = f"{home}/"
+    programs = [*environment.get("PATH", "").split(os.pathsep), *(environment.get(name, "") for name in _PROGRAMS)]
+    for entry in programs:
+        if entry.startswith(below):
+            yield from _programs(Path(entry), home)
     for name, parts in _VARIABLES.items():
-        root = Path(environment.get(name, ""))
-        if home in root.parents:
-            yield from (root / part for part in parts)
+        if (root := environment.get(name, "")).startswith(below):
+            yield from (Path(root, part) for part in parts)
     for name, pattern in _CACHES.items():
-        root = Path(environment.get(name, ""))
-        if home in root.parents:
-            yield from (entry for entry in _entries(root) if pattern.fullmatch(entry.name))
+        if (root := environment.get(name, "")).startswith(below):
+            yield from (entry for entry in _entries(Path(root)) if pattern.fullmatch(entry.name))
 
 
 def _programs(folder: Path, home: Path) -> Iterator[Path]:

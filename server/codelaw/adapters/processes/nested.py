@@ -99,14 +99,15 @@ class Nested:
         """The repositories that git or an editor would find, by folder and path in it, and what tells of a change."""
         for folder, top in self._open.items():
             names = dict.fromkeys([*_tops(top), *_named(folder)])
-            waiting = list(names)
-            while waiting and len(names) < MOST_NAMED:
-                name = waiting.pop()
-                inner = _links(folder / name / ".git")
+            waiting = [name for name in names if _has_git(top, name)]
+            found: list[str] = []
+            while waiting:
+                found.append(name := waiting.pop())
+                inner = _links(folder / name / ".git") if len(names) < MOST_NAMED else []
                 new = [path for one in inner if (path := f"{name}/{one}") not in names]
                 names |= dict.fromkeys(new)
-                waiting += new
-            for name in names:
+                waiting += [path for path in new if _has_git(top, path)]
+            for name in found:
                 with contextlib.suppress(OSError), _opened(top, name) as descriptor:
                     stamp = tuple(_stamp(descriptor, one) for one in (".git", ".git/config", ".git/hooks"))
                     if stamp[0] is not None:
@@ -140,6 +141,15 @@ def _opened(top: int, name: str) -> Generator[int]:
         yield at
     finally:
         os.close(at)
+
+
+def _has_git(top: int, name: str) -> bool:
+    """Whether it may be a repository: most folders are none, and need not be opened part by part."""
+    try:
+        os.stat(f"{name}/.git", dir_fd=top, follow_symlinks=False)
+    except OSError as error:
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
+    return True
 
 
 def _tops(top: int) -> list[str]:

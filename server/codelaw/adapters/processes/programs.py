@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 MOST_LINKS = 40
@@ -54,19 +55,26 @@ def own_python(folders: Sequence[Path]) -> str:
     return sys.executable
 
 
-def own_programs(environment: Mapping[str, str], folders: Sequence[Path]) -> list[Path]:
+def own_programs(folders: Sequence[Path]) -> list[Path]:
     """What runs outside the sandbox and no command may change (S-4): this package, the interpreter with its libraries.
 
     As they are named and as they really are. A prefix that holds a whole workspace folder is left out, as nothing could
-    be written there. Touches the disk.
+    be written there; other programs are only ever started from elsewhere (`find_program`). Touches the disk.
     """
+    around = {path for folder in folders for path in (folder, *folder.parents)}
+    return [
+        path
+        for path in _own(sys.prefix, sys.base_prefix, sys.executable)
+        if path not in around and os.path.lexists(path)
+    ]
+
+
+@cache
+def _own(*names: str) -> tuple[Path, ...]:
     package = Path(__file__).parents[2]
     prompts = package.parents[1] / "prompts"  # in a checkout
-    named = [package, prompts, Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable)]
-    named += [Path(found) for name in ("bwrap", "rg") if (found := find_program(name, environment, folders))]
-    both = dict.fromkeys(form for path in named for form in (path, Path(os.path.realpath(path))))
-    around = {path for folder in folders for path in (folder, *folder.parents)}
-    return [path for path in both if path not in around and os.path.lexists(path)]
+    named = [package, prompts, *map(Path, names)]
+    return tuple(dict.fromkeys(form for path in named for form in (path, Path(os.path.realpath(path)))))
 
 
 def own_environment(environment: Mapping[str, str], folders: Sequence[Path] = ()) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
@@ -81,7 +82,7 @@ class Sandbox:
             OSError: the sandbox cannot be set up.
         """
         async with self._way(means, network) as way:
-            draw = partial(
+            enter = partial(
                 self._enter,
                 means,
                 argv,
@@ -92,7 +93,7 @@ class Sandbox:
                 withheld=withheld,
                 opened=opened,
             )
-            entering = asyncio.ensure_future(asyncio.to_thread(draw))
+            entering = asyncio.ensure_future(asyncio.to_thread(_retried, enter))
             try:
                 confined, leave = await asyncio.shield(entering)
             except asyncio.CancelledError:
@@ -120,28 +121,6 @@ class Sandbox:
         await asyncio.to_thread(self._scratch.close)
 
     def _enter(
-        self,
-        means: Means,
-        argv: Sequence[str],
-        cwd: Path,
-        environment: Mapping[str, str],
-        *,
-        network: Network,
-        way: Way | None,
-        withheld: Withheld,
-        opened: Collection[Path],
-    ) -> tuple[Confined, Callable[[], None]]:
-        for left in reversed(range(LOOKS)):
-            try:
-                return self._enter_once(
-                    means, argv, cwd, environment, network=network, way=way, withheld=withheld, opened=opened
-                )
-            except ChangedError:
-                if not left:
-                    raise
-        raise AssertionError
-
-    def _enter_once(
         self,
         means: Means,
         argv: Sequence[str],
@@ -197,7 +176,7 @@ class Sandbox:
                 walk=self._walk,
                 listings=self._listings,
                 opened=opened,
-                programs=own_programs(self._environment, folders),
+                programs=own_programs(folders),
             )
 
     def _enter_bubblewrap(
@@ -242,3 +221,15 @@ class Sandbox:
 
     def _look(self) -> Means:
         return find_means(self._scratch, [*self._folders()], self._environment, self._kinds)
+
+
+def _retried(enter: Callable[[], tuple[Confined, Callable[[], None]]]) -> tuple[Confined, Callable[[], None]]:
+    """Enter, once more where the workspace has changed while it was drawn.
+
+    Raises:
+        ChangedError: it never holds still.
+    """
+    for _ in range(LOOKS - 1):
+        with contextlib.suppress(ChangedError):
+            return enter()
+    return enter()

@@ -12,6 +12,7 @@ import os
 import platform
 import struct
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 Step = tuple[int, int, int, int]
 """One instruction: code, how many steps to leave out when it is true, when it is false, and a constant."""
@@ -107,6 +108,7 @@ def supported() -> bool:
     return platform.machine() in _MACHINES
 
 
+@cache
 def program(machine: str | None = None, *, root: bool, unix: bool = True, internet: bool = True) -> bytes:
     """The filter as the kernel reads it, for this machine when none is named.
 
