@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from codelaw.domain.chats import Notice
 from codelaw.domain.files import FileImage, Located
-from codelaw.tools.images import MAX_BELOW, MAX_NAMED, Images, imaged, keep
+from codelaw.tools.images import MAX_BELOW, MAX_NAMED, Images, imaged, keep, kept
 from tests.fakes.desk import Desk, folder, make_desk
 
 
@@ -17,6 +19,7 @@ class Kept:
     """A journal that only remembers."""
 
     changes: dict[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
 
     async def plan(self, place: Located, before: object, after: object) -> int:
         raise AssertionError("a command is not planned")
@@ -27,6 +30,15 @@ class Kept:
     async def withdraw(self, number: int) -> None:
         raise AssertionError("a command is not planned")
 
+    async def hold(self, files: Sequence[tuple[Located, FileImage | None]]) -> str:
+        return "held"
+
+    async def release(self, name: str, *, stored: bool) -> None:
+        assert (name, stored) == ("held", True)
+
+    def tell(self, notice: Notice) -> None:
+        self.notices.append(notice)
+
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
         sides = (before, after)
         self.changes[place.shown] = tuple(None if one is None else one.content for one in sides)  # type: ignore[assignment]
@@ -36,9 +48,8 @@ async def changed(desk: Desk, command: str) -> dict[str, tuple[bytes | None, byt
     """What is kept of a command that really runs."""
     journal = Kept()
     env = replace(desk.environment, journal=journal)
-    images = await imaged(command, env)
-    await env.processes.run(command, cwd=desk.root, timeout=20)
-    await keep(images, env)
+    async with kept(command, env):
+        await env.processes.run(command, cwd=desk.root, timeout=20)
     return journal.changes
 
 
@@ -102,6 +113,29 @@ async def test_images_are_bounded(desk: Desk):
     assert len([name for name in names if name.startswith("many/")]) == MAX_BELOW
     words = " ".join(f"none{number}" for number in range(5_000))
     assert len((await imaged(words, env)).files) <= 300
+
+
+async def test_what_was_too_large_to_keep_is_told_when_it_changed(desk: Desk):
+    for name in ("large.bin", "same.bin"):
+        desk.put(name, b"x" * (MAX_NAMED + 1))
+    for number in range(MAX_BELOW + 50):
+        desk.put(f"many/{number}", "x")
+    journal = Kept()
+    env = replace(desk.environment, journal=journal)
+    for command, lost in {
+        "cat large.bin same.bin; ls many": [],
+        "echo y >> large.bin; cat same.bin": ["large.bin"],
+    }.items():
+        journal.notices.clear()
+        async with kept(command, env):
+            await env.processes.run(command, cwd=desk.root, timeout=20)
+        assert [
+            name for name in ("large.bin", "same.bin") if any(name in one.message for one in journal.notices)
+        ] == lost
+    async with kept("rm -r many", env):
+        await env.processes.run("rm -r many", cwd=desk.root, timeout=20)
+    assert journal.notices[-1].code == "undo_partial"
+    assert "many" in journal.notices[-1].message
 
 
 async def test_all_images_together_are_bounded(desk: Desk):

@@ -195,7 +195,7 @@ class AgentChat:
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
-        journal = self.house.journal(self.chat.id, turn_id)
+        journal = self.house.journal(self.chat.id, turn_id, opened.notice)
         tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
         executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction, recorder=self.house.recorder)
 
@@ -292,6 +292,7 @@ class AgentChat:
             await self.outbox.drain()
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
+        await self.house.settle_interrupted()
         said = [message for message in stored.messages if message.turn_id == turn.id]
         try:
             await self.house.store.end_turn(crash.ended(turn), crash.last_words(turn, said))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.interrupted import settle_interrupted
 from codelaw.agent.journal import StoredJournal
 from codelaw.domain.errors import Refusal
 from codelaw.domain.redaction import Redaction
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from codelaw.agent.recorder import Recorder
     from codelaw.agent.remembering import ChatMemory
     from codelaw.agent.running import RunningTurn
+    from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
+    from codelaw.ports.held import HeldImages
     from codelaw.ports.index import MessageIndex
     from codelaw.ports.memories import MemoryStore
     from codelaw.ports.services import LanguageServices
@@ -54,6 +57,17 @@ class House:
     after_turn: Callable[[str], None] = lambda _: None
     """Told the chat when one of its turns has ended and is stored."""
 
-    def journal(self, chat_id: str, turn_id: str) -> Callable[[str], StoredJournal]:
+    held: HeldImages | None = None
+    """Keeps files while commands run."""
+
+    def journal(
+        self, chat_id: str, turn_id: str, tell: Callable[[Notice], None] = lambda _: None
+    ) -> Callable[[str], StoredJournal]:
         """Makes the journal of each call of a turn (E-2)."""
-        return lambda call_id: StoredJournal(self.store, self.workspace, chat_id, turn_id, call_id, self.redaction)
+        world = (self.store, self.workspace, chat_id, turn_id)
+        return lambda call_id: StoredJournal(*world, call_id, self.redaction, self.held, tell)
+
+    async def settle_interrupted(self) -> None:
+        """Take over what the commands of dead servers have changed (E-2)."""
+        if self.held is not None:
+            await settle_interrupted(self.held, self.store, self.workspace, self.redaction, self.clock)

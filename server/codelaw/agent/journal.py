@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from codelaw.agent.past import to_the_end
 from codelaw.agent.sealing import sealed, sealed_text
+from codelaw.domain.chats import Notice
 from codelaw.domain.edits import BINARY, KeptChange
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.redaction import Redaction
+from codelaw.ports.held import HeldFile
 
 if TYPE_CHECKING:
     from codelaw.domain.files import FileImage, FileText, Located
+    from codelaw.ports.held import HeldImages
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
 
@@ -30,6 +36,10 @@ class StoredJournal:
     call_id: str
     redaction: Redaction = field(default_factory=Redaction)
     """What stands in a file and is not kept as it is (S-5)."""
+    held: HeldImages | None = None
+    """Keeps what commands may change while they run."""
+    told: Callable[[Notice], None] = lambda _: None
+    """Takes what the user should know of the undo."""
     _odd: dict[int, Located] = field(default_factory=dict[int, "Located"])
     """The planned changes of files that hold bytes which are no UTF-8."""
 
@@ -67,9 +77,53 @@ class StoredJournal:
         """The change was not made."""
         await self.store.withdraw_change(self.chat_id, number)
 
+    async def hold(self, files: Sequence[tuple[Located, FileImage | None]]) -> str:
+        """Files that a command may change, before it starts; see `Journal.hold`."""
+        if self.held is None or not files:
+            return ""
+        contents, listed = await asyncio.to_thread(_digested, files)
+
+        def text(digest: str) -> str:
+            return self.redaction.sealed(contents[digest].decode("utf-8", "surrogateescape"))
+
+        call = (self.chat_id, self.turn_id, self.call_id)
+        holding = asyncio.ensure_future(self.held.hold(call, listed, text, self.redaction.edition))
+        try:
+            return await to_the_end(holding)
+        except asyncio.CancelledError:
+            if not holding.cancelled() and holding.exception() is None:
+                await to_the_end(asyncio.ensure_future(self.held.release(holding.result())))
+            raise
+        except OSError as error:
+            why = f"what it may change cannot be kept for an undo ({error.strerror})"
+            how = "Make room on the disk of codelaw's data folder, then try again."
+            self.told(Notice("error", "undo_unavailable", f"A command was not run: {why}. {how}"))
+            raise ToolFailure(
+                "EXECUTION_ERROR", f"The command was not run: {why}. Ask the user to make room."
+            ) from error
+
+    async def release(self, name: str, *, stored: bool) -> None:
+        """The command has ended."""
+        if name and self.held is not None:
+            await self.held.release(name, stored=stored)
+
+    def tell(self, notice: Notice) -> None:
+        """Tell the user something about the undo."""
+        self.told(notice)
+
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
         """A change that was made already, by a command."""
-        was, now = await asyncio.to_thread(_both, before, after)
+        await self.store.plan_change(self.chat_id, await asyncio.to_thread(self.made, place, before, after))
+
+    def made(
+        self,
+        place: Located,
+        before: FileImage | None,
+        after: FileImage | None,
+        state: Literal["done", "unknown"] = "done",
+    ) -> KeptChange:
+        """A change that was made already, as it is kept."""
+        was, now = _both(before, after)
         told = was or now
         kept = KeptChange(
             0,
@@ -82,9 +136,9 @@ class StoredJournal:
             "utf-8" if told is None else told.encoding,
             bom=was is not None and was.bom,
             mode=None if before is None else before.mode,
-            state="done",
+            state=state,
         )
-        await self.store.plan_change(self.chat_id, sealed(kept, self.redaction))
+        return sealed(kept, self.redaction)
 
     async def _image(self, place: Located) -> FileImage | None:
         try:
@@ -98,6 +152,19 @@ class _Read:
     text: str
     bom: bool
     encoding: str
+
+
+def _digested(files: Sequence[tuple[Located, FileImage | None]]) -> tuple[dict[str, bytes], list[HeldFile]]:
+    """The contents by their digests, and the files."""
+    contents: dict[str, bytes] = {}
+    listed: list[HeldFile] = []
+    for place, image in files:
+        digest = None
+        if image is not None:
+            digest = hashlib.sha256(image.content).hexdigest()
+            contents[digest] = image.content
+        listed.append(HeldFile(place, digest, None if image is None else image.mode))
+    return contents, listed
 
 
 def _both(before: FileImage | None, after: FileImage | None) -> tuple[_Read | None, _Read | None]:

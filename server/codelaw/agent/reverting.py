@@ -135,6 +135,11 @@ class _File:
             raise CannotUndo("cannot be undone: what was kept of it is damaged")
         place = await self._place()
         image = await self.workspace.image(place)
+        unsure = next((change for change in self.changes if change.state == "unknown"), None)
+        if unsure is not None and not await asyncio.to_thread(_is_as_before, unsure, image):
+            raise CannotUndo(
+                "was changed after codelaw had stopped in the middle of a command: whose change it is cannot be told"
+            )
         shown = await self._shown(place)
         undo = self._undo_closed(place, image) if shown is None else self._undo_open(place, shown, image)
         return await undo or any(change.state == "done" for change in self.changes)
@@ -247,6 +252,12 @@ def _steps(changes: Sequence[KeptChange], *, binary: bool) -> list[Step]:
     return [
         Step(state(change, change.before), state(change, change.after), change.state == "done") for change in changes
     ]
+
+
+def _is_as_before(change: KeptChange, image: FileImage | None) -> bool:
+    if image is None:
+        return change.before is None
+    return change.before == _text(image.content, binary=change.encoding == BINARY)
 
 
 def _encoded(text: str) -> bytes:

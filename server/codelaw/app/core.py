@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import platform
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
@@ -21,6 +23,7 @@ from codelaw.agent.chat import AgentChat
 from codelaw.agent.discreet import Discreet
 from codelaw.agent.embedding import Embedding
 from codelaw.agent.house import House
+from codelaw.agent.interrupted import settle_interrupted
 from codelaw.agent.leaving import TOOL, Decided, Leaving, not_confirmed
 from codelaw.agent.past import Past
 from codelaw.agent.question_vectors import patience
@@ -117,7 +120,8 @@ class Core:
         self._home = home
         self._tell = tell
         self._services = services
-        self._workspace = DiskWorkspace(folders, documents, editor=editor)
+        self._leftovers = Leftovers(home / "running", tell)
+        self._workspace = DiskWorkspace(folders, documents, editor=editor, naming=self._leftovers.writing)
         self._workspace.review = settings.value.editor.review
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
@@ -138,7 +142,11 @@ class Core:
         """None until the store is open."""
 
     async def _open_stores(self) -> Stores:
-        stores = await open_stores(self._settings.value.store.url, self._home / "codelaw.db")
+        url = self._settings.value.store.url
+        self._leftovers.database = hashlib.sha256((url or "").encode()).hexdigest()
+        await self._leftovers.clean()
+        stores = await open_stores(url, self._home / "codelaw.db")
+        await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction, time.time)
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
             if self._tell is not None:
@@ -203,19 +211,16 @@ class Core:
         bash = settings.tools.bash
         network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
         limits = Limits(bash.memory_mb, bash.processes, bash.file_size_mb, bash.tmp_mb)
-        if bash.sandbox == "off":
-            self._processes = LocalProcesses(self._environment, network=network, limits=limits)
-        else:
-            means = await self._sandbox.means()
-            kept = withheld_from_commands(settings, self._workspace.folders)
-            self._processes = LocalProcesses(
-                self._environment,
-                sandbox=self._sandbox,
-                means=means,
-                network=network,
-                withheld=kept,
-                limits=limits,
-            )
+        off = bash.sandbox == "off"
+        self._processes = LocalProcesses(
+            self._environment,
+            sandbox=None if off else self._sandbox,
+            means=None if off else await self._sandbox.means(),
+            network=network,
+            withheld=withheld_from_commands(settings, self._workspace.folders),
+            limits=limits,
+            leftovers=self._leftovers,
+        )
         # Another server may have given or taken some.
         self._always[:] = self._own(await (await self._chats.store()).grants())
         agent.gate.folders = {str(folder.root): folder.name for folder in self._workspace.folders}
@@ -243,6 +248,7 @@ class Core:
             recorder=self._recorder,
             follow=self._follow,
             after_turn=self._embed_later,
+            held=self._leftovers,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         gate = Gate(rules, self._approver, stores.chats.add_grant, self._always, self._user, granted=self._record_grant)

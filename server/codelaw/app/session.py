@@ -124,6 +124,7 @@ class Session(
         for model in [*self._retired, *self._models.values()]:
             await model.close()
         await self._sandbox.close()
+        await self._leftovers.close()
 
 
 def _preload() -> None:

@@ -63,8 +63,9 @@ class KeptChange:
     """Not part of the texts, unless they are `BINARY`."""
     mode: int | None = None
     """Permission bits of the file before."""
-    state: Literal["planned", "done", "undone"] = "planned"
-    """`planned` until it is known that the change was made: a process may die in between."""
+    state: Literal["planned", "done", "undone", "unknown"] = "planned"
+    """`planned` until it is known that the change was made: a process may die in between. `unknown`: somebody changed
+    the file after a server had died whose command might have changed it."""
 
 
 @dataclass(frozen=True, slots=True)

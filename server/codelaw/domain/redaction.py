@@ -95,6 +95,11 @@ class Redaction:
         self._longest = max(map(len, spellings), default=0)
         self._firsts = frozenset(spelling[0] for spelling in spellings)
 
+    @property
+    def edition(self) -> int:
+        """Rises when more is known than before."""
+        return len(self._labels)
+
     def holds(self, text: str) -> bool:
         """Whether a known value stands in a text."""
         return any(value in text for value in self._labels)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from codelaw.domain.chats import Notice
 from codelaw.domain.files import FileImage, FileText, Located
 
 
@@ -20,6 +22,22 @@ class Journal(Protocol):
 
     async def withdraw(self, number: int) -> None:
         """The change was not made."""
+        ...
+
+    async def hold(self, files: Sequence[tuple[Located, FileImage | None]]) -> str:
+        """Files that a command may change, as they are before it starts; gives the name for `release`.
+
+        Raises:
+            ToolFailure: EXECUTION_ERROR: they cannot be kept, so the command must not run.
+        """
+        ...
+
+    async def release(self, name: str, *, stored: bool) -> None:
+        """The command has ended; `stored`: what it changed is kept, else a later server takes over what is held."""
+        ...
+
+    def tell(self, notice: Notice) -> None:
+        """Tell the user something about the undo."""
         ...
 
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:

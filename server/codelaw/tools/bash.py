@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
-from codelaw.tools.images import imaged, keep
+from codelaw.tools.images import kept
 from codelaw.tools.sandboxing import hint, kept_from, placed, shown
 
 MAX_TIMEOUT_MS = 600_000
@@ -67,18 +66,9 @@ class Bash(Tool[BashArguments]):
         seconds = self._timeout if args.timeout_ms is None else args.timeout_ms / 1000
         seconds = min(seconds, MAX_TIMEOUT_MS / 1000)
         unsaved = await env.workspace.save_edited()
-        images = await imaged(args.command, env)
-        try:
-            opened = frozenset(placed(shown, folders) for shown in env.opened)
+        opened = frozenset(placed(shown, folders) for shown in env.opened)
+        async with kept(args.command, env):
             ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds, opened=opened)
-        finally:
-            # Also of a command that was stopped it is kept what it did.
-            keeping = asyncio.ensure_future(keep(images, env))
-            try:
-                await asyncio.shield(keeping)
-            except asyncio.CancelledError:
-                await asyncio.gather(keeping, return_exceptions=True)
-                raise
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
         if ended.blocked:
             data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]

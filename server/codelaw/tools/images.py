@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FileImage, Located
+from codelaw.domain.files import FileImage, Located, Stamp
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.paths import in_git_folder
@@ -29,9 +31,15 @@ MAX_FOLDERS = 4
 """Named folders that the other words are looked for in, because the command may work there."""
 MAX_LISTED = 400
 """Folders that are looked into below a named one."""
+MAX_TOLD = 10
+"""Files named in a notice."""
 
 _WORD = re.compile(r"[^\s'\"`|&;<>()=,]+")
 _PATTERN = re.compile(r"[*?\[]")
+
+
+Mark = Stamp | frozenset[str] | None
+"""By which a change is noticed: of a folder the names in it, as its own time moves with every sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,50 @@ class Images:
     files: tuple[tuple[Located, FileImage | None], ...] = ()
     saves: tuple[int, ...] = ()
     """How often the editor had saved each."""
+    beyond: tuple[tuple[Located, Mark], ...] = ()
+    """What is too large, or too much, to be kept."""
+
+
+@asynccontextmanager
+async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[None]:
+    """Let what a command does to files be undone, also if it is stopped, and if codelaw dies meanwhile.
+
+    Raises:
+        ToolFailure: EXECUTION_ERROR: the files cannot be kept, so the command must not run.
+        Refusal: what the command did cannot be stored.
+    """
+    if env.journal is None:
+        yield
+        return
+    images = await imaged(command, env)
+    held = await env.journal.hold(images.files)
+    try:
+        yield
+    finally:
+        keeping = asyncio.ensure_future(_ended(held, images, env))
+        try:
+            await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            await asyncio.gather(keeping, return_exceptions=True)
+            raise
+
+
+async def _ended(held: str, images: Images, env: ToolEnvironment) -> None:
+    if env.journal is None:
+        return
+    stored = False
+    try:
+        await keep(images, env)
+        stored = True
+    finally:
+        await env.journal.release(held, stored=stored)
+    now = await _marks([place for place, _ in images.beyond], env)
+    changed = (place.shown for (place, then), mark in zip(images.beyond, now, strict=True) if mark != then)
+    lost = [*dict.fromkeys(changed)]
+    if lost:
+        more = f" and {len(lost) - MAX_TOLD} more" if len(lost) > MAX_TOLD else ""
+        message = f"Too large or too much to be kept, so this cannot be undone: {', '.join(lost[:MAX_TOLD])}{more}."
+        env.journal.tell(Notice("warning", "undo_partial", f"A command changed files. {message}"))
 
 
 async def imaged(command: str, env: ToolEnvironment) -> Images:
@@ -51,7 +103,8 @@ async def imaged(command: str, env: ToolEnvironment) -> Images:
     await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
     saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
-    return Images(tuple(taking.files), saves)
+    beyond = tuple(zip(taking.beyond, await _marks(taking.beyond, env), strict=True))
+    return Images(tuple(taking.files), saves, beyond)
 
 
 async def keep(images: Images, env: ToolEnvironment) -> None:
@@ -73,6 +126,18 @@ async def keep(images: Images, env: ToolEnvironment) -> None:
             await env.journal.keep(place, before, after)
 
 
+async def _marks(places: Sequence[Located], env: ToolEnvironment) -> list[Mark]:
+    marks: list[Mark] = []
+    for place, stamp in zip(places, await env.workspace.stamps(places), strict=True):
+        try:
+            entries = await env.workspace.entries(place, hidden=True, ignored=True)
+        except ToolFailure:
+            marks.append(stamp)  # it is a file, or gone
+        else:
+            marks.append(frozenset(entry.name for entry in entries))
+    return marks
+
+
 class _Taking:
     """Takes images of files, each once, until the room is used up."""
 
@@ -80,6 +145,8 @@ class _Taking:
         self._env = env
         self._room = MAX_TOTAL
         self.files: list[tuple[Located, FileImage | None]] = []
+        self.beyond: list[Located] = []
+        """What is not taken, because it is too large or too much."""
         self._looked: set[Path] = set()
 
     async def take(self, places: Sequence[Located], most: int = MAX_NAMED) -> list[Located]:
@@ -95,6 +162,8 @@ class _Taking:
                 self._room -= 0 if image is None else len(image.content)
             elif image.code == "IS_DIRECTORY":
                 folders.append(place)
+            elif image.code == "INVALID_PARAM":
+                self.beyond.append(place)
         return folders
 
     async def take_named(self, words: Sequence[str]) -> None:
@@ -113,21 +182,28 @@ class _Taking:
             for folder in await self._located([pattern.parent]):
                 entries = await self._entries(folder)
                 names = [name for name, kind in entries if kind == "file" and fnmatchcase(name, pattern.name)]
+                self.beyond += [folder] if len(names) > MAX_BELOW else []
                 await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
         return found
 
     async def _take_below(self, folder: Located) -> None:
         todo, files = [folder], 0
         for _ in range(MAX_LISTED):
-            if not todo or files >= MAX_BELOW:
+            if not todo:
                 return
             place = todo.pop(0)
             entries = await self._entries(place)
-            names = [name for name, kind in entries if kind == "file"][: MAX_BELOW - files]
+            names = [name for name, kind in entries if kind == "file"]
+            room = MAX_BELOW - files
             files += len(names)
-            await self.take(await self._located([place.path / name for name in names]))
+            await self.take(await self._located([place.path / name for name in names[:room]]))
+            if len(names) > room:
+                todo.insert(0, place)
+                break
             below = [place.path / name for name, kind in entries if kind == "folder" and name.casefold() != ".git"]
             todo += await self._located(below)
+        # Whether their files change is not known; a folder tells at least whether names come and go.
+        self.beyond += todo[:MAX_BELOW]
 
     async def _entries(self, folder: Located) -> list[tuple[str, str]]:
         if in_git_folder(folder):

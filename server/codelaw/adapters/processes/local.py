@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.processes.blocked import blocked
 from codelaw.adapters.processes.child import Child, Feed
 from codelaw.adapters.processes.limits import Limits, size_of
@@ -31,8 +32,6 @@ GRACE_SECONDS = 0.2
 """Between SIGTERM and SIGKILL."""
 KILL_SECONDS = 1.0
 """Between SIGKILL and giving up."""
-_MARK = "CODELAW_CALL"
-"""The variable by which the processes of one call know each other."""
 
 TRIES = 3
 """How often a sandbox is set up of which a part went, or came, while it was: a socket, a folder of another command."""
@@ -66,8 +65,13 @@ class LocalProcesses:
         network: Network = False,
         withheld: Withheld = nothing,
         limits: Limits | None = None,
+        leftovers: Leftovers | None = None,
     ) -> None:
-        """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it."""
+        """`means` is what `sandbox` has found; `network` lets commands in the sandbox reach it.
+
+        `leftovers` sees to it that no process outlives this server, however it ends.
+        """
+        self._leftovers = leftovers
         self.withheld = withheld
         """What rules and settings keep back from commands in the sandbox."""
         self._limits = limits or Limits()
@@ -120,19 +124,22 @@ class LocalProcesses:
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
         mark = os.urandom(12).hex()
-        environment |= {"PWD": str(cwd), _MARK: mark}
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
         timed_out = False
         limit = ""
         out, err = Ends(*STDOUT_ENDS), Ends(*STDERR_ENDS)
         apart = self.sandboxed and self._means.users
         try:
+            if self._leftovers is not None:
+                mark = f"{await asyncio.to_thread(self._leftovers.mark)}{mark}"
+            environment |= {"PWD": str(cwd), MARK: mark}
             line = self._limits.command([shell, "-c", command], apart=apart)
             async with self._confined(line, cwd, environment, opened) as confined:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 child = await _start(confined, cwd, (out.feed, err.feed))
                 try:
+                    await self._guard(child)
                     async with asyncio.timeout(timeout):
                         limit = await _until(child, self._limits.watch(child.pid, private, before))
                 except TimeoutError:
@@ -141,7 +148,9 @@ class LocalProcesses:
                     # Also after a normal end: nothing that the command left behind outlives its call.
                     await asyncio.shield(_end(child))
                     if self._means.kind != "bubblewrap":  # with which no process outlives the first one
-                        await asyncio.shield(asyncio.to_thread(_end_strays, f"{_MARK}={mark}".encode()))
+                        await asyncio.shield(asyncio.to_thread(_end_strays, f"{MARK}={mark}".encode()))
+                        if self._leftovers is not None:
+                            self._leftovers.unguard(child.pid)
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         code = None if timed_out or limit else child.returncode
@@ -161,6 +170,11 @@ class LocalProcesses:
         if confined.profile is None:
             return ended
         return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{ended.stderr}", confined.profile))
+
+    async def _guard(self, child: Child) -> None:
+        """Let the command die with this server; with `bwrap` it does by itself."""
+        if self._leftovers is not None and self._means.kind != "bubblewrap":
+            await asyncio.to_thread(self._leftovers.guard, child.pid)
 
     @asynccontextmanager
     async def _confined(

@@ -13,7 +13,7 @@ from codelaw.adapters.stores.database import Session
 from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal
 
-State = Literal["planned", "done", "undone"]
+State = Literal["planned", "done", "undone", "unknown"]
 Encoding = Literal["utf-8", "binary"]
 
 FAST = 1

@@ -13,7 +13,7 @@ from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
-from codelaw.adapters.workspace.replacing import replace_file
+from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
 from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
 from codelaw.adapters.workspace.walk import Budget, files_below
@@ -38,7 +38,10 @@ class DiskWorkspace:
         *,
         rg: Callable[[], str | None] | None = None,
         editor: Editor | None = None,
+        naming: Naming = unrecorded,
     ) -> None:
+        """`naming` gives the names of files until they are whole and in their place."""
+        self._naming = naming
         self._folders = tuple(folders)
         self._documents = documents
         self._rg = rg or (lambda: find_rg([folder.root for folder in self._folders]))
@@ -104,7 +107,7 @@ class DiskWorkspace:
     async def _write(self, located: Located, text: str, over: FileText | None) -> FileText:
         async with self._writing:
             buffer = self._buffer(located)
-            written = await asyncio.to_thread(_write, located, text, over, buffer)
+            written = await asyncio.to_thread(_write, located, text, over, buffer, self._naming)
             if buffer is not None:
                 self._outdated[located.path] = buffer.version
             return written
@@ -150,7 +153,7 @@ class DiskWorkspace:
 
     async def put_back(self, located: Located, content: bytes, *, over: bytes | None, mode: int | None = None) -> None:
         async with self._writing:
-            await asyncio.to_thread(put_back, located, content, over, mode, self._buffer(located))
+            await asyncio.to_thread(put_back, located, content, over, mode, self._buffer(located), naming=self._naming)
 
     async def remove(self, located: Located, *, over: bytes, shown: str | None = None) -> None:
         async with self._writing:
@@ -281,13 +284,13 @@ class DiskWorkspace:
         return relative if len(self._folders) == 1 else f"{folder.name}/{relative}"
 
 
-def _write(located: Located, text: str, over: FileText | None, buffer: Buffer | None) -> FileText:
+def _write(located: Located, text: str, over: FileText | None, buffer: Buffer | None, naming: Naming) -> FileText:
     if buffer is not None and (over is None or not same_lines(buffer.text, over.text)):
         raise ToolFailure(
             "CONFLICT",
             f"{located.shown} is open in the editor with other content than the disk: ask the user to save it.",
         )
-    return replace_file(located, text, over)
+    return replace_file(located, text, over, naming)
 
 
 def _entries(located: Located, buffers: Sequence[Buffer], *, hidden: bool, ignored: bool) -> list[Entry]:

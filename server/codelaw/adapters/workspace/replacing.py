@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 from codelaw.adapters.workspace.descent import folder_of
 from codelaw.adapters.workspace.texts import Raw, decoded, encoded, read_raw
@@ -13,8 +15,17 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.tools.paths import refuse_protected
 
+Naming = Callable[[Path], AbstractContextManager[str]]
+"""Gives the name for a file that is about to be written in a folder, and knows it for as long as it may be there."""
 
-def replace_file(located: Located, text: str, over: FileText | None) -> FileText:
+
+@contextmanager
+def unrecorded(folder: Path) -> Generator[str]:  # noqa: ARG001 - the signature is `Naming`'s
+    """A name that nobody else knows."""
+    yield f".codelaw-{os.urandom(6).hex()}"
+
+
+def replace_file(located: Located, text: str, over: FileText | None, naming: Naming = unrecorded) -> FileText:
     """Write `text`, made from `over`, which must still be what is there; see `Workspace.write`.
 
     Raises:
@@ -27,12 +38,18 @@ def replace_file(located: Located, text: str, over: FileText | None) -> FileText
     if raw is not None and not os.access(located.path, os.W_OK):
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} is read-only.")
     content = encoded(text, over, raw, located)
-    put(located, content, raw, still=lambda: _unchanged(located, over))
+    put(located, content, raw, still=lambda: _unchanged(located, over), naming=naming)
     return decoded(read_raw(located), located)
 
 
 def put(
-    located: Located, content: bytes, raw: Raw | None, *, still: Callable[[], object], mode: int | None = None
+    located: Located,
+    content: bytes,
+    raw: Raw | None,
+    *,
+    still: Callable[[], object],
+    mode: int | None = None,
+    naming: Naming = unrecorded,
 ) -> None:
     """Put `content` in the place of `raw`, the file as it is (None: there is none), in one step.
 
@@ -44,7 +61,8 @@ def put(
             raises.
     """
     try:
-        _put(located, content, raw, still, mode)
+        with naming(located.path.parent) as other:
+            _put(located, content, raw, still, mode, other=other)
     except OSError as error:
         code = "ACCESS_DENIED" if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS} else "EXECUTION_ERROR"
         raise ToolFailure(code, f"{located.shown} cannot be written: {error.strerror}.") from error
@@ -69,9 +87,10 @@ def _unchanged(located: Located, over: FileText | None) -> Raw | None:
     return raw
 
 
-def _put(located: Located, content: bytes, raw: Raw | None, still: Callable[[], object], mode: int | None) -> None:
+def _put(
+    located: Located, content: bytes, raw: Raw | None, still: Callable[[], object], mode: int | None, *, other: str
+) -> None:
     with folder_of(located, make=raw is None) as (folder, name):
-        other = f".codelaw-{os.urandom(6).hex()}"
         # What the user's umask gives a new file, is asked of the system by making one.
         descriptor = os.open(other, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=folder)
         try:

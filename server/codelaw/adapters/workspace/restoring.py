@@ -7,7 +7,7 @@ import stat
 from collections.abc import Sequence
 
 from codelaw.adapters.workspace.descent import folder_of
-from codelaw.adapters.workspace.replacing import put
+from codelaw.adapters.workspace.replacing import Naming, put, unrecorded
 from codelaw.adapters.workspace.texts import Raw, read_raw
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, FileImage, Located
@@ -44,7 +44,15 @@ def images_of(located: Sequence[Located], most: int, total: int) -> list[FileIma
     return found
 
 
-def put_back(located: Located, content: bytes, over: bytes | None, mode: int | None, buffer: Buffer | None) -> None:
+def put_back(
+    located: Located,
+    content: bytes,
+    over: bytes | None,
+    mode: int | None,
+    buffer: Buffer | None,
+    *,
+    naming: Naming = unrecorded,
+) -> None:
     """Give the file these bytes, see `Workspace.put_back`."""
     _check(located)
     if buffer is not None and not _shows(buffer, content):
@@ -52,7 +60,7 @@ def put_back(located: Located, content: bytes, over: bytes | None, mode: int | N
     raw = _still(located, over)
     if raw is not None and not os.access(located.path, os.W_OK):
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} is read-only.")
-    put(located, content, raw, still=lambda: _still(located, over), mode=mode)
+    put(located, content, raw, still=lambda: _still(located, over), mode=mode, naming=naming)
 
 
 def remove(located: Located, over: bytes, shown: str | None, buffer: Buffer | None) -> None:

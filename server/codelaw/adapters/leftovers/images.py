@@ -1,0 +1,186 @@
+"""Before-images of the commands that run, as files that only the user can read (E-2, S-5).
+
+A text lies there once, under the digest of its bytes, however many commands begin with it. A list of the files names
+them for each command; it gets its name when it is whole, after all that it names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from codelaw.domain.files import Folder, Located
+from codelaw.ports.held import HeldFile, LeftCommand, LeftFile
+
+KEPT = 100_000_000
+"""Bytes of texts that stay for the next command, beyond those of the commands that run."""
+DAYS = 30
+"""For which texts of another database are kept."""
+_NAME = re.compile(r"[0-9a-f]{24}")
+
+_log = logging.getLogger(__name__)
+
+
+class Images:
+    """What one server keeps in its folder. Every method touches the disk."""
+
+    def __init__(self, folder: Path, database: str) -> None:
+        """`folder` exists, and is nobody else's; `database` tells in which one the chats are."""
+        self._database = database
+        self._texts = folder / "texts"
+        self._calls = folder / "calls"
+        for below in (self._texts, self._calls):
+            below.mkdir(mode=0o700, exist_ok=True)
+        self._edition = 0
+        self._names: dict[str, str] = {}
+        """The text by the digest of the file, the longest unused first."""
+        self._sizes: dict[str, int] = {}
+        self._used: dict[str, frozenset[str]] = {}
+        """Texts by the command that runs."""
+
+    def hold(
+        self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str], edition: int
+    ) -> str:
+        """See `HeldImages.hold`.
+
+        Raises:
+            OSError: they cannot be kept.
+        """
+        if edition != self._edition:
+            self._edition = edition
+            self._names.clear()
+        name = os.urandom(12).hex()
+        listed: list[dict[str, Any]] = []
+        used: set[str] = set()
+        try:
+            for file in files:
+                kept = None if file.digest is None else self._kept(file.digest, text)
+                used |= set() if kept is None else {kept}
+                listed.append(_listed(file, kept))
+            told = {"database": self._database, "chat": call[0], "turn": call[1], "call": call[2], "files": listed}
+            _put(self._calls / name, json.dumps(told).encode())
+            self._used[name] = frozenset(used)
+        finally:
+            self._trim()
+        return name
+
+    def touch(self, name: str) -> None:
+        """The server still lives."""
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(self._calls / name)
+
+    def release(self, name: str) -> None:
+        """Forget a command."""
+        (self._calls / name).unlink(missing_ok=True)
+        self._used.pop(name, None)
+
+    def _kept(self, digest: str, text: Callable[[str], str]) -> str:
+        name = self._names.pop(digest, None)
+        if name is None or not (self._texts / name).exists():
+            content = text(digest).encode("utf-8", "surrogateescape")
+            name = hashlib.sha256(content).hexdigest()
+            if not (self._texts / name).exists():
+                _put(self._texts / name, content)
+            self._sizes[name] = len(content)
+        self._names[digest] = name
+        return name
+
+    def _trim(self) -> None:
+        running = frozenset[str]().union(*self._used.values())
+        room = KEPT
+        spared: set[str] = set(running)
+        for digest, name in reversed([*self._names.items()]):
+            room -= 0 if name in spared else self._sizes[name]
+            if room < 0 and name not in spared:
+                del self._names[digest]
+            else:
+                spared.add(name)
+        for name in [*self._sizes]:
+            if name not in spared:
+                (self._texts / name).unlink(missing_ok=True)
+                del self._sizes[name]
+
+
+def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
+    """The commands that a dead server has left in its folder, each with the file that lists it.
+
+    Those of chats of another database stay for whoever opens that one, but not for ever.
+    """
+    found: list[tuple[Path, LeftCommand]] = []
+    for listing in sorted((folder / "calls").glob("*")):
+        if not _NAME.fullmatch(listing.name):
+            listing.unlink(missing_ok=True)  # the server died while it wrote: the command had not begun
+            continue
+        try:
+            alive = listing.stat().st_mtime
+            told = json.loads(listing.read_bytes())
+            if told["database"] != database:
+                if time.time() - alive > DAYS * 86_400:
+                    listing.unlink(missing_ok=True)
+                continue
+            call = (str(told["chat"]), str(told["turn"]), str(told["call"]))
+            files = tuple(_left(entry, folder / "texts") for entry in told["files"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            _log.warning("what was kept before a command cannot be read: %s", error)
+            listing.unlink(missing_ok=True)
+            continue
+        found.append((listing, LeftCommand(*call, alive, files)))
+    return found
+
+
+def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
+    folder = file.place.folder
+    return {
+        "path": str(file.place.path),
+        "shown": file.place.shown,
+        "uri": file.place.uri,
+        "folder": [folder.name, str(folder.root), folder.uri],
+        "digest": file.digest,
+        "mode": file.mode,
+        "text": text,
+    }
+
+
+def _left(entry: dict[str, Any], texts: Path) -> LeftFile:
+    name, root, uri = entry["folder"]
+    place = Located(Path(entry["path"]), entry["shown"], entry["uri"], Folder(name, Path(root), uri))
+    file = HeldFile(place, entry["digest"], entry["mode"])
+    return LeftFile(file, None if entry["text"] is None else _text(texts / entry["text"]), _changed(place.path))
+
+
+def _changed(path: Path) -> float | None:
+    try:
+        return path.lstat().st_ctime
+    except OSError:
+        return None
+
+
+def _text(path: Path) -> str | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(content).hexdigest() != path.name:
+        return None
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file that has its name only when it is whole."""
+    part = path.with_name(f".{path.name}")
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,238 @@
+"""What a server has under way, in a folder of its own beside a lock that its death gives back (E-2, S-4, T-5).
+
+The folder goes with the server. One that is found without a living server tells what was left: processes of commands,
+files that were being written, and files as they were before a command.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import re
+import shutil
+import stat
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from codelaw.adapters.leftovers.guardian import Guardian
+from codelaw.adapters.leftovers.guardian_child import end_marked
+from codelaw.adapters.leftovers.images import Images, left
+from codelaw.adapters.stores.owners import FileOwners, alone
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+from codelaw.ports.held import HeldFile, Settle
+
+MARK = "CODELAW_CALL"
+"""The variable by which the processes of a server, and those of one call, know each other."""
+BEAT_SECONDS = 1.0
+"""Between two marks of life while a command runs."""
+NAMED = 10
+_WAIT_SECONDS = 10.0
+_ID = re.compile(r"[0-9a-f]{24}")
+_PART = re.compile(r"\.codelaw-[0-9a-f]{12}")
+
+_log = logging.getLogger(__name__)
+
+
+class Leftovers:
+    """Of one session; the folder is made when something is first under way. Implements `HeldImages`."""
+
+    def __init__(self, folder: Path, tell: Callable[[Notice], None] | None = None) -> None:
+        """`tell` is called with what was cleaned up after others."""
+        self._folder = folder
+        self._tell = tell
+        self.database = ""
+        """Tells in which database the chats are; set before anything is held."""
+        self._beginning = threading.Lock()
+        self._owners: FileOwners | None = None
+        self._images: Images | None = None
+        self._guardian: Guardian | None = None
+        self._beats: dict[str, asyncio.Task[None]] = {}
+        self._holding = asyncio.Lock()
+
+    # Commands that run
+
+    def mark(self) -> str:
+        """What the value of `MARK` begins with for every process of this server; touches the disk.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        return f"{self._begun().id}-"
+
+    def guard(self, group: int) -> None:
+        """Let the processes of a group die with this server; touches the disk.
+
+        Raises:
+            OSError: nobody can be started who sees to it.
+        """
+        prefix = f"{MARK}={self.mark()}"
+        with self._beginning:
+            if self._guardian is None:
+                self._guardian = Guardian(prefix)
+        self._guardian.begin(group)
+
+    def unguard(self, group: int) -> None:
+        """The group has ended."""
+        if self._guardian is not None:
+            self._guardian.end(group)
+
+    async def hold(
+        self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str], edition: int
+    ) -> str:
+        """See `HeldImages.hold`."""
+        async with self._holding:
+            await asyncio.to_thread(self._begun)
+            assert self._images is not None  # noqa: S101 - it has begun
+            name = await asyncio.to_thread(self._images.hold, call, files, text, edition)
+        self._beats[name] = asyncio.create_task(self._beat(self._images, name))
+        return name
+
+    async def release(self, name: str, *, stored: bool = True) -> None:
+        """See `HeldImages.release`."""
+        beat = self._beats.pop(name)
+        beat.cancel()
+        await asyncio.gather(beat, return_exceptions=True)
+        if stored and self._images is not None:
+            await asyncio.to_thread(self._images.release, name)
+
+    async def _beat(self, images: Images, name: str) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.to_thread(images.touch, name)
+
+    # Files that are written
+
+    @contextmanager
+    def writing(self, folder: Path) -> Generator[str]:
+        """A name for a file that is about to be written in `folder` and renamed; nothing is left of it afterwards.
+
+        Raises:
+            OSError: the folder of this server cannot be written.
+        """
+        name = f".codelaw-{os.urandom(6).hex()}"
+        note = self._folder / self._begun().id / "writes" / name
+        try:
+            note.write_text(json.dumps(str(folder)), "ascii")
+            yield name
+        finally:
+            note.unlink(missing_ok=True)
+
+    # The dead
+
+    async def clean(self) -> None:
+        """End the processes and remove the files that dead servers have left, and tell of it."""
+        async with self._dead() as dead:
+            for server in dead:
+                await asyncio.to_thread(self._clean, server)
+
+    async def settle(self, settle: Settle) -> None:
+        """See `HeldImages.settle`. What is left is cleaned up first, so that it is as it will stay."""
+        async with self._dead() as dead:
+            for server in dead:
+                await asyncio.to_thread(self._clean, server)
+                found = await asyncio.to_thread(left, server, self.database)
+                for listing, command in found:
+                    if await settle(command):
+                        await asyncio.to_thread(listing.unlink, missing_ok=True)
+                await asyncio.to_thread(self._forget, server)
+
+    async def close(self) -> None:
+        """Nothing is under way any more; what could not be stored stays for the next server."""
+        for name in [*self._beats]:
+            await self.release(name, stored=False)
+        if self._guardian is not None:
+            await asyncio.to_thread(self._guardian.close)
+        if self._owners is not None:
+            owners, self._owners, self._images = self._owners, None, None
+            own = self._folder / owners.id
+            if not await asyncio.to_thread(_any, own / "calls"):
+                await asyncio.to_thread(shutil.rmtree, own, ignore_errors=True)
+            await owners.leave()
+
+    def _begun(self) -> FileOwners:
+        with self._beginning:
+            if self._owners is None:
+                owners = FileOwners(self._folder)
+                own = self._folder / owners.id
+                own.mkdir(mode=0o700)
+                (own / "writes").mkdir(mode=0o700)
+                self._images = Images(own, self.database)
+                self._owners = owners
+            return self._owners
+
+    @asynccontextmanager
+    async def _dead(self) -> AsyncGenerator[list[Path]]:
+        """The folders of dead servers; while they are looked at no other server looks at them."""
+        lock = alone(self._folder, _WAIT_SECONDS)
+        try:
+            others = await asyncio.to_thread(self._others)
+            if others:
+                await asyncio.to_thread(lock.__enter__)
+        except (Refusal, OSError) as error:
+            _log.warning("what dead servers have left cannot be looked at now: %s", error)
+            others = []
+        if not others:
+            yield []
+            return
+        try:
+            owners = await asyncio.to_thread(self._begun)
+            others = await asyncio.to_thread(self._others)
+            yield [other for other in others if not await asyncio.to_thread(owners.is_alive, other.name)]
+        finally:
+            await asyncio.to_thread(lock.__exit__, None, None, None)
+
+    def _others(self) -> list[Path]:
+        own = None if self._owners is None else self._owners.id
+        if not self._folder.is_dir():
+            return []
+        return [entry for entry in self._folder.iterdir() if _ID.fullmatch(entry.name) and entry.name != own]
+
+    def _clean(self, server: Path) -> None:
+        if names := _end(server.name):
+            named = ", ".join([*dict.fromkeys(names)][:NAMED])
+            message = f"Ended what a command had left running when codelaw was killed: {named} ({len(names)} in all)."
+            self._say(Notice("info", "processes_ended", message))
+        if removed := _remove_parts(server / "writes"):
+            named = ", ".join(removed[:NAMED])
+            message = f"Removed what a codelaw that was killed had begun to write and not put in place: {named}."
+            self._say(Notice("info", "parts_removed", message))
+
+    def _say(self, notice: Notice) -> None:
+        _log.warning("%s", notice.message)
+        if self._tell is not None:
+            self._tell(notice)
+
+    def _forget(self, server: Path) -> None:
+        if not _any(server / "calls"):
+            shutil.rmtree(server, ignore_errors=True)
+            (self._folder / f"{server.name}.lock").unlink(missing_ok=True)
+
+
+def _any(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _end(server: str) -> list[str]:
+    if not os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is no path of the user's
+        return []  # who they are can be told by their environment alone
+    return end_marked([f"{MARK}={server}-".encode()])
+
+
+def _remove_parts(notes: Path) -> list[str]:
+    """Remove the files that were being written; gives those that were there."""
+    removed: list[str] = []
+    for note in notes.glob(".codelaw-*") if notes.is_dir() else ():
+        with contextlib.suppress(OSError, ValueError):
+            part = Path(json.loads(note.read_text("ascii"))) / note.name
+            facts = part.lstat()
+            if _PART.fullmatch(note.name) and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid():
+                part.unlink()
+                removed.append(str(part))
+        note.unlink(missing_ok=True)
+    return removed
