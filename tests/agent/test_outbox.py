@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
 
 from codelaw.agent.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
@@ -99,3 +102,23 @@ async def test_a_client_that_cannot_be_told_stops_nothing():
     await box.drain()
     assert [event.seq for event in sent] == [1, 3]
     assert len(book.rows) == 3
+
+
+async def test_deltas_that_wait_are_joined_once(monkeypatch: pytest.MonkeyPatch):
+    joined = 0
+
+    def counted(event: AnswerDelta, **changes: str) -> AnswerDelta:
+        nonlocal joined
+        joined += len(changes["delta"])
+        return replace(event, **changes)
+
+    monkeypatch.setattr("codelaw.agent.outbox.replace", counted)
+    sent: list[ChatEvent] = []
+    box = outbox(Book(), sent)
+    for number in range(5000):
+        box.post("t", AnswerDelta(f"{number} ", 1))
+    box.post("t", ThoughtDelta("so", 1))
+    await box.drain()
+    whole = "".join(f"{number} " for number in range(5000))
+    assert [event.event for event in sent] == [AnswerDelta(whole, 1), ThoughtDelta("so", 1)]
+    assert joined <= len(whole)

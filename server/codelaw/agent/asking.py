@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from codelaw.agent.dialects.base import Reading
+from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.recovery import Recovery
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from codelaw.agent.open_turn import OpenTurn
     from codelaw.ports.model import ChatModel
 
+P = ParamSpec("P")
+R = TypeVar("R")
+LONG_REPLY = 1 << 16
+"""Characters of a reply that is read in a thread."""
 CONTINUATIONS = 3
 """How often a reply cut by the output limit is continued."""
 _LABEL = "Thought:"
@@ -52,30 +58,39 @@ class Joint:
     def __init__(self, kept: str) -> None:
         self._kept = kept
         """With its blanks, which the model was not shown: one that continues with some of its own means the same."""
-        self._head: str | None = "" if kept else None
+        self._head: list[str] | None = [] if kept else None
         """The beginning of the continuation, while it is not yet clear whether it starts over."""
-        self.text = kept
+        self._telling = 0
+        """Characters of it from its first that is no blank."""
+        self.said = GrowingText(kept)
+
+    @property
+    def text(self) -> str:
+        """All of the reply so far."""
+        return self.said.text
 
     def feed(self, text: str) -> str:
         """More of the continuation; gives what can be read on from."""
         if self._head is None:
-            self.text += text
+            self.said.add(text)
             return text
-        self._head += text
-        return self.end() if len(self._head.lstrip()) >= _RESTART else ""
+        self._head.append(text)
+        self._telling += len(text if self._telling else text.lstrip())
+        return self.end() if self._telling >= _RESTART else ""
 
     def end(self) -> str:
         """Decide now; gives what was held back."""
         if self._head is None:
             return ""
-        head, self._head = self._head, None
+        head, self._head = "".join(self._head), None
         begun, again = self._kept.lstrip()[:_RESTART], head.lstrip()
         over = (len(begun) >= _TELLING and again.startswith(begun)) or (
             again.startswith(_LABEL) and begun.startswith(_LABEL)
         )
         kept = self._kept.rstrip() if head[:1].isspace() else self._kept
-        self.text = head if over else kept + head
-        return self.text
+        text = head if over else kept + head
+        self.said = GrowingText(text)
+        return text
 
 
 @dataclass(slots=True)
@@ -106,34 +121,41 @@ class Asker:
     async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> Asked:
         for number in count(1):
             reply = await self._recovered(kept, after)
-            stopped = self._stopped(reply)
+            stopped = await self._stopped(reply)
             if reply.stop_reason != "max_tokens" and not stopped:
-                return self._read(reply, self.dialect.read(reply, self._new_id))
+                return self._read(reply, await self._beside(reply, self.dialect.read, reply, self._new_id))
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = self.dialect.cut(reply, self._new_id)
+                cut = await self._beside(reply, self.dialect.cut, reply, self._new_id)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
                 why = _STOPPED if stopped else _TOO_LONG
-                return replace(self._read(reply, self.dialect.read(reply, self._new_id)), cut=why)
+                reading = await self._beside(reply, self.dialect.read, reply, self._new_id)
+                return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, _continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
             self._retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued")
         raise AssertionError
 
-    def _stopped(self, reply: ModelReply) -> bool:
+    async def _stopped(self, reply: ModelReply) -> bool:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = self.dialect.whole(reply)
+        whole = await self._beside(reply, self.dialect.whole, reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
             self.turn.notice(Notice("warning", "answer_may_be_cut", _MAY_BE_CUT))
             return False
         return True
+
+    async def _beside(self, reply: ModelReply, work: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:
+        """Read a reply; a long one beside the event loop, which others wait for."""
+        if len(reply.text) < LONG_REPLY and not reply.calls:
+            return work(*given, **named)
+        return await asyncio.to_thread(work, *given, **named)
 
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
@@ -159,22 +181,22 @@ class Asker:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
         joint = Joint(kept)
         self._stream = self.dialect.stream()
-        self.turn.partial, self.turn.partial_answer = kept, ""
+        self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
 
         def on_delta(delta: Delta) -> bool:
             if isinstance(delta, ThinkingDelta):
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
                 return False
-            self._feed(joint.feed(delta.text), joint.text)
+            self._feed(joint.feed(delta.text), joint)
             return self._stream.enough
 
         try:
             reply = await self.model.reply(self.spell(after), on_delta)
         except ModelFailure as failure:
-            self._feed(joint.end(), joint.text)
+            self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise
-        self._feed(joint.end(), joint.text)
+        self._feed(joint.end(), joint)
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
@@ -185,21 +207,21 @@ class Asker:
                 usage = replace(usage, input_tokens=self.estimated)
         return replace(reply, text=joint.text, usage=usage)
 
-    def _feed(self, piece: str, whole: str) -> None:
-        self.turn.partial = whole
+    def _feed(self, piece: str, joint: Joint) -> None:
+        self.turn.partial = joint.said
         if piece:
             for channel, text in self._stream.feed(piece):
                 self._show(channel, text)
 
     def _show(self, channel: str, text: str) -> None:
         if channel == "answer":
-            self.turn.partial_answer += text
+            self.turn.partial_answer.add(text)
             self.turn.emit(AnswerDelta(text, self.turn.step))
         else:
             self.turn.emit(ThoughtDelta(text, self.turn.step))
 
     def _retry(self, attempt: int, seconds: float, reason: str) -> None:
-        self.turn.partial_answer = ""  # withdrawn by the event, until it is shown again
+        self.turn.partial_answer = GrowingText()  # withdrawn by the event, until it is shown again
         self.turn.emit(RetryEvent(attempt, seconds, reason, self.turn.step))
 
     def _new_id(self, number: int) -> str:

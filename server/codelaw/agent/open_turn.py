@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.dialects.growing import GrowingText
 from codelaw.context.compressor import compress
 from codelaw.context.observations import one_line
 from codelaw.domain.chats import Notice
@@ -55,9 +56,9 @@ class OpenTurn:
     """Usage of the latest real answer (W-2)."""
     changes: list[FileChange] = field(default_factory=list[FileChange])
     notices: list[Notice] = field(default_factory=list[Notice])
-    partial: str = ""
+    partial: GrowingText = field(default_factory=GrowingText)
     """The text of the reply that is arriving."""
-    partial_answer: str = ""
+    partial_answer: GrowingText = field(default_factory=GrowingText)
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 
@@ -91,7 +92,7 @@ class OpenTurn:
             await self._add(message)
         finally:
             if message in self.record:
-                self.partial = self.partial_answer = ""
+                self.partial, self.partial_answer = GrowingText(), GrowingText()
         return message
 
     async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
@@ -119,7 +120,7 @@ class OpenTurn:
         """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
         error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
         closed = [result_message(caller, call, one_line(error)) for caller, call in self.open_calls()]
-        return [*closed, final_message(self.id, self.partial, why, self.partial_answer or None)]
+        return [*closed, final_message(self.id, self.partial.text, why, self.partial_answer.text or None)]
 
     async def recall(self) -> bool:
         """Take in what the store has kept although it said that it failed, as when a connection is lost in a commit.

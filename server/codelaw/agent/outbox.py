@@ -49,6 +49,8 @@ class Outbox:
         self._send = send
         self._clock = clock
         self._waiting: list[_Posted] = []
+        self._more: list[str] = []
+        """Deltas that belong to the last that waits; they are joined once."""
         self._owed: list[_Posted] = []
         """Sent, but not yet stored."""
         self._urgent = asyncio.Event()
@@ -66,9 +68,10 @@ class Outbox:
         """Queue an event; deltas of one kind and step are joined while they wait. No known key leaves with it (S-5)."""
         if self._redaction is not None:
             event = self._redaction.value(event)
-        if self._waiting and (joined := _joined(self._waiting[-1], turn_id, event)) is not None:
-            self._waiting[-1] = joined
+        if isinstance(event, ThoughtDelta | AnswerDelta) and self._goes_on(turn_id, event):
+            self._more.append(event.delta)
             return
+        self._fold()
         self._waiting.append((turn_id, self._clock(), event))
         if not isinstance(event, ThoughtDelta | AnswerDelta):
             self._urgent.set()
@@ -85,10 +88,26 @@ class Outbox:
         finally:
             self._draining -= 1
 
+    def _goes_on(self, turn_id: str, event: ThoughtDelta | AnswerDelta) -> bool:
+        """Whether the event belongs to the last that waits."""
+        if not self._waiting:
+            return False
+        of, _, last = self._waiting[-1]
+        return of == turn_id and isinstance(last, ThoughtDelta | AnswerDelta) and _kin(last) == _kin(event)
+
+    def _fold(self) -> None:
+        """Join the last event that waits with what belongs to it."""
+        if self._more:
+            of, at, last = self._waiting[-1]
+            if isinstance(last, ThoughtDelta | AnswerDelta):
+                self._waiting[-1] = of, at, replace(last, delta="".join((last.delta, *self._more)))
+            self._more.clear()
+
     async def _deliver(self) -> None:
         try:
             while self._waiting:
                 await self._pause()
+                self._fold()
                 batch, self._waiting = self._waiting, []
                 self._urgent.clear()
                 self._delivered = asyncio.get_running_loop().time()
@@ -138,13 +157,5 @@ class Outbox:
         return numbers[0]
 
 
-def _joined(last: _Posted, turn_id: str, event: Event) -> _Posted | None:
-    """`last` with the delta appended, if the two belong together."""
-    of, at, before = last
-    match before, event:
-        case (ThoughtDelta(), ThoughtDelta()) | (AnswerDelta(), AnswerDelta()):
-            if of == turn_id and before.step == event.step:
-                return of, at, replace(before, delta=before.delta + event.delta)
-        case _:
-            pass
-    return None
+def _kin(delta: ThoughtDelta | AnswerDelta) -> tuple[str, int]:
+    return delta.kind, delta.step

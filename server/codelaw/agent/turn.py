@@ -89,7 +89,7 @@ class Turn:
                 await self.fitting.prepare(self.typed)
                 return await self._steps()
         except asyncio.CancelledError:
-            return Ending("cancelled", self.open.partial_answer, why="cancelled by the user", calls=CANCELLED)
+            return Ending("cancelled", self.open.partial_answer.text, why="cancelled by the user", calls=CANCELLED)
         except ModelFailure as problem:
             return self._ended(explain(problem))
         except Refusal as refusal:
@@ -118,9 +118,9 @@ class Turn:
         asked = await self._asked()
         if asked.reply.stop_reason == "refusal":
             error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
-            return Ending("refused", self.open.partial_answer, error, why="the model refused to answer")
+            return Ending("refused", self.open.partial_answer.text, error, why="the model refused to answer")
         if asked.cut:
-            return Ending("token_limit", self.open.partial_answer, why=asked.cut)
+            return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
         # An escape in JSON may spell what the text of the reply did not show.
         return await self._act(self.executor.redaction.value(asked.reading))
 
@@ -170,7 +170,7 @@ class Turn:
         return self._ended(TurnError(code, message, hint))
 
     def _ended(self, error: TurnError) -> Ending:
-        return Ending("failed", self.open.partial_answer, error, why=error.message)
+        return Ending("failed", self.open.partial_answer.text, error, why=error.message)
 
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""

@@ -87,13 +87,14 @@ def answer_end(text: str, opening: Opening) -> tuple[int, bool]:
     It ends at the reply's last `]`, behind which only what was opened around the action may stand; without that, it
     goes to the end.
     """
-    whole = bare = text.rstrip()
+    whole = bare = _before_blank(text, len(text))
     for mark in opening.wrap:
-        bare = bare.removesuffix(mark).rstrip()
+        if text.endswith(mark, 0, bare):
+            bare = _before_blank(text, bare - len(mark))
     for end in (bare, whole):
-        if end.endswith("]") and len(end) > opening.inside:
-            return len(end) - 1, True
-    return max(opening.inside, len(whole)), False
+        if text.endswith("]", 0, end) and end > opening.inside:
+            return end - 1, True
+    return max(opening.inside, whole), False
 
 
 def settled_end(text: str, opening: Opening, begin: int) -> int:
@@ -109,12 +110,19 @@ class CallEnd:
     """Finds the `]` behind one JSON object while it arrives; looks at every character once."""
 
     def __init__(self, inside: int) -> None:
-        self._place = inside
+        self.place = self._place = inside
+        """Before it, all has been looked at."""
         self._depth = 0
         self._quoted = self._closed = False
 
-    def look(self, text: str) -> int | None:
-        """The place behind the `]`, when it has arrived."""
+    def look(self, text: str, base: int = 0) -> int | None:
+        """The place behind the `]`, when it has arrived; `text` is the reply from `base` on, at or before `place`."""
+        self._place = self.place - base
+        end = self._look(text)
+        self.place = self._place + base
+        return None if end is None else end + base
+
+    def _look(self, text: str) -> int | None:
         if not self._closed and self._depth == 0 and not self._begin(text):
             return None
         while not self._closed:
@@ -141,6 +149,12 @@ class CallEnd:
         elif not self._quoted and mark[0] in "}]":
             self._depth -= 1
             self._closed = self._depth == 0
+
+
+def _before_blank(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
 
 
 def _behind_blank(text: str, place: int) -> int:

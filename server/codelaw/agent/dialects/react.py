@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
-from codelaw.agent.dialects.scanning import Scan, find
+from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.messages import Call, Message
@@ -130,8 +130,18 @@ class ReactStream:
     def __init__(self, tools: AbstractSet[str] = frozenset()) -> None:
         self._scan = Scan(tools)
         self._call: grammar.CallEnd | None = None
+        self._behind: int | None = None
+        """Behind the complete call, and behind all that only closes what was opened around it."""
         self._fit: bool | None = None
         """Whether the complete call can be read; None before it is complete."""
+        self._begin: int | None = None
+        """Where the thought's own words begin, once that is known."""
+        self._again = 0
+        """Length of the text at which their beginning is looked for again."""
+        self._seen = 0
+        """Up to here the thought has been shown, or only blanks follow what was."""
+        self._told: int | None = None
+        """The same of the answer, with what may yet close the Finish."""
         self._thought = self._answer = 0
         """Characters of each already shown."""
         self.enough = False
@@ -143,51 +153,78 @@ class ReactStream:
         action = self._scan.action
         if action is None:
             return
-        if action.name != grammar.FINISH:
+        if action.name == grammar.FINISH:
+            yield from self._show_answer(action)
+        else:
             self.enough = self.enough or self._goes_on(action)
-            return
-        begin = action.inside + self._answer
-        end = grammar.settled_end(self._scan.text, action, begin)
-        if end > begin:
-            self._answer += end - begin
-            yield "answer", self._scan.text[begin:end]
 
     def finish(self, reading: Reading) -> Iterator[tuple[Channel, str]]:
         """The rest, once the reply has been read."""
-        if reading.thought:
-            yield from self._show_thought(reading.thought)
+        if len(reading.thought) > self._thought:
+            piece, self._thought = reading.thought[self._thought :], len(reading.thought)
+            yield "thought", piece
         if reading.answer is not None and len(reading.answer) > self._answer:
             piece, self._answer = reading.answer[self._answer :], len(reading.answer)
             yield "answer", piece
 
+    def _show_answer(self, action: grammar.Opening) -> Iterator[tuple[Channel, str]]:
+        text, begin = self._scan.text, action.inside if self._told is None else self._told
+        end = begin + grammar.settled_end(text.part(begin), action, 0)
+        self._told = len(text)
+        if end > begin:
+            shown = action.inside + self._answer
+            self._answer = end - action.inside
+            yield "answer", text.part(shown, end)
+
     def _goes_on(self, action: grammar.Opening) -> bool:
         """Whether a complete call has come and more behind it."""
-        self._call = self._call or grammar.CallEnd(action.inside)
-        end = self._call.look(self._scan.text)
-        if end is None or not self._scan.text[end:].strip("`*_ \t\r\n"):
+        if self._fit is False:
             return False
-        if self._fit is None:
-            try:
-                grammar.arguments_at(self._scan.text, action.inside)
-                self._fit = True
-            except ValueError:
-                self._fit = False
+        text = self._scan.text
+        if self._behind is None:
+            self._call = self._call or grammar.CallEnd(action.inside)
+            place = self._call.place
+            self._behind = self._call.look(text.part(place), place)
+        if self._behind is None:
+            return False
+        if not text.part(self._behind).strip("`*_ \t\r\n"):
+            self._behind = len(text)
+            return False
+        try:
+            grammar.arguments_at(text.text, action.inside)
+            self._fit = True
+        except ValueError:
+            self._fit = False
         return self._fit
 
-    def _show_thought(self, thought: str | None = None) -> Iterator[tuple[Channel, str]]:
-        text = self._scan.text
-        if thought is None:
-            start = grammar.thought_start(text)
-            end = self._thought_end(text)
-            thought = text[start:end].rstrip() if start is not None and start < end else ""
-        if len(thought) > self._thought:
-            piece, self._thought = thought[self._thought :], len(thought)
-            yield "thought", piece
+    def _show_thought(self) -> Iterator[tuple[Channel, str]]:
+        if self._begin is None:
+            self._begin = self._thought_begin()
+            if self._begin is None:
+                return
+            self._seen = self._begin
+        text, end = self._scan.text, self._thought_end()
+        if end <= self._seen:
+            return
+        solid = len(text.part(self._seen, end).rstrip())
+        if solid:
+            shown, until = self._begin + self._thought, self._seen + solid
+            self._thought = until - self._begin
+            yield "thought", text.part(shown, until)
+        self._seen = end
 
-    def _thought_end(self, text: str) -> int:
-        if self._scan.action is not None:
-            return self._scan.action.start
-        if self._scan.label is not None:
-            return self._scan.label
-        line = text.rfind("\n") + 1
-        return line if grammar.label_begun(text[line:]) else len(text)
+    def _thought_begin(self) -> int | None:
+        text = self._scan.text
+        if len(text) > LONG and len(text) < self._again:
+            return None
+        self._again = 2 * len(text)
+        begin = grammar.thought_start(text.text)
+        return begin if begin is not None and begin < len(text) else None
+
+    def _thought_end(self) -> int:
+        scan = self._scan
+        if scan.action is not None:
+            return scan.action.start
+        if scan.label is not None:
+            return scan.label
+        return scan.line.start if scan.line.held else len(scan.text)

@@ -13,15 +13,23 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codelaw.agent.dialects.grammar import FINISH, CallEnd, Opening, answer_end, is_formal
+from codelaw.agent.dialects.grammar import FINISH, CallEnd, Opening, answer_end, is_formal, label_begun
+from codelaw.agent.dialects.growing import GrowingText
 
-_LABEL = re.compile(r"[ \t>*_]*?(?P<before>[*_]*)Action(?P<inner>[*_]*):(?P<after>[*_]*)[ \t]*")
+_LABEL = re.compile(r"(?P<lead>[ \t>*_]*+)Action(?P<inner>[*_]*):(?P<after>[*_]*)[ \t]*")
 _NAME = re.compile(r"(?P<quote>\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*(?P<name>[A-Za-z_][\w.-]*)[ \t]*\[")
 _NAME_BEGUN = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*(?:[A-Za-z_][\w.-]*[ \t]*)?\Z|\s*`{1,3}[\w-]*[ \t]*\Z")
 _BARE = re.compile(r"[ \t]*(?P<quote>`?)[ \t]*Finish[ \t]*\[")
 _FENCE = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)(?:\n|\Z)")
 _SPEAKS = re.compile(r"^[ \t>*_]*(?:Thought|Action|Observation)[*_]*:|^\[(?:tool|user|assistant)\]", re.MULTILINE)
 _WORD = re.compile(r"[ \t]*`?(?P<word>[A-Za-z_][\w.-]*)`?[ \t]*(?P<open>[({]|$)?", re.MULTILINE)
+_SOLID = re.compile(r"\S")
+_LEAD = " \t>*_`"
+"""What may stand before a label."""
+_QUIET = re.compile(r"[\w.\-\s>*`~]*")
+"""What may go on for any length between the beginning of a label and what tells whether it is one."""
+LONG = 1024
+"""Characters of what is not yet decided, from which on it is read again only when there is an eighth more of it."""
 
 Place = Literal["plain", "alone", "quoted"]
 """Where a label stands: outside of code fences, alone in one, or in one among other lines."""
@@ -44,60 +52,81 @@ class Labels:
 
     place: int = 0
     """Before it, all has been looked at."""
+    settled: bool = False
+    """Nothing that follows in the unfinished line at `place` changes what was found there."""
     _mark: str = ""
     """Of the code fence that is open."""
-    _fence: tuple[int, int] = (0, 0)
-    """Where that fence and its first line begin."""
+    _fence: int = 0
+    """Where that fence begins."""
+    _said: bool = False
+    """Something other than blanks stands before `place`,"""
+    _said_before: bool = False
+    """before the fence,"""
+    _said_inside: bool = False
+    """and in it."""
 
-    def found(self, text: str, *, last: bool) -> Iterator[Label]:
-        """The next labels in `text`, of which more may follow unless it is the `last`."""
-        while self.place < len(text):
-            begin = self.place
+    def found(self, text: str, *, last: bool, base: int = 0) -> Iterator[Label]:
+        """The next labels, of which more may follow unless it is the `last`; `text` is the reply from `base` on."""
+        while self.place < base + len(text):
+            begin = self.place - base
             newline = text.find("\n", begin)
-            label = self._at(text, begin, last=last)
+            label = self._at(text, begin, last=last, base=base)
             if newline < 0 and not last:
+                self.settled = bool(label)
                 if label and label.opening:
-                    yield label  # and again, until its line has ended
+                    yield label
                 return
+            self.settled = False
             if label is None:
                 return
-            self.place = len(text) if newline < 0 else newline + 1
+            end = len(text) if newline < 0 else newline + 1
+            self.place = base + end
+            fence = None if label else _FENCE.match(text, begin)
+            self._pass(begin + base, fence, blank=text[begin:end].isspace())
             if label:
                 yield label
-            elif fence := _FENCE.match(text, begin):
-                if not self._mark:
-                    self._mark, self._fence = fence["mark"], (begin, fence.end())
-                elif fence["mark"].startswith(self._mark) and not fence["info"].strip():
-                    self._mark = ""
 
-    def _at(self, text: str, begin: int, *, last: bool) -> Label | Literal[False] | None:
+    def _pass(self, begin: int, fence: re.Match[str] | None, *, blank: bool) -> None:
+        """Go behind a line."""
+        if fence and not self._mark:
+            self._mark, self._fence = fence["mark"], begin
+            self._said_before, self._said_inside = self._said, False
+        else:
+            if fence and fence["mark"].startswith(self._mark) and not fence["info"].strip():
+                self._mark = ""
+            self._said_inside = self._said_inside or not blank
+        self._said = self._said or not blank
+
+    def _at(self, text: str, begin: int, *, last: bool, base: int) -> Label | Literal[False] | None:
         """The label that begins here; False: none does; None: more text is needed to tell."""
         label = _LABEL.match(text, begin)
         if label is None:
             bare = _BARE.match(text, begin)
-            return self._opened(text, Opening(begin, FINISH, bare.end(), _marks(bare["quote"]))) if bare else False
+            if bare is None:
+                return False
+            return self._opened(Opening(begin + base, FINISH, bare.end() + base, _marks(bare["quote"])))
         name = _NAME.match(text, label.end())
         if name is None:
             if not last and _NAME_BEGUN.match(text, label.end()):
                 return None
-            return Label(begin, label.end(), self._standing(text, begin))
-        if not last and not text[name.end() :].strip() and name["name"] != FINISH:
+            return Label(begin + base, label.end() + base, self._standing())
+        if not last and name["name"] != FINISH and not _SOLID.search(text, name.end()):
             return None  # what follows tells whether it is meant
-        bold = "" if label["inner"] or label["after"] else label["before"]
+        lead = label["lead"]
+        bold = "" if label["inner"] or label["after"] else lead[len(lead.rstrip("*_")) :]
         wrap = _marks(bold, (name["quote"] or "").strip()[:3])
-        return self._opened(text, Opening(begin, name["name"], name.end(), wrap))
+        return self._opened(Opening(begin + base, name["name"], name.end() + base, wrap))
 
-    def _opened(self, text: str, opening: Opening) -> Label:
-        place = self._standing(text, opening.start)
+    def _opened(self, opening: Opening) -> Label:
+        place = self._standing()
         if place == "alone":
-            opening = Opening(self._fence[0], opening.name, opening.inside, (self._mark, *opening.wrap))
+            opening = Opening(self._fence, opening.name, opening.inside, (self._mark, *opening.wrap))
         return Label(opening.start, opening.inside, place, opening)
 
-    def _standing(self, text: str, begin: int) -> Place:
+    def _standing(self) -> Place:
         if not self._mark:
             return "plain"
-        start, inside = self._fence
-        return "quoted" if text[inside:begin].strip() and text[:start].strip() else "alone"
+        return "quoted" if self._said_inside and self._said_before else "alone"
 
 
 def _marks(*marks: str) -> tuple[str, ...]:
@@ -116,11 +145,14 @@ def find(text: str, tools: AbstractSet[str] = frozenset()) -> Found:
     """What a whole reply does; `tools` are the names that a call may have."""
     formal = is_formal(text)
     labels, alone, failed = Labels(), None, None
+    prose, looked = False, 0
     for label in labels.found(text, last=True):
         meant = is_meant(text, label, tools, formal=formal)
         if alone is not None:
-            if not _prose(text, alone.end, label.start) or (formal and _SPEAKS.search(text, alone.end, label.start)):
+            prose = prose or _prose(text, alone.end, label.start)
+            if not prose or (formal and _SPEAKS.search(text, looked, label.start)):
                 return Found(alone.opening)
+            looked = max(looked, label.start)
             if meant and label.opening and label.place == "plain":
                 return Found(label.opening)
         elif meant and label.opening and label.place == "plain":
@@ -130,7 +162,7 @@ def find(text: str, tools: AbstractSet[str] = frozenset()) -> Found:
             if end == len(text):
                 return Found(label.opening)
             if end is not None:
-                alone, labels.place = Label(label.start, end, "alone", label.opening), end
+                alone, labels.place, looked = Label(label.start, end, "alone", label.opening), end, end
         elif meant and label.place == "plain" and failed is None:
             failed = label.start
     if alone is not None and (formal or not _prose(text, alone.end, len(text))):
@@ -138,16 +170,20 @@ def find(text: str, tools: AbstractSet[str] = frozenset()) -> Found:
     return Found(failed=failed)
 
 
-def is_meant(text: str, label: Label, tools: AbstractSet[str], *, formal: bool) -> bool:
-    """Whether a label is meant as one: always in a reply that speaks in the dialect, else in front of a call."""
+def is_meant(text: str, label: Label, tools: AbstractSet[str], *, formal: bool, base: int = 0) -> bool:
+    """Whether a label is meant as one: always in a reply that speaks in the dialect, else in front of a call.
+
+    `text` is the reply from `base` on.
+    """
     if formal:
         return True
     if label.opening is None:
-        word = _WORD.match(text, label.end)
+        word = _WORD.match(text, label.end - base)
         return word is not None and word["open"] is not None and word["word"] in {*tools, FINISH}
     if label.opening.name in tools or label.opening.name == FINISH:
         return True
-    return text[label.end :].lstrip()[:1] in {"{", "]"}
+    first = _SOLID.search(text, label.end - base)
+    return first is not None and first[0] in {"{", "]"}
 
 
 def _end_alone(text: str, opening: Opening, *, formal: bool) -> int | None:
@@ -165,30 +201,83 @@ def _prose(text: str, begin: int, end: int) -> bool:
 
 
 @dataclass(slots=True)
+class Line:
+    """The unfinished line at the end of a reply."""
+
+    start: int = 0
+    held: bool = True
+    """It is, or may still become, the beginning of an action."""
+    _end: int = 0
+    _head: str = ""
+    """Its first words, until they tell."""
+    _told: bool = False
+
+    def feed(self, piece: str) -> None:
+        """More of the reply."""
+        newline = piece.rfind("\n")
+        if newline >= 0:
+            self.start = self._end + newline + 1
+            self._head, self.held, self._told = "", True, False
+        self._end += len(piece)
+        if not self._told:
+            self._head = (self._head + piece[newline + 1 :]).lstrip(_LEAD)
+            self.held = label_begun(self._head)
+            self._told = not self.held or self._head.startswith(("Action", FINISH))
+
+
+@dataclass(slots=True)
 class Scan:
-    """A reply as it arrives, and its action as soon as nothing that follows can change it."""
+    """A reply as it arrives, and its action as soon as nothing that follows can change it.
+
+    It takes time in proportion to the reply, in however many pieces that comes.
+    """
 
     tools: AbstractSet[str] = frozenset()
-    text: str = ""
+    text: GrowingText = field(default_factory=GrowingText)
     action: Opening | None = None
     label: int | None = None
     """The first label, meant or not: what stands before it is a thought."""
+    line: Line = field(default_factory=Line)
     _labels: Labels = field(default_factory=Labels)
+    _formal: bool | None = None
+    """Whether the reply speaks in the dialect; None before it is asked."""
     _doubt: bool = False
     """Something stood alone in a code fence: the end of the reply decides."""
+    _again: int = 0
+    """Length of the text at which what is undecided for long is read again."""
 
-    def feed(self, text: str) -> None:
+    def feed(self, piece: str) -> None:
         """More of the reply."""
-        self.text += text
-        if self.action is not None or self._doubt:
-            return
-        for label in self._labels.found(self.text, last=False):
+        across = self.line.start > self._labels.place
+        self.text.add(piece)
+        self.line.feed(piece)
+        if self.action is None and not self._doubt and not self._tells_nothing(piece, across=across):
+            self._look()
+
+    def _tells_nothing(self, piece: str, *, across: bool) -> bool:
+        """Whether the piece need not be looked at; `across`: what is undecided began in an earlier line."""
+        place, length = self._labels.place, len(self.text)
+        if place == self.line.start and (self._labels.settled or not self.line.held):
+            return True
+        if length - place <= LONG or length >= self._again:
+            return False
+        return (across or "\n" not in piece) and _QUIET.fullmatch(piece) is not None
+
+    def _look(self) -> None:
+        base = self._labels.place
+        text = self.text.part(base)
+        for label in self._labels.found(text, last=False, base=base):
             self.label = label.start if self.label is None else self.label
             if label.opening is None or label.place == "quoted":
                 continue
             if label.place == "alone":
                 self._doubt = True
                 return
-            if is_meant(self.text, label, self.tools, formal=is_formal(self.text)):
+            if self._formal is None:
+                # What stands before the first label tells, and never changes.
+                self._formal = is_formal(self.text.part(0, label.end))
+            if is_meant(text, label, self.tools, formal=self._formal, base=base):
                 self.action = label.opening
                 return
+        length = len(self.text)
+        self._again = length + (length - self._labels.place) // 8
