@@ -803,6 +803,7 @@ fragments?: MessageFragment[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
 interrupted?: boolean
+damaged?: boolean
 }
 /**
  * A bounded piece of context stored with a user message that the user did not type.

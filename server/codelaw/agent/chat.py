@@ -18,6 +18,7 @@ from codelaw.agent.fitting import Fitting
 from codelaw.agent.following import Following
 from codelaw.agent.gather import added
 from codelaw.agent.leaving import Leaving, run
+from codelaw.agent.losses import Losses
 from codelaw.agent.notes import Add, Notes
 from codelaw.agent.open_turn import OpenTurn
 from codelaw.agent.outbox import Outbox
@@ -68,6 +69,7 @@ class AgentChat:
     notes: Notes = field(init=False)
     """Steers and reminders that the model has not been told yet."""
     following: Following = field(init=False)
+    losses: Losses = field(init=False)
     _refs: int = 0
     _starting: bool = False
     _looked: bool = False
@@ -86,6 +88,7 @@ class AgentChat:
         house, hides = self.house, self.gate.hides
         self.notes = Notes(lambda text, editor: added(text, editor, house.workspace, hides("Read", "reads")))
         self.following = Following(self)
+        self.losses = Losses(self.chat.id, self._post)
 
     @property
     def idle(self) -> bool:
@@ -276,6 +279,7 @@ class AgentChat:
         left_out = {turn.id for turn in stored.turns if turn.status == "running"}
         self.chat = stored.chat if own is None else replace(stored.chat, running=None)
         self.past.take(stored, left_out)
+        self.losses.tell(stored.losses)
         self.todos = self._saved_todos = stored.todos
         self.noticed = set(stored.notices)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))

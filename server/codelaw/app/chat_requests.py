@@ -87,6 +87,7 @@ class ChatRequests(Core):
         store = await self._chats.store()
         if turns is not None or before_turn is not None:
             page = await store.page(chat_id, turns, before_turn)
+            agent.losses.tell(page.losses)
             running = agent.running_turn
             told = agent.past.told(page.messages)
             return replace(page, chat=replace(self._shown(page.chat), running=running), messages=told, running=running)

@@ -124,5 +124,5 @@ class StoredChat:
     """The rolling summary, for the strategies that use one (B-3)."""
     settled: str = ""
     """The newest turn that had ended at the last compaction or restore: its usage, and older, counts no more (W-2)."""
-    damaged: int = 0
-    """Records that could not be read, events and results aside; what could not be understood of them is left out."""
+    losses: tuple[str, ...] = ()
+    """What was damaged or is missing, in words for a person; events and results aside (D-1)."""

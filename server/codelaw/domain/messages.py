@@ -53,6 +53,8 @@ class Metadata:
     """The message was cut by a cancel, a crash or a broken stream."""
     native: bool = False
     """Written in the native dialect: its calls and its answer stand beside the content, not in it."""
+    damaged: bool = False
+    """The disk has altered the message since it was written; its content says so too (D-1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,8 @@ class ChatRecord:
     running: str | None
     earlier: bool = False
     """There are turns before those in it."""
+    losses: tuple[str, ...] = ()
+    """What of it was damaged or is missing, in words for a person (D-1)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ def message(value: messages.Message) -> wire.Message:
         note=facts.note,
         ref=facts.ref,
         interrupted=True if facts.interrupted else None,
+        damaged=True if facts.damaged else None,
     )
     return wire.Message(id=value.id, turn_id=value.turn_id, role=value.role, content=value.content, metadata=metadata)
 

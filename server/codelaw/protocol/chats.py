@@ -204,6 +204,8 @@ class MessageMetadata(Payload):
     note: Note | None = None
     ref: str | None = None
     interrupted: bool | None = None
+    damaged: bool | None = None
+    """The disk has altered the message; its content begins with words that say so."""
 
 
 class Message(Payload):

@@ -69,7 +69,7 @@ class ForksSuite:
         assert [item[3] for item in kept if not isinstance(item[3], TurnEnded)] == [
             item[3] for item in told(events)[:8] if not isinstance(item[3], TurnEnded)
         ]
-        assert fork.damaged == 0
+        assert fork.losses == ()
         assert (await store.load("c1"), await store.events("c1", 0)) == (before, events), "the original is as it was"
 
     async def test_at_its_last_turn_a_fork_has_all_of_it(self, open_store):

@@ -426,7 +426,7 @@ class StoreSuite:
         loaded = await again.load("c1")
         assert loaded.checkpoints == (bare, a_checkpoint(NASTY))
         assert loaded.demotions == (*demotions, Demotion("m0", "result"))
-        assert (loaded.settled, loaded.damaged) == (NASTY, 0)
+        assert (loaded.settled, loaded.losses) == (NASTY, ())
         assert loaded.messages == (said("m1"),), "the record stays whole"
         assert [chat.generation for chat in (loaded.chat, await again.chat("c1"))] == [3, 3]
         assert (await again.list(None, 9, None))[0] == [loaded.chat]

@@ -6,12 +6,14 @@ import sqlite3
 
 import pytest
 
+from codelaw.adapters.stores.event_rows import LOST
 from codelaw.domain.chats import Todo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.events import AnswerDelta, NoticeEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
+from codelaw.transcript.altered import ALTERED, altered
 from tests.adapters.stores.suite import a_chat, a_checkpoint, a_turn, said
 
 TORN = b"\xff\xfe torn"
@@ -61,8 +63,12 @@ async def test_a_message_keeps_its_content_when_its_metadata_is_unreadable(store
     whole = await store.load("c1")
     spoil("messages", "metadata", raw(junk), "id = 'm2'")
     loaded = await store.load("c1")
-    assert loaded.messages == (whole.messages[0], said("m2", "Thought: x", role="assistant"), whole.messages[2])
-    assert loaded.damaged == 1
+    assert loaded.messages == (
+        whole.messages[0],
+        altered(said("m2", "Thought: x", role="assistant")),
+        whole.messages[2],
+    )
+    assert len(loaded.losses) == 1
 
 
 @pytest.mark.parametrize(
@@ -85,16 +91,16 @@ async def test_a_message_keeps_its_content_when_its_metadata_is_unreadable(store
 async def test_of_metadata_the_readable_fields_are_kept(store, spoil, metadata, kept):
     spoil("messages", "metadata", raw(metadata), "id = 'm2'")
     loaded = await store.load("c1")
-    assert loaded.messages[1] == said("m2", "Thought: x", role="assistant", **kept)
-    assert loaded.damaged == 1
+    assert loaded.messages[1] == altered(said("m2", "Thought: x", role="assistant", **kept))
+    assert len(loaded.losses) == 1
 
 
 @pytest.mark.parametrize("value", [torn_text(), raw(TORN)], ids=["text", "blob"])
 async def test_torn_content_is_kept_as_far_as_it_can_be_read(store, spoil, value):
     spoil("messages", "content", value, "id = 'm2'")
     loaded = await store.load("c1")
-    assert loaded.messages[1] == said("m2", "\ufffd\ufffd torn", role="assistant", step=1, calls=CALLS)
-    assert loaded.damaged == 1
+    assert loaded.messages[1] == altered(said("m2", "\ufffd\ufffd torn", role="assistant", step=1, calls=CALLS))
+    assert len(loaded.losses) == 1
     assert [chat.id for chat in (await store.list("TORN", 9, None))[0]] == ["c1"]
 
 
@@ -103,15 +109,15 @@ async def test_a_message_of_nobody_is_left_out(store, spoil, role):
     spoil("messages", "role", role, "id = 'm2'")
     loaded = await store.load("c1")
     assert [message.id for message in loaded.messages] == ["m1", "m3"]
-    assert loaded.damaged == 1
+    assert len(loaded.losses) == 1
 
 
 @pytest.mark.parametrize("column", ["id", "turn_id"])
 async def test_a_torn_id_fails_nothing(store, spoil, column):
     spoil("messages", column, torn_text(), "id = 'm2'")
     loaded = await store.load("c1")
-    assert sorted(message.content for message in loaded.messages) == ["Thought: x", "hello", "hello"]
-    assert loaded.damaged == 1
+    assert sorted(message.content for message in loaded.messages) == [ALTERED + "Thought: x", "hello", "hello"]
+    assert loaded.losses
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ async def test_an_unreadable_checkpoint_cuts_nothing(store, spoil, junk):
     spoil("checkpoints", "body", raw(junk), "id = 'k1'")
     loaded = await store.load("c1")
     assert loaded.checkpoints == (a_checkpoint("k2"),)
-    assert loaded.damaged == 1
+    assert len(loaded.losses) == 1
     assert await store.restore("c1", 2, ["k2"], "t1") == 3
 
 
@@ -132,7 +138,7 @@ async def test_an_unreadable_demotion_thins_nothing(store, spoil, column, value)
     spoil("demotions", column, value, "message_id = 'm1'")
     loaded = await store.load("c1")
     assert loaded.demotions == (Demotion("m2", "arguments"),)
-    assert loaded.damaged == 1
+    assert len(loaded.losses) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,7 @@ async def test_an_unreadable_demotion_thins_nothing(store, spoil, column, value)
 async def test_of_the_todos_the_readable_are_kept(store, spoil, todos, kept):
     spoil("chats", "todos", raw(todos))
     loaded = await store.load("c1")
-    assert (loaded.todos, loaded.damaged) == (kept, 1)
+    assert (loaded.todos, len(loaded.losses)) == (kept, 1)
 
 
 @pytest.mark.parametrize("junk", [*JUNK[1:9], '{"input_tokens":"many"}'], ids=lambda junk: repr(junk[:12]))
@@ -157,7 +163,7 @@ async def test_a_turn_without_readable_usage_has_none(store, spoil, junk):
     spoil("turns", "last_usage", raw(junk))
     loaded = await store.load("c1")
     assert loaded.turns == (a_turn(store, status="ended", stop_reason="finished"),)
-    assert (loaded.messages, loaded.damaged) == (whole.messages, 1)
+    assert (loaded.messages, len(loaded.losses)) == (whole.messages, 1)
 
 
 async def test_a_turn_of_unknown_state_does_not_run(store, spoil):
@@ -185,7 +191,7 @@ async def test_a_damaged_chat_is_still_listed_and_may_do_the_least(store, spoil)
     assert (loaded.chat.mode, loaded.chat.strategy, loaded.chat.created_at) == ("ask", "layered", 0.0)
     assert loaded.chat == chats[0] == await store.chat("c1")
     assert len(loaded.messages) == 3
-    assert loaded.damaged == 2, "the chat, and what was settled"
+    assert len(loaded.losses) == 2, "the chat, and what was settled"
     assert loaded.chat.generation == 0
     assert await store.reshape("c1", loaded.chat.generation, None) == loaded.chat.generation + 1
 
@@ -201,9 +207,10 @@ async def test_an_unreadable_event_is_missed_and_told_to_the_log(store, spoil, j
     await store.append_events("c1", "t1", [(1.0, event) for event in events])
     spoil("events", "body", raw(junk), "seq = 3")
     left = [(event.seq, event.event) for event in await store.events("c1", 0)]
-    assert left == [(seq, event) for seq, event in enumerate(events, 1) if seq != 3]
+    lost = NoticeEvent("warning", "record_damaged", LOST)
+    assert left == [(seq, lost if seq == 3 else event) for seq, event in enumerate(events, 1)]
     assert "event 3 of chat c1 is damaged" in caplog.text
-    assert (await store.load("c1")).damaged == 0, "events are not part of what a chat is rebuilt from"
+    assert (await store.load("c1")).losses == (), "events are not part of what a chat is rebuilt from"
 
 
 async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
@@ -211,7 +218,8 @@ async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
     spoil("events", "body", raw("{"), "seq = 3")
     await store.merge_deltas("c1", "t1")
     merged = [(event.seq, event.event) for event in await store.events("c1", 0)]
-    assert merged == [(2, AnswerDelta("ab", 1)), (5, AnswerDelta("de", 1))]
+    lost = NoticeEvent("warning", "record_damaged", LOST)
+    assert merged == [(2, AnswerDelta("ab", 1)), (3, lost), (5, AnswerDelta("de", 1))]
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT body FROM events WHERE seq = 3").fetchone() == ("{",)
     connection.close()
@@ -246,7 +254,7 @@ async def test_reading_what_is_damaged_changes_nothing(store, spoil, path):
         spoil(table, column, raw("{"), f"rowid = (SELECT max(rowid) FROM {table})")
     before = dump(path)
     loaded = await store.load("c1")
-    assert loaded.damaged == 5
+    assert len(loaded.losses) == 5
     await store.list("x", 9, None)
     await store.events("c1", 0)
     await store.result("c1", "r1")

@@ -26,7 +26,7 @@ async def test_damaged_messages_do_not_keep_others_from_being_found(open_store, 
     index = an_index(store)
     assert await index.index() == 4
     assert await index.index() == 0
-    assert await found(index, "torn gamma") == ["m0", "m2"]
+    assert sorted(await found(index, "torn gamma")) == ["m0", "m2"]
     assert await found(index, "beta") == []
 
 

@@ -67,7 +67,7 @@ async def test_a_database_of_the_first_release_keeps_everything(old, open_store)
     )
     assert loaded.turns == (StoredTurn("t1", "c1", "ended", "o", 150.0, Usage(5, 0, 0, 7), "finished"),)
     assert (loaded.todos, loaded.notices) == ((Todo("a", "pending"),), {"law_large"})
-    assert (loaded.checkpoints, loaded.demotions, loaded.settled, loaded.damaged) == ((), (), "", 0)
+    assert (loaded.checkpoints, loaded.demotions, loaded.settled, loaded.losses) == ((), (), "", ())
     assert await store.result("c1", "r1") == {"data": {}}
     assert [(event.seq, event.event) for event in await store.events("c1", 0)] == [(2, AnswerDelta("a", 1))]
     assert await store.grants() == [Grant("g1", "Bash(ls)", "always")]

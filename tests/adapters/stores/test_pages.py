@@ -49,4 +49,5 @@ async def test_damaged_rows_of_a_page_are_left_out(open_store, path):
     connection.close()
     page = await store.page("c1", 1, None)
     assert [message.id for message in page.messages] == ["t2-1", "t2-3"]
-    assert [event.event.kind for event in page.events] == ["turn_started", "turn_ended", "compaction"]
+    assert [event.event.kind for event in page.events] == ["turn_started", "notice", "turn_ended", "compaction"]
+    assert page.losses == ("message t2-2 of turn t2: nobody can say who spoke",)

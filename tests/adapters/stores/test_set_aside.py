@@ -118,7 +118,7 @@ async def test_messages_whose_chat_is_lost_get_one(open_store, path, filled):
     assert all("Saved" in chat.title and chat.mode == "ask" for chat in chats)
     for chat_id, whole in filled.items():
         loaded = await store.load(chat_id)
-        assert (loaded.messages, loaded.turns, loaded.damaged) == (whole.messages, whole.turns, 0)
+        assert (loaded.messages, loaded.turns, loaded.losses) == (whole.messages, whole.turns, ())
         assert await store.result(chat_id, "r1") == {"of": chat_id}
         assert await store.append_events(chat_id, "t1", [(1.0, AnswerDelta("c", 1))]) == [3]
 

@@ -22,4 +22,4 @@ async def test_a_damaged_one_is_none(open_store, path):
     connection.close()
     loaded = await store.load("c1")
     assert loaded.thread_summary is None
-    assert loaded.damaged == 1
+    assert len(loaded.losses) == 1

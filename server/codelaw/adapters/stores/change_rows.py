@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from codelaw.adapters.stores.chat_rows import require, unknown_turn
+from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, legible, valid, whole
 from codelaw.adapters.stores.database import Session
 from codelaw.domain.edits import DAMAGED, KeptChange
@@ -22,23 +23,12 @@ FAST = 1
 
 def plan(session: Session, chat_id: str, change: KeptChange) -> int:
     require(session, chat_id)
+    before = _packed(change.before)
+    known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, change.bom, change.mode)
     return session.execute(
-        "INSERT INTO changes"
-        " (chat_id, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
-        (
-            chat_id,
-            change.turn_id,
-            change.call_id,
-            change.path,
-            change.uri,
-            _packed(change.before),
-            _packed(change.after),
-            change.encoding,
-            change.bom,
-            change.mode,
-            change.state,
-        ),
+        "INSERT INTO changes (chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before_text, after_text,"
+        " state, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+        (chat_id, *known, before, _packed(change.after), change.state, checksum(chat_id, *known, before)),
     ).fetchone()[0]
 
 
@@ -68,11 +58,12 @@ def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
     if session.execute("SELECT 1 FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone() is None:
         raise unknown_turn(turn_id)
     rows = session.execute(
-        "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state FROM changes"
+        "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state,"
+        " checksum FROM changes"
         " WHERE chat_id = ? AND turn_id = ? ORDER BY number",
         (chat_id, turn_id),
     )
-    return [_change(row) for row in rows]
+    return [_change(chat_id, row) for row in rows]
 
 
 def begin_revert(session: Session, is_alive: Callable[[str], bool], chat_id: str, owner: str) -> None:
@@ -113,10 +104,11 @@ def _unpacked(stored: Any) -> str | None:
         raise Unreadable(str(error)) from error
 
 
-def _change(row: tuple[Any, ...]) -> KeptChange:
+def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
     """One change; a damaged one says so, because a file of which one change is missing must not be undone."""
-    number, turn_id, call_id, path, uri, before, after, encoding, bom, mode, state = row
+    number, turn_id, call_id, path, uri, before, after, encoding, bom, mode, state, check = row
     try:
+        verify(check, chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before)
         return KeptChange(
             number,
             whole(turn_id),

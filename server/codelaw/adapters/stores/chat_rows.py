@@ -8,9 +8,12 @@ import json
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
+from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, from_text, to_text
+from codelaw.adapters.stores.counts import in_order, missing, missing_turns
 from codelaw.adapters.stores.database import Dialect, Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
@@ -26,14 +29,19 @@ MAX_LISTED = 500
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
     " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
-    " settled, todos FROM chats"
+    " settled, todos, begun, checksum, todos_checksum FROM chats"
 )
 _HOLDS: dict[Dialect, str] = {
     "sqlite": "holds(CAST({} AS BLOB), ?)",
     "postgresql": "strpos(folded({}), ?) > 0",
 }
 """Whether a column holds a text that is case-folded already."""
-_TURNS = "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason FROM turns WHERE chat_id"
+_TURNS = (
+    "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum, said"
+    " FROM turns WHERE chat_id"
+)
+MESSAGE = "messages.id, messages.turn_id, role, content, metadata, messages.chat_id, messages.number, messages.checksum"
+"""As `Reading.message` takes it."""
 
 
 def require(session: Session, chat_id: str) -> None:
@@ -55,11 +63,12 @@ def unknown_turn(turn_id: str) -> Refusal:
 
 def create(session: Session, chat: Chat, folders: Collection[str] = ()) -> None:
     session.execute(
-        "INSERT INTO chats (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO chats"
+        " (id, title, kind, mode, model, strategy, created_at, updated_at, chosen, places, begun, checksum)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
         (
             *(chat.id, chat.title, chat.kind, chat.mode, chat.model, chat.strategy),
-            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places)),
+            *(chat.created_at, chat.updated_at, int(chat.chosen), "\n".join(chat.places), _check(chat)),
         ),
     )
     keep_folders(session, chat.id, folders)
@@ -73,11 +82,11 @@ def keep_folders(session: Session, chat_id: str, folders: Collection[str]) -> No
 
 def update(session: Session, chat: Chat) -> None:
     written = session.execute(
-        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ?, chosen = ?, places = ?"
-        " WHERE id = ?",
+        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ?, chosen = ?, places = ?,"
+        " checksum = ? WHERE id = ?",
         (
             *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at),
-            *(int(chat.chosen), "\n".join(chat.places), chat.id),
+            *(int(chat.chosen), "\n".join(chat.places), _check(chat), chat.id),
         ),
     )
     if not written.rowcount:
@@ -130,33 +139,37 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     row = _row(session, chat_id)
     # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
     messages = session.execute(
-        "SELECT messages.id, turn_id, role, content, metadata FROM messages"
-        " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = turn_id"
+        f"SELECT {MESSAGE} FROM messages"  # noqa: S608 - our own words
+        " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id"
         " WHERE messages.chat_id = ? ORDER BY turns.position, messages.position",
         (chat_id,),
-    )
+    ).fetchall()
+    turns = session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,)).fetchall()
     notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
     checkpoints = session.execute(
-        "SELECT body FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position", (chat_id,)
+        "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position",
+        (chat_id,),
     )
     demotions = session.execute(
         "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
     )
     withdrawn = session.execute("SELECT turn_id FROM withdrawn WHERE chat_id = ?", (chat_id,))
-    summary = session.execute("SELECT body FROM thread_summaries WHERE chat_id = ?", (chat_id,)).fetchall()
+    summary = session.execute(
+        "SELECT body, chat_id, covers, checksum FROM thread_summaries WHERE chat_id = ?", (chat_id,)
+    ).fetchall()
     reading = Reading()
     return StoredChat(
         chat=_chat(_running(session, [row[0]]), is_alive, reading, row),
-        messages=reading.all(reading.message, messages),
-        turns=reading.all(reading.turn, session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,))),
-        todos=reading.todos(row[13]),
+        messages=reading.all(reading.message, in_order(messages)),
+        turns=reading.all(reading.turn, [turn[:9] for turn in turns]),
+        todos=reading.todos((row[13], row[16], row[0])),
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
         withdrawn=frozenset(reading.all(reading.text, withdrawn)),
         thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
         settled=reading.text(row[12:13]),
-        damaged=reading.damaged,
+        losses=(*reading.losses, *missing_turns(row[14], turns), *missing(_said(turns), messages)),
     )
 
 
@@ -167,14 +180,19 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
             hint = "Wait for it, steer it, or cancel it."
             raise Refusal("chat_busy", "A turn is already running in this chat.", hint)
     before: int = session.execute("SELECT count(*) FROM turns WHERE chat_id = ?", (turn.chat_id,)).fetchone()[0]
+    number: int = session.execute(
+        "UPDATE chats SET begun = coalesce(begun, ?) + 1, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at"
+        " END WHERE id = ? RETURNING begun",
+        (before, turn.started_at, turn.started_at, turn.chat_id),
+    ).fetchone()[0]
+    check = checksum(turn.chat_id, turn.id, number, turn.started_at)
     session.execute(
-        "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (turn.chat_id, turn.id, turn.status, turn.owner, turn.started_at, _usage(turn), turn.stop_reason),
-    )
-    session.execute(
-        "UPDATE chats SET updated_at = ? WHERE id = ? AND updated_at < ?",
-        (turn.started_at, turn.chat_id, turn.started_at),
+        "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason, number, said, checksum)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)",
+        (
+            *(turn.chat_id, turn.id, turn.status, turn.owner, turn.started_at, _usage(turn), turn.stop_reason),
+            *(number, check),
+        ),
     )
     add_messages(session, turn.chat_id, (user,))
     return before
@@ -203,29 +221,47 @@ def refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> N
 
 
 def add_messages(session: Session, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:
-    sql = "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES (?, ?, ?, ?, ?, ?)"
-    session.execute_many(
-        sql + conflict,
-        [
-            (chat_id, message.id, message.turn_id, message.role, message.content, to_text(message.metadata))
-            for message in messages
-        ],
+    """Add messages, with their numbers in their turns; a turn that an earlier codelaw began is not counted."""
+    for turn_id, some in groupby(messages, lambda message: message.turn_id):
+        together = list(some)
+        row = session.execute(
+            "UPDATE turns SET said = said + ? WHERE chat_id = ? AND id = ? RETURNING said",
+            (len(together), chat_id, turn_id),
+        ).fetchone()
+        last: int | None = None if row is None else row[0]
+        number = None if last is None else last - len(together)
+        for message in together:
+            next_number = None if number is None else number + 1
+            number = next_number if _add(session, chat_id, message, next_number, conflict) else number
+        if number != last:
+            session.execute("UPDATE turns SET said = ? WHERE chat_id = ? AND id = ?", (number, chat_id, turn_id))
+
+
+def _add(session: Session, chat_id: str, message: Message, number: int | None, conflict: str) -> bool:
+    values = (message.id, message.turn_id, message.role, message.content, to_text(message.metadata), number)
+    added = session.execute(
+        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata, number, checksum)"  # noqa: S608 - ours
+        f" VALUES (?, ?, ?, ?, ?, ?, ?, ?){conflict}",
+        (chat_id, *values, checksum(chat_id, *values)),
     )
+    return added.rowcount > 0
 
 
 def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    written = [(ref, to_text(body)) for ref, body in results]
     session.execute_many(
-        "INSERT INTO results (chat_id, ref, body) VALUES (?, ?, ?)"
-        " ON CONFLICT (chat_id, ref) DO UPDATE SET body = excluded.body",
-        [(chat_id, ref, to_text(body)) for ref, body in results],
+        "INSERT INTO results (chat_id, ref, body, checksum) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (chat_id, ref) DO UPDATE SET body = excluded.body, checksum = excluded.checksum",
+        [(chat_id, ref, body, checksum(chat_id, ref, body)) for ref, body in written],
     )
 
 
 def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
-    row = session.execute("SELECT body FROM results WHERE chat_id = ? AND ref = ?", (chat_id, ref)).fetchone()
+    row = session.execute("SELECT body, checksum FROM results WHERE chat_id = ? AND ref = ?", (chat_id, ref)).fetchone()
     if row is None:
         return None
     try:
+        verify(row[1], chat_id, ref, row[0])
         return from_text(dict[str, Any], row[0])
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: the result %s of chat %s is damaged: %s", ref, chat_id, error)
@@ -233,8 +269,21 @@ def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
 
 
 def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
-    if not session.execute("UPDATE chats SET todos = ? WHERE id = ?", (to_text(todos), chat_id)).rowcount:
+    text = to_text(todos)
+    written = session.execute(
+        "UPDATE chats SET todos = ?, todos_checksum = ? WHERE id = ?", (text, checksum(chat_id, text), chat_id)
+    )
+    if not written.rowcount:
         raise unknown_chat(chat_id)
+
+
+def _check(chat: Chat) -> int:
+    places = "\n".join(chat.places)
+    return checksum(chat.id, chat.title, chat.mode, chat.model, chat.strategy, int(chat.chosen), places)
+
+
+def _said(turns: Sequence[tuple[Any, ...]]) -> dict[Any, int | None]:
+    return {turn[0]: turn[9] for turn in turns}
 
 
 def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
@@ -246,7 +295,7 @@ def _row(session: Session, chat_id: str) -> tuple[Any, ...]:
 
 def _chat(running: Running, is_alive: IsAlive, reading: Reading, row: tuple[Any, ...]) -> Chat:
     running_here = [turn.id for turn in running.get(row[0], []) if is_alive(turn.owner)]
-    return replace(reading.chat(row[:12]), running=running_here[-1] if running_here else None)
+    return replace(reading.chat((*row[:12], row[15])), running=running_here[-1] if running_here else None)
 
 
 def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
@@ -256,7 +305,7 @@ def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
         marks = ", ".join("?" * len(chat_ids))
         reading = Reading()
         for row in session.execute(f"{_TURNS} IN ({marks}) AND status = 'running' ORDER BY position", tuple(chat_ids)):
-            found.setdefault(row[1], []).append(reading.turn(row))
+            found.setdefault(row[1], []).append(reading.turn(row[:9]))
     return found
 
 

@@ -15,6 +15,7 @@ from codelaw.adapters.stores import (
     page_rows,
     thread_rows,
 )
+from codelaw.adapters.stores.checks import checksum
 from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.audit import AuditEntry
@@ -169,7 +170,7 @@ class SqlChats:
 
     async def grants(self) -> list[Grant]:
         def work(session: Session) -> list[Grant]:
-            rows = session.execute("SELECT id, rule, scope, folder, person FROM grants ORDER BY position")
+            rows = session.execute("SELECT id, rule, scope, folder, person, checksum FROM grants ORDER BY position")
             reading = Reading()
             return [*reading.all(reading.grant, rows)]
 
@@ -177,11 +178,12 @@ class SqlChats:
 
     async def add_grant(self, grant: Grant) -> None:
         sql = (
-            "INSERT INTO grants (id, rule, scope, folder, person) VALUES (?, ?, ?, ?, ?)"
+            "INSERT INTO grants (id, rule, scope, folder, person, checksum) VALUES (?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (id) DO UPDATE SET rule = excluded.rule, scope = excluded.scope, folder = excluded.folder,"
-            " person = excluded.person"
+            " person = excluded.person, checksum = excluded.checksum"
         )
-        row = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
+        known = (grant.id, grant.rule, grant.scope, grant.folder, grant.person)
+        row = (*known, checksum(*known))
         await self.database.write(lambda session: session.execute(sql, row))
 
     async def revoke_grant(self, grant_id: str, person: str) -> bool:

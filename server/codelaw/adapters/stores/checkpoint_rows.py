@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from codelaw.adapters.stores import thread_rows
 from codelaw.adapters.stores.chat_rows import require
+from codelaw.adapters.stores.checks import checksum
 from codelaw.adapters.stores.codec import to_text
 from codelaw.adapters.stores.database import Session
 from codelaw.domain.checkpoints import Checkpoint, Demotion
@@ -23,16 +24,22 @@ def reshape(
 ) -> int:
     risen = _raise_generation(session, chat_id, generation, settled)
     if checkpoint is not None:
-        session.execute(
-            "INSERT INTO checkpoints (chat_id, id, body) VALUES (?, ?, ?)",
-            (chat_id, checkpoint.id, to_text(checkpoint)),
-        )
+        add(session, chat_id, checkpoint)
     session.execute_many(
         "INSERT INTO demotions (chat_id, message_id, part) VALUES (?, ?, ?)"
         " ON CONFLICT (chat_id, message_id, part) DO NOTHING",
         [(chat_id, demotion.message_id, demotion.part) for demotion in demotions],
     )
     return risen
+
+
+def add(session: Session, chat_id: str, checkpoint: Checkpoint) -> None:
+    """Store a checkpoint."""
+    body = to_text(checkpoint)
+    session.execute(
+        "INSERT INTO checkpoints (chat_id, id, body, checksum) VALUES (?, ?, ?, ?)",
+        (chat_id, checkpoint.id, body, checksum(chat_id, checkpoint.id, body)),
+    )
 
 
 def restore(session: Session, chat_id: str, generation: int, checkpoint_ids: Sequence[str], settled: str) -> int:

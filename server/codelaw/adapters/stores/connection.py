@@ -166,7 +166,7 @@ class SqliteDatabase:
             if refusal.code == "store_unavailable":
                 raise Refusal(refusal.code, f"{self.path}: {refusal.message}", refusal.hint) from refusal
             raise
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             # An extended code carries the plain one in its low byte; errors of our own SQL have none of these.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code not in _ADVICE and not damage.is_damage(error):
@@ -198,7 +198,7 @@ class SqliteDatabase:
         used = living(locks)
         try:
             connection = self._connect(thorough=not used)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
                 raise
             self.notices = (damage.set_aside(self.path, error),)

@@ -33,16 +33,21 @@ _ESSENTIAL = (
 )
 """What a chat is rebuilt from."""
 _SIDE_FILES = ("-wal", "-shm")
+_ALTERED = ("no such column", "no such table", "no such module", "duplicate column name", "malformed")
 
 
 class Damaged(sqlite3.DatabaseError):
     """The file was read, and it is not what it should be."""
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Whether SQLite says, or we do, that the file itself is at fault."""
+    if isinstance(error, Damaged | UnicodeDecodeError):  # what SQLite says of a schema quotes it, torn or not
+        return True
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return isinstance(error, Damaged) or code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    # Our own statements name nothing that is not there, unless the schema was altered.
+    altered = code == sqlite3.SQLITE_ERROR and str(error).startswith(_ALTERED)
+    return altered or code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def is_ours(path: Path) -> bool:
@@ -99,7 +104,7 @@ def looked_through(path: Path) -> str | None:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             found = faults(connection)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not is_damage(error):
             return None
         found = str(error)
@@ -128,7 +133,7 @@ def opened(path: Path) -> None:
     _ready(path).unlink(missing_ok=True)
 
 
-def set_aside(path: Path, error: sqlite3.Error) -> Notice:
+def set_aside(path: Path, error: Exception) -> Notice:
     """Put a new database in the place of a damaged one, with what can be saved of it; gives what the user is told.
 
     The damaged file lies beside it afterwards. A kill in between loses nothing: it is done anew, or finished.

@@ -8,9 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from codelaw.adapters.stores.chat_rows import require, unknown_chat
+from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, to_text
 from codelaw.adapters.stores.database import Session
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta
+from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
+
+LOST = "What happened here was damaged on the disk and cannot be shown."
+Run = tuple[int, float, ThoughtDelta | AnswerDelta]
+"""Number, time and delta."""
 
 
 def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
@@ -19,9 +24,10 @@ def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[
     if row is None:
         raise unknown_chat(chat_id)
     numbers = list(range(row[0] - len(events) + 1, row[0] + 1))
+    written = [(seq, turn_id, at, to_text(event)) for seq, (at, event) in zip(numbers, events, strict=True)]
     session.execute_many(
-        "INSERT INTO events (chat_id, seq, turn_id, at, body) VALUES (?, ?, ?, ?, ?)",
-        [(chat_id, seq, turn_id, at, to_text(event)) for seq, (at, event) in zip(numbers, events, strict=True)],
+        "INSERT INTO events (chat_id, seq, turn_id, at, body, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+        [(chat_id, *row, checksum(chat_id, *row)) for row in written],
     )
     return numbers
 
@@ -29,7 +35,7 @@ def append(session: Session, chat_id: str, turn_id: str, events: Sequence[tuple[
 def last_compaction(session: Session, chat_id: str) -> ChatEvent | None:
     require(session, chat_id)
     rows = session.execute(
-        "SELECT seq, turn_id, at, body FROM events"
+        "SELECT seq, turn_id, at, body, checksum FROM events"
         """ WHERE chat_id = ? AND body LIKE '%"kind":"compaction"%' ORDER BY seq DESC LIMIT 1""",
         (chat_id,),
     )
@@ -39,56 +45,75 @@ def last_compaction(session: Session, chat_id: str) -> ChatEvent | None:
 def since(session: Session, chat_id: str, seq: int) -> list[ChatEvent]:
     require(session, chat_id)
     rows = session.execute(
-        "SELECT seq, turn_id, at, body FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq", (chat_id, seq)
+        "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND seq > ? ORDER BY seq",
+        (chat_id, seq),
     )
     return readable(chat_id, rows)
 
 
 def readable(chat_id: str, rows: Iterable[tuple[Any, ...]]) -> list[ChatEvent]:
-    """The events of rows of `seq, turn_id, at, body`; those that are damaged are left out."""
-    return [found for row in rows if (found := _read(chat_id, row)) is not None]
+    """The events of rows of `seq, turn_id, at, body, checksum`; a notice stands for one that is damaged."""
+    return [_read(chat_id, row) or _lost(chat_id, row) for row in rows]
 
 
 def merge_deltas(session: Session, chat_id: str, turn_id: str) -> None:
     """Merge neighbouring deltas of one kind and step into the last of them."""
     require(session, chat_id)
     rows = session.execute(
-        "SELECT seq, body FROM events WHERE chat_id = ? AND turn_id = ? ORDER BY seq", (chat_id, turn_id)
+        "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? AND turn_id = ? ORDER BY seq",
+        (chat_id, turn_id),
     ).fetchall()
-    run: list[tuple[int, ThoughtDelta | AnswerDelta]] = []
-    for seq, body in rows:
-        event = _event(chat_id, seq, body)
+    run: list[Run] = []
+    for row in rows:
+        seq, _, at, _, _ = row
+        event = event_of(chat_id, row)
         if not isinstance(event, ThoughtDelta | AnswerDelta):
-            _fold(session, chat_id, run)
+            _fold(session, chat_id, turn_id, run)
             run = []
             continue
-        if run and (run[-1][1].kind, run[-1][1].step) != (event.kind, event.step):
-            _fold(session, chat_id, run)
+        if run and (run[-1][2].kind, run[-1][2].step) != (event.kind, event.step):
+            _fold(session, chat_id, turn_id, run)
             run = []
-        run.append((seq, event))
-    _fold(session, chat_id, run)
+        run.append((seq, at, event))
+    _fold(session, chat_id, turn_id, run)
 
 
-def _fold(session: Session, chat_id: str, run: list[tuple[int, ThoughtDelta | AnswerDelta]]) -> None:
+def _fold(session: Session, chat_id: str, turn_id: str, run: list[Run]) -> None:
     if len(run) < 2:
         return
-    last_seq, last = run[-1]
-    merged = replace(last, delta="".join(event.delta for _, event in run))
-    session.execute("UPDATE events SET body = ? WHERE chat_id = ? AND seq = ?", (to_text(merged), chat_id, last_seq))
-    session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, _ in run[:-1]])
+    seq, at, last = run[-1]
+    merged = to_text(replace(last, delta="".join(event.delta for _, _, event in run)))
+    rewrite(session, chat_id, (seq, turn_id, at), merged)
+    session.execute_many("DELETE FROM events WHERE chat_id = ? AND seq = ?", [(chat_id, seq) for seq, *_ in run[:-1]])
+
+
+def rewrite(session: Session, chat_id: str, of: tuple[int, str | bytes, float], body: str) -> None:
+    """Give the event of that number, turn and time another body."""
+    session.execute(
+        "UPDATE events SET body = ?, checksum = ? WHERE chat_id = ? AND seq = ?",
+        (body, checksum(chat_id, *of, body), chat_id, of[0]),
+    )
 
 
 def _read(chat_id: str, row: tuple[Any, ...]) -> ChatEvent | None:
-    seq, turn_id, at, body = row
-    event = _event(chat_id, seq, body)
+    seq, turn_id, at, _, _ = row
+    event = event_of(chat_id, row)
     if event is None:
         return None
     return ChatEvent(chat_id, legible(turn_id), seq, at if isinstance(at, float) else 0.0, event)
 
 
-def _event(chat_id: str, seq: int, body: str | bytes) -> Event | None:
-    """The event, or None when its body is damaged: it stays in the file, and who listens misses one number."""
+def _lost(chat_id: str, row: tuple[Any, ...]) -> ChatEvent:
+    seq, turn_id, at, _, _ = row
+    notice = NoticeEvent("warning", "record_damaged", LOST)
+    return ChatEvent(chat_id, legible(turn_id), seq, at if isinstance(at, float) else 0.0, notice)
+
+
+def event_of(chat_id: str, row: tuple[Any, ...]) -> Event | None:
+    """The event of a row of `seq, turn_id, at, body, checksum`, or None when it is damaged: it stays in the file."""
+    seq, turn_id, at, body, check = row
     try:
+        verify(check, chat_id, seq, turn_id, at, body)
         event: Event = decoder(Event)(parsed(body))
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: event %d of chat %s is damaged: %s", seq, chat_id, error)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
-from codelaw.adapters.stores import chat_rows, thread_rows
-from codelaw.adapters.stores.codec import Unreadable, decoder, legible, parsed, salvaged, to_text
+from codelaw.adapters.stores import chat_rows, checkpoint_rows, event_rows, thread_rows
+from codelaw.adapters.stores.checks import moved
+from codelaw.adapters.stores.codec import legible, salvaged, to_text
 from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat
@@ -36,18 +38,24 @@ def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> Non
         return
     kept = (chat_id, _last(session, chat_id, turn_id))
     chat_rows.create(session, fork, folders)
+    check, change = moved("checksum", chat_id, fork.id)
     session.execute(
-        "INSERT INTO turns (chat_id, id, status, owner, started_at, last_usage, stop_reason)"
-        " SELECT ?, id, status, owner, started_at, last_usage, stop_reason FROM turns"
+        "INSERT INTO turns"  # noqa: S608 - our own words
+        " (chat_id, id, status, owner, started_at, last_usage, stop_reason, number, said, checksum)"
+        f" SELECT ?, id, status, owner, started_at, last_usage, stop_reason, number, said, {check} FROM turns"
         " WHERE chat_id = ? AND position <= ? ORDER BY position",
-        (fork.id, *kept),
+        (fork.id, *change, *kept),
     )
     session.execute(
-        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata)"
-        " SELECT ?, messages.id, turn_id, role, content, metadata FROM messages"
-        " JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = turn_id"
+        "UPDATE chats SET begun = (SELECT max(number) FROM turns WHERE chat_id = ?) WHERE id = ?", (fork.id,) * 2
+    )
+    check, change = moved("messages.checksum", chat_id, fork.id)
+    session.execute(
+        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata, number, checksum)"  # noqa: S608 - ours
+        f" SELECT ?, messages.id, messages.turn_id, role, content, metadata, messages.number, {check} FROM messages"
+        " JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id"
         " WHERE messages.chat_id = ? AND turns.position <= ? ORDER BY messages.position",
-        (fork.id, *kept),
+        (fork.id, *change, *kept),
     )
     session.execute(
         "INSERT INTO notices (chat_id, code) SELECT ?, code FROM notices WHERE chat_id = ?", (fork.id, chat_id)
@@ -84,9 +92,11 @@ def _results(session: Session, chat_id: str, fork_id: str) -> None:
     """The full results that the messages of the fork refer to."""
     rows = session.execute("SELECT metadata FROM messages WHERE chat_id = ? AND role = 'tool'", (fork_id,)).fetchall()
     refs = {ref for row in rows if (ref := salvaged(Metadata, row[0]).ref) is not None}
+    check, change = moved("checksum", chat_id, fork_id)
     session.execute_many(
-        "INSERT INTO results (chat_id, ref, body) SELECT ?, ref, body FROM results WHERE chat_id = ? AND ref = ?",
-        [(fork_id, chat_id, ref) for ref in sorted(refs)],
+        f"INSERT INTO results (chat_id, ref, body, checksum) SELECT ?, ref, body, {check} FROM results"  # noqa: S608
+        " WHERE chat_id = ? AND ref = ?",
+        [(fork_id, *change, chat_id, ref) for ref in sorted(refs)],
     )
 
 
@@ -97,24 +107,26 @@ def _events(session: Session, kept: Kept, fork_id: str) -> None:
         " WHERE events.chat_id = ? AND turns.position <= ?"
     )
     seq: int = session.execute(newest, kept).fetchone()[0]
+    check, change = moved("events.checksum", kept[0], fork_id)
     session.execute(
-        "INSERT INTO events (chat_id, seq, turn_id, at, body) SELECT ?, seq, turn_id, at, body FROM events"
+        "INSERT INTO events (chat_id, seq, turn_id, at, body, checksum)"  # noqa: S608 - our own words
+        f" SELECT ?, seq, turn_id, at, body, {check} FROM events"
         " LEFT JOIN turns ON turns.chat_id = events.chat_id AND turns.id = turn_id"
         " WHERE events.chat_id = ? AND (turns.position <= ? OR turn_id = '') AND seq <= ?",
-        (fork_id, *kept, seq),
+        (fork_id, *change, *kept, seq),
     )
     session.execute("UPDATE chats SET seq = ? WHERE id = ?", (seq, fork_id))
-    for number, event in _told(session, fork_id, "turn_ended"):
+    for of, event in _told(session, fork_id, "turn_ended"):
         if isinstance(event, TurnEnded):  # the only one that names its chat
             ended = to_text(TurnEnded(replace(event.result, chat_id=fork_id)))
-            session.execute("UPDATE events SET body = ? WHERE chat_id = ? AND seq = ?", (ended, fork_id, number))
+            event_rows.rewrite(session, fork_id, of, ended)
     _sent_there(session, fork_id)
 
 
 def _sent_there(session: Session, fork_id: str) -> None:
     """What still waits at the end of the last of the turns is sent, or returned, in the original (R-9)."""
     told = [*_told(session, fork_id, "steer"), *_told(session, fork_id, "turn_started")]
-    waiting = still_waiting(sorted(told, key=lambda one: one[0]))
+    waiting = still_waiting(sorted(((of[0], event) for of, event in told), key=lambda one: one[0]))
     session.execute_many(
         "DELETE FROM events WHERE chat_id = ? AND seq = ?", [(fork_id, number) for number, _ in waiting]
     )
@@ -127,14 +139,12 @@ def _view(session: Session, kept: Kept, turn_id: str, fork_id: str) -> None:
     messages = _texts(session, "SELECT id FROM messages WHERE chat_id = ?", (fork_id,))
     reading = Reading()
     rows = session.execute(
-        "SELECT body FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position", (chat_id,)
+        "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position",
+        (chat_id,),
     ).fetchall()
     for cut in reading.all(reading.checkpoint, rows):
         if cut.first_kept in turns:
-            session.execute(
-                "INSERT INTO checkpoints (chat_id, id, body) VALUES (?, ?, ?)",
-                (fork_id, cut.id, to_text(_only(cut, messages))),
-            )
+            checkpoint_rows.add(session, fork_id, _only(cut, messages))
     session.execute(
         "INSERT INTO demotions (chat_id, message_id, part) SELECT ?, message_id, part FROM demotions"
         " WHERE chat_id = ? AND message_id IN (SELECT id FROM messages WHERE chat_id = ?) ORDER BY position",
@@ -154,10 +164,12 @@ def _only(cut: Checkpoint, messages: Collection[str]) -> Checkpoint:
 def _todos(session: Session, kept: Kept, fork_id: str) -> None:
     """The list as it was when the last of the turns ended."""
     later = "SELECT 1 FROM turns WHERE chat_id = ? AND position > ? LIMIT 1"
+    check, change = moved("other.todos_checksum", kept[0], fork_id)
     if session.execute(later, kept).fetchone() is None:
         session.execute(
-            "UPDATE chats SET todos = (SELECT todos FROM chats AS other WHERE other.id = ?) WHERE id = ?",
-            (kept[0], fork_id),
+            "UPDATE chats SET todos = (SELECT todos FROM chats AS other WHERE other.id = ?),"  # noqa: S608 - ours
+            f" todos_checksum = (SELECT {check} FROM chats AS other WHERE other.id = ?) WHERE id = ?",
+            (kept[0], *change, kept[0], fork_id),
         )
         return
     for _, event in reversed(_told(session, fork_id, "todo")):
@@ -166,22 +178,17 @@ def _todos(session: Session, kept: Kept, fork_id: str) -> None:
             return
 
 
-def _told(session: Session, chat_id: str, kind: str) -> list[tuple[int, Event]]:
-    """The events of a kind, oldest first; the databases do not agree on what LIKE finds in text that is no Unicode."""
+def _told(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
+    """The events of a kind, oldest first, each with its number, turn and time.
+
+    The databases do not agree on what LIKE finds in text that is no Unicode.
+    """
     mark = f'"kind":"{kind}"'
-    rows = session.execute("SELECT seq, body FROM events WHERE chat_id = ? ORDER BY seq", (chat_id,))
-    likely = [(seq, body) for seq, body in rows if mark in legible(body)]
-    return [(seq, event) for seq, body in likely if (event := _event(body)) is not None]
+    sql = "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? ORDER BY seq"
+    likely = [row for row in session.execute(sql, (chat_id,)) if mark in legible(row[3])]
+    return [(row[:3], event) for row in likely if (event := event_rows.event_of(chat_id, row)) is not None]
 
 
 def _texts(session: Session, sql: str, parameters: tuple[object, ...]) -> frozenset[str]:
     reading = Reading()
     return frozenset(reading.all(reading.text, session.execute(sql, parameters)))
-
-
-def _event(body: str | bytes) -> Event | None:
-    try:
-        event: Event = decoder(Event)(parsed(body))
-    except Unreadable:
-        return None
-    return event

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from codelaw.adapters.stores import postgres_vectors
 from codelaw.adapters.stores.chat_rows import require
+from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, legible, valid, whole
 from codelaw.adapters.stores.database import Session
 from codelaw.domain.errors import Refusal
@@ -18,7 +19,7 @@ from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.ports.embedder import Vector
 
 MAX_LISTED = 500
-COLUMNS = "id, text, category, scope, belongs_to, confidence, created_at, used_at, uses"
+COLUMNS = "id, text, category, scope, belongs_to, confidence, created_at, used_at, uses, checksum"
 _OPTIONAL_TIME = float | None
 _CATEGORIES = frozenset(get_args(Category))
 _SCOPES = frozenset(get_args(MemoryScope))
@@ -33,22 +34,24 @@ def save(session: Session, memory: Memory, embedded: Embedded | None) -> None:
     chat_id = memory.belongs_to if memory.scope == "session" else None
     if chat_id is not None:
         require(session, chat_id)
-    before = session.execute("SELECT position, text FROM memories WHERE id = ?", (memory.id,)).fetchone()
+    before = session.execute("SELECT position, text, created_at FROM memories WHERE id = ?", (memory.id,)).fetchone()
     values = (memory.text, memory.category, memory.scope, memory.belongs_to, chat_id, memory.confidence)
+    created_at = memory.created_at if before is None else before[2]
+    check = checksum(memory.id, *values[:4], memory.confidence, created_at)
     if before is None:
         position: int = session.execute(
             "INSERT INTO memories"
-            " (text, category, scope, belongs_to, chat_id, confidence, created_at, used_at, uses, id)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position",
-            (*values, memory.created_at, memory.used_at, memory.uses, memory.id),
+            " (text, category, scope, belongs_to, chat_id, confidence, checksum, created_at, used_at, uses, id)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position",
+            (*values, check, memory.created_at, memory.used_at, memory.uses, memory.id),
         ).fetchone()[0]
     else:
         position = before[0]
         text = "text = ?, " if before[1] != memory.text else ""
         session.execute(
-            f"UPDATE memories SET {text}category = ?, scope = ?, belongs_to = ?, chat_id = ?, confidence = ?"  # noqa: S608 - our own names
-            " WHERE position = ?",
-            (*(values if text else values[1:]), position),
+            f"UPDATE memories SET {text}category = ?, scope = ?, belongs_to = ?, chat_id = ?, confidence = ?,"  # noqa: S608 - our own names
+            " checksum = ? WHERE position = ?",
+            (*(values if text else values[1:]), check, position),
         )
         if text:
             session.execute("DELETE FROM memory_vectors WHERE position = ?", (position,))
@@ -154,8 +157,9 @@ def counting(places: Places, scope: MemoryScope | None = None) -> Condition:
 
 def memory(row: Sequence[Any]) -> Memory | None:
     """The entry of a row of `COLUMNS`; None for a damaged one, which nobody can vouch for."""
-    id_, text, category, scope, belongs_to, confidence, created_at, used_at, uses = row
+    id_, text, category, scope, belongs_to, confidence, created_at, used_at, uses, check = row
     try:
+        verify(check, *(id_, text, category, scope, belongs_to, confidence, created_at))
         return Memory(
             whole(id_),
             whole(text),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codelaw.adapters.stores import chat_rows, event_rows
 from codelaw.adapters.stores.chat_rows import IsAlive
+from codelaw.adapters.stores.counts import in_order, missing
 from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.events import ChatEvent
@@ -17,11 +18,8 @@ _OF_TURNS = (
     "FROM turns CROSS JOIN {0} WHERE turns.chat_id = ? AND turns.position >= ? AND turns.position < ?"
     " AND {0}.chat_id = turns.chat_id AND {0}.turn_id = turns.id"
 )
-_MESSAGES = (
-    f"SELECT messages.id, turn_id, role, content, metadata {_OF_TURNS.format('messages')}"
-    " ORDER BY turns.position, messages.position"
-)
-_EVENTS = f"SELECT seq, turn_id, at, body {_OF_TURNS.format('events')}"
+_MESSAGES = f"SELECT {chat_rows.MESSAGE} {_OF_TURNS.format('messages')} ORDER BY turns.position, messages.position"
+_EVENTS = f"SELECT seq, turn_id, at, body, events.checksum {_OF_TURNS.format('events')}"
 _BEGINS = f"SELECT min(seq) {_OF_TURNS.format('events')}"
 
 
@@ -33,21 +31,21 @@ def page(session: Session, is_alive: IsAlive, chat_id: str, turns: int | None, b
     chat = chat_rows.chat(session, is_alive, chat_id)
     until = _END if before is None else _position(session, chat_id, before)
     limit = _END if turns is None else turns + 1
-    positions = [
-        row[0]
-        for row in session.execute(
-            "SELECT position FROM turns WHERE chat_id = ? AND position < ? ORDER BY position DESC LIMIT ?",
-            (chat_id, until, limit),
-        )
-    ]
-    earlier = turns is not None and len(positions) > turns
-    first = positions[turns - 1] if turns is not None and earlier else 0
-    if before is not None and not positions:
+    found = session.execute(
+        "SELECT position, id, said FROM turns WHERE chat_id = ? AND position < ? ORDER BY position DESC LIMIT ?",
+        (chat_id, until, limit),
+    ).fetchall()
+    earlier = turns is not None and len(found) > turns
+    first = found[turns - 1][0] if turns is not None and earlier else 0
+    if before is not None and not found:
         return ChatRecord(chat, (), (), chat.running)
     reading = Reading()
-    messages = reading.all(reading.message, session.execute(_MESSAGES, (chat_id, first, until)))
+    rows = session.execute(_MESSAGES, (chat_id, first, until)).fetchall()
+    messages = reading.all(reading.message, in_order(rows))
     events = _events(session, chat_id, first, until)
-    return ChatRecord(chat, messages, tuple(events), chat.running, earlier=earlier)
+    said = {row[1]: row[2] for row in found if row[0] >= first}
+    losses = (*reading.losses, *missing(said, rows))
+    return ChatRecord(chat, messages, tuple(events), chat.running, earlier=earlier, losses=losses)
 
 
 def _events(session: Session, chat_id: str, first: int, until: int) -> list[ChatEvent]:
@@ -55,7 +53,8 @@ def _events(session: Session, chat_id: str, first: int, until: int) -> list[Chat
     end = _END if until == _END else _begin(session, chat_id, until)
     rows = session.execute(_EVENTS, (chat_id, first, until)).fetchall()
     rows += session.execute(
-        "SELECT seq, turn_id, at, body FROM events WHERE chat_id = ? AND turn_id = '' AND seq >= ? AND seq < ?",
+        "SELECT seq, turn_id, at, body, checksum FROM events"
+        " WHERE chat_id = ? AND turn_id = '' AND seq >= ? AND seq < ?",
         (chat_id, begin, end),
     ).fetchall()
     rows.sort(key=lambda row: row[0])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from codelaw.adapters.stores.chat_rows import MESSAGE
 from codelaw.adapters.stores.codec import legible
 from codelaw.adapters.stores.database import Owners, Session
 from codelaw.adapters.stores.reading import Reading
@@ -18,9 +19,9 @@ from codelaw.ranking.readable import readable
 from codelaw.ranking.words import packed
 
 _UNINDEXED = (
-    "SELECT messages.id, turn_id, role, content, metadata, messages.chat_id, coalesce(turns.started_at, 0.0),"
+    f"SELECT {MESSAGE}, coalesce(turns.started_at, 0.0),"  # noqa: S608 - our own words
     " coalesce(turns.position, 0), messages.position FROM messages"
-    " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = turn_id WHERE messages.indexed = 0"
+    " LEFT JOIN turns ON turns.chat_id = messages.chat_id AND turns.id = messages.turn_id WHERE messages.indexed = 0"
 )
 _UNEMBEDDED = (
     " FROM passages WHERE NOT EXISTS"
@@ -65,7 +66,7 @@ def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindex
         f"{_UNINDEXED}{chosen} ORDER BY messages.chat_id, messages.position LIMIT ?", (*parameters, limit)
     )
     reading = Reading()
-    return [Unindexed(row[5], row[0], reading.message(tuple(row[:5])), *row[6:]) for row in rows]
+    return [Unindexed(row[5], row[0], reading.message(tuple(row[:8])), *row[8:]) for row in rows]
 
 
 def prepared(source: Unindexed) -> Prepared:

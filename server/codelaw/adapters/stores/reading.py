@@ -1,10 +1,11 @@
-"""Values of stored rows. Damaged rows never fail: what can be read of them is kept, and they are counted."""
+"""Values of stored rows. Damaged rows never fail: what can be read of them is kept, and every loss is listed (D-1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
+from codelaw.adapters.stores.checks import verify
 from codelaw.adapters.stores.codec import (
     Unreadable,
     from_text,
@@ -20,6 +21,7 @@ from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
+from codelaw.transcript.altered import altered
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -33,17 +35,18 @@ class Reading:
     """What was read so far: each method makes a value of one row, or None when nothing of it can be used."""
 
     def __init__(self) -> None:
-        self.damaged = 0
-        """Rows that were not whole."""
+        self.losses: list[str] = []
+        """What was not whole, in words for a person."""
 
     def all(self, read: Callable[[Row], T | None], rows: Iterable[Row]) -> tuple[T, ...]:
         """The values of rows, in order; those that cannot be used are left out."""
         return tuple(value for row in rows if (value := read(row)) is not None)
 
     def chat(self, row: Row) -> Chat:
-        """`id, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places`."""
-        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places = row
+        """As `chat_rows` selects it, up to `places`, and `checksum`."""
+        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places, check = row
         try:
+            verify(check, id_, title, mode, model, strategy, chosen, places)
             return Chat(
                 whole(id_),
                 whole(title),
@@ -59,7 +62,7 @@ class Reading:
                 places=_places(whole(places)),
             )
         except Unreadable:
-            self.damaged += 1
+            self.losses.append("the title or the settings of the chat")
             return Chat(
                 legible(id_),
                 legible(title),
@@ -76,9 +79,10 @@ class Reading:
             )
 
     def turn(self, row: Row) -> StoredTurn:
-        """`id, chat_id, status, owner, started_at, last_usage, stop_reason`."""
-        id_, chat_id, status, owner, started_at, usage, stop = row
+        """`id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum`."""
+        id_, chat_id, status, owner, started_at, usage, stop, number, check = row
         try:
+            verify(check, chat_id, id_, number, started_at)
             return StoredTurn(
                 whole(id_),
                 whole(chat_id),
@@ -89,7 +93,7 @@ class Reading:
                 valid(_STOP, stop),
             )
         except Unreadable:
-            self.damaged += 1
+            self.losses.append(f"the state of turn {legible(id_)}")
             return StoredTurn(
                 legible(id_),
                 legible(chat_id),
@@ -101,44 +105,68 @@ class Reading:
             )
 
     def message(self, row: Row) -> Message | None:
-        """`id, turn_id, role, content, metadata`. Without a role nobody can say who spoke."""
-        id_, turn_id, role, content, metadata = row
+        """`id, turn_id, role, content, metadata, chat_id, number, checksum`. Without a role nobody can say who spoke.
+
+        One that is not as it was written says so itself.
+        """
+        id_, turn_id, role, content, metadata, chat_id, number, check = row
         try:
             said_by: Role = valid(Role, role)
         except Unreadable:
-            self.damaged += 1
+            self.losses.append(f"{_message(row)}: nobody can say who spoke")
             return None
         try:
+            verify(check, chat_id, id_, turn_id, role, content, metadata, number)
             return Message(whole(id_), whole(turn_id), said_by, whole(content), from_text(Metadata, metadata))
         except Unreadable:
-            self.damaged += 1
-            return Message(legible(id_), legible(turn_id), said_by, legible(content), salvaged(Metadata, metadata))
+            self.losses.append(_message(row))
+            found = Message(legible(id_), legible(turn_id), said_by, legible(content), salvaged(Metadata, metadata))
+            return altered(found)
 
-    def todos(self, text: str | bytes) -> tuple[Todo, ...]:
-        """The todo list of a chat."""
+    def todos(self, row: Row) -> tuple[Todo, ...]:
+        """The todo list of a chat: `todos, todos_checksum, id`."""
+        text, check, id_ = row
         try:
+            verify(check, id_, text)
             return from_text(tuple[Todo, ...], text)
         except Unreadable:
-            self.damaged += 1
+            self.losses.append("the list of tasks")
             return salvaged_items(Todo, text)
 
     def checkpoint(self, row: Row) -> Checkpoint | None:
-        """`body`. A cut that cannot be read whole cuts nothing: too much is shown, not too little."""
-        return self._whole(lambda: from_text(Checkpoint, row[0]))
+        """`body, chat_id, id, checksum`. One that cannot be read whole cuts nothing: too much is better than little."""
+        body, chat_id, id_, check = row
+
+        def read() -> Checkpoint:
+            verify(check, chat_id, id_, body)
+            return from_text(Checkpoint, body)
+
+        return self._whole(read, f"the compaction {legible(id_)}, which is taken back")
 
     def thread_summary(self, row: Row) -> ThreadSummary | None:
-        """`body`. One that cannot be read whole is written anew."""
-        return self._whole(lambda: from_text(ThreadSummary, row[0]))
+        """`body, chat_id, covers, checksum`. One that cannot be read whole is written anew."""
+        body, chat_id, covers, check = row
+
+        def read() -> ThreadSummary:
+            verify(check, chat_id, covers, body)
+            return from_text(ThreadSummary, body)
+
+        return self._whole(read, "the rolling summary, which is written anew")
 
     def demotion(self, row: Row) -> Demotion | None:
         """`message_id, part`."""
-        return self._whole(lambda: Demotion(whole(row[0]), valid(Part, row[1])))
+        shown = f"the demotion of message {legible(row[0])}"
+        return self._whole(lambda: Demotion(whole(row[0]), valid(Part, row[1])), shown)
 
     def grant(self, row: Row) -> Grant | None:
-        """`id, rule, scope, folder, person`. A permission that cannot be read whole is none."""
-        return self._whole(
-            lambda: Grant(whole(row[0]), whole(row[1]), valid(Scope, row[2]), whole(row[3]), whole(row[4]))
-        )
+        """`id, rule, scope, folder, person, checksum`. A permission that cannot be read whole is none."""
+        id_, rule, scope, folder, person, check = row
+
+        def read() -> Grant:
+            verify(check, id_, rule, scope, folder, person)
+            return Grant(whole(id_), whole(rule), valid(Scope, scope), whole(folder), whole(person))
+
+        return self._whole(read, f"the permission {legible(id_)}")
 
     def audit(self, row: Row) -> AuditEntry | None:
         """`chat_id, at, kind, tool, title, decision, by, rule, detail, folder, person`."""
@@ -154,7 +182,8 @@ class Reading:
                 valid(Decided, decision),
                 valid(By, by),
                 *(rule, detail, folder, person),
-            )
+            ),
+            "an entry of the record",
         )
 
     def text(self, row: Row) -> str:
@@ -162,15 +191,19 @@ class Reading:
         try:
             return whole(row[0])
         except Unreadable:
-            self.damaged += 1
+            self.losses.append("the state of the chat")
             return legible(row[0])
 
-    def _whole(self, read: Callable[[], T]) -> T | None:
+    def _whole(self, read: Callable[[], T], what: str) -> T | None:
         try:
             return read()
         except Unreadable:
-            self.damaged += 1
+            self.losses.append(what)
             return None
+
+
+def _message(row: Row) -> str:
+    return f"message {legible(row[0])} of turn {legible(row[1])}"
 
 
 def _places(text: str) -> tuple[str, ...]:

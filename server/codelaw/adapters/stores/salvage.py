@@ -75,7 +75,7 @@ def _copy(damaged: Path, target: sqlite3.Connection) -> Salvaged:
             source.execute("PRAGMA writable_schema = ON")  # else a file that was cut short is not read at all
             for table in _tables(target):
                 _copy_table(source, target, table, until, done)
-    except sqlite3.DatabaseError:  # not even its schema can be read
+    except (sqlite3.DatabaseError, UnicodeDecodeError):  # not even its schema can be read
         done.whole = False
     return done
 
@@ -117,7 +117,7 @@ def _rows(
             if not count:
                 return
             misses = 0
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
             at, misses, done.whole = at + 1, misses + 1, False
     if at < last:
         done.whole = False
@@ -126,7 +126,7 @@ def _rows(
 def _last(source: sqlite3.Connection, table: str) -> int:
     try:
         return source.execute(f"SELECT max(rowid) FROM {table} NOT INDEXED").fetchone()[0] or 0  # noqa: S608
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return 2**62
 
 

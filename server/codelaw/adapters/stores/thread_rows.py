@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codelaw.adapters.stores.chat_rows import require
+from codelaw.adapters.stores.checks import checksum, moved
 from codelaw.adapters.stores.codec import to_text
 from codelaw.adapters.stores.database import Session
 from codelaw.domain.checkpoints import ThreadSummary
@@ -18,10 +19,12 @@ def save(session: Session, chat_id: str, generation: int, summary: ThreadSummary
             "The history of this chat was changed meanwhile, by another window or server.",
             "The summary is made anew after the next turn.",
         )
+    body = to_text(summary)
     session.execute(
-        "INSERT INTO thread_summaries (chat_id, covers, body) VALUES (?, ?, ?)"
-        " ON CONFLICT (chat_id) DO UPDATE SET covers = excluded.covers, body = excluded.body",
-        (chat_id, summary.covers, to_text(summary)),
+        "INSERT INTO thread_summaries (chat_id, covers, body, checksum) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (chat_id) DO UPDATE SET covers = excluded.covers, body = excluded.body,"
+        " checksum = excluded.checksum",
+        (chat_id, summary.covers, body, checksum(chat_id, summary.covers, body)),
     )
 
 
@@ -38,9 +41,10 @@ def forget(session: Session, chat_id: str, turn_id: str) -> None:
 
 def copy(session: Session, chat_id: str, position: int, fork_id: str) -> None:
     """Give a fork the summary, if all that it speaks of has been taken over."""
+    check, change = moved("thread_summaries.checksum", chat_id, fork_id)
     session.execute(
-        "INSERT INTO thread_summaries (chat_id, covers, body) SELECT ?, covers, body FROM thread_summaries"
-        " JOIN turns ON turns.chat_id = thread_summaries.chat_id AND turns.id = covers"
+        f"INSERT INTO thread_summaries (chat_id, covers, body, checksum) SELECT ?, covers, body, {check}"  # noqa: S608
+        " FROM thread_summaries JOIN turns ON turns.chat_id = thread_summaries.chat_id AND turns.id = covers"
         " WHERE thread_summaries.chat_id = ? AND turns.position <= ?",
-        (fork_id, chat_id, position),
+        (fork_id, *change, chat_id, position),
     )

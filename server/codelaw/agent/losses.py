@@ -1,0 +1,33 @@
+"""What of a chat is damaged or missing is told, each loss once in a server's life (D-1)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from codelaw.domain.events import Event, NoticeEvent
+
+_log = logging.getLogger(__name__)
+
+NAMED = 20
+"""Losses that one notice names; the log has all."""
+
+
+class Losses:
+    """Those of one chat; `post` sends an event."""
+
+    def __init__(self, chat_id: str, post: Callable[[Event], None]) -> None:
+        self._chat_id = chat_id
+        self._post = post
+        self._told: set[str] = set()
+
+    def tell(self, losses: Sequence[str]) -> None:
+        """Tell those that are new, in one notice."""
+        new = [loss for loss in dict.fromkeys(losses) if loss not in self._told]
+        if not new:
+            return
+        self._told.update(new)
+        _log.warning("chat %s: damaged: %s", self._chat_id, "; ".join(new))
+        named = "; ".join(new[:NAMED]) + (f"; and {len(new) - NAMED} more" if len(new) > NAMED else "")
+        message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
+        self._post(NoticeEvent("warning", "record_damaged", message))
