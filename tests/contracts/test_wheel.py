@@ -36,4 +36,4 @@ def test_nothing_else_is_in_it(wheel: zipfile.ZipFile) -> None:
 
 def test_it_has_the_console_script(wheel: zipfile.ZipFile) -> None:
     points = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
-    assert "codelaw = codelaw.cli.main:main" in wheel.read(points).decode()
+    assert "codelaw = codelaw.cli.main:entry" in wheel.read(points).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "server")]
 
@@ -34,5 +35,12 @@ def main() -> int:
     )
 
 
+def entry() -> NoReturn:
+    """End as the real one does."""
+    from codelaw.cli.exits import leave
+
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

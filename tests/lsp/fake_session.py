@@ -1,7 +1,7 @@
 """A session without an engine, for tests of the wire.
 
 What is sent decides what happens: `wait` runs until it is cancelled, `ask` puts a question to the user, `print`
-pollutes standard output, `service [name, …]` asks the editor's language servers, `bug` raises, `words a b c` streams the words, `compact` compacts first, anything else is
+pollutes standard output, `service [name, …]` asks the editor's language servers, `bug` raises, `thread` keeps a worker thread for ever, `loop` holds up the event loop, `words a b c` streams the words, `compact` compacts first, anything else is
 answered at once.
 
 The title of a chat decides how it is compacted: `hold` until another chat is updated, `timeout` as if the summary took
@@ -58,6 +58,8 @@ OPTIONS = (
     ApprovalOption("chat", "Always in this chat", "allow_chat", "Bash(ls:*)"),
     ApprovalOption("no", "Reject", "reject"),
 )
+FOR_EVER = 987654
+"""Seconds."""
 OVER = 5 << 20
 """Characters of a text that this session refuses."""
 
@@ -83,6 +85,12 @@ class FakeTurn:
         if text in {"wait", "late"}:
             self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
             await asyncio.Event().wait()
+        if text in {"thread", "loop"}:
+            self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
+            await asyncio.sleep(0)
+            if text == "loop":
+                time.sleep(FOR_EVER)  # noqa: ASYNC251 - that is what it is for
+            await asyncio.to_thread(time.sleep, FOR_EVER)
         if text == "compact":
             return (await self._session.compact(self.chat_id)).reason
         if text == "ask" or text.startswith("ask "):

@@ -161,6 +161,25 @@ async def test_ctrl_c_is_left_to_the_client(client: RawClient) -> None:
     assert await client.request("codelaw/chat/list", {}) == {"chats": []}
 
 
+@pytest.mark.parametrize(
+    ("held", "end"),
+    [("thread", "signal"), ("thread", "input"), ("thread", "exit"), ("loop", "signal"), ("loop", "input")],
+)
+async def test_what_does_not_end_is_not_waited_for(client: RawClient, held: str, end: str) -> None:
+    """A worker thread that never ends, and an event loop that hears of nothing any more."""
+    await client.start("codelaw/chat/send", {"text": held})
+    await client.event("tool_call")
+    began = time.monotonic()
+    if end == "signal":
+        os.kill(client.process.pid, signal.SIGTERM)
+    elif end == "input":
+        client.writer.close()
+    else:
+        await client.notify("exit")
+    assert await client.process.wait() == (128 + signal.SIGTERM if end == "signal" else 1)
+    assert time.monotonic() - began < BOUND
+
+
 async def sleeper() -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(sys.executable, "-c", "import time; time.sleep(60)")
 

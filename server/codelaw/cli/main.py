@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
+from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE, leave
 
 NOT_ON_WINDOWS = "Windows is not supported. Install and run codelaw inside WSL 2, which is Linux."
 CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
+
+
+def entry() -> NoReturn:
+    """Run the command of this process's arguments, and end the process with its status."""
+    leave(main())
 
 
 def main(argv: Sequence[str] | None = None) -> int:

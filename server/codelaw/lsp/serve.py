@@ -9,7 +9,10 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from codelaw.lsp.client import Client
@@ -63,8 +66,7 @@ def split_address(address: str) -> tuple[str, int]:
 
 async def _stdio(client_process_id: int | None, overrides: Mapping[str, Any], open_session: OpenSession | None) -> int:
     loop = asyncio.get_running_loop()
-    ended: asyncio.Future[int] = loop.create_future()
-    end = _ender(ended)
+    end = _End(loop)
     stdin, stdout = take_stdio()
     server = CodelawServer(on_exit=end, overrides=overrides, open_session=open_session)
 
@@ -83,9 +85,10 @@ async def _stdio(client_process_id: int | None, overrides: Mapping[str, Any], op
     server.on_client = met
     # Ctrl-C in a terminal reaches the whole process group; there the client in front decides what it means.
     _on_signals(loop, end, interrupt=os.isatty(stdin))
-    read_pipe(stdin, loop, server.rpc.receive, lambda: end(0 if server.rpc.state == "shutdown" else 1))
-    status = await ended
-    _end_surely(status)
+    read_pipe(
+        stdin, loop, server.rpc.receive, lambda: end(0 if server.rpc.state == "shutdown" else 1), lambda: end.bound(1)
+    )
+    status = await end.reached
     await server.close()
     await asyncio.to_thread(wire.close, 0.3)
     return status
@@ -101,8 +104,7 @@ async def _sockets(
     from codelaw.lsp.sockets import Listener, is_loopback  # noqa: PLC0415 - not needed over stdio
 
     loop = asyncio.get_running_loop()
-    ended: asyncio.Future[int] = loop.create_future()
-    end = _ender(ended)
+    end = _End(loop)
     _on_signals(loop, end, interrupt=True)
     _Parents(end).add(client_process_id)
     secret = token or secrets.token_urlsafe(24)
@@ -123,8 +125,7 @@ async def _sockets(
         servers.append(server)
         shown = f"[{host}]" if ":" in host else host
         _say(f"listening {kind} {shown}:{chosen}" + ("" if token else f" token={secret}"))
-    status = await ended
-    _end_surely(status)
+    status = await end.reached
     for server in servers:
         server.close()
     await listener.close()
@@ -148,29 +149,46 @@ class _Parents:
         self._end(1)
 
 
-def _ender(ended: asyncio.Future[int]) -> Callable[[int], None]:
-    def end(status: int) -> None:
-        if not ended.done():
-            ended.set_result(status)
+class _End:
+    """The end of the process: called on the loop with its status; the first reason counts."""
 
-    return end
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.reached: asyncio.Future[int] = loop.create_future()
+        self._reasons: SimpleQueue[int] = SimpleQueue()
+        threading.Thread(target=self._watch, name="codelaw-end", daemon=True).start()
+
+    def __call__(self, status: int) -> None:
+        if not self.reached.done():
+            self.bound(status)
+            self.reached.set_result(status)
+
+    def bound(self, status: int) -> None:
+        """End the process after a grace, whatever hangs: a thread, a handler, or the loop itself.
+
+        From any thread and from the handler of a signal, which may come while the main thread holds a lock.
+        """
+        self._reasons.put(status)
+
+    def _watch(self) -> None:
+        status = self._reasons.get()
+        time.sleep(END_SECONDS)
+        os._exit(self.reached.result() if self.reached.done() else status)
 
 
-def _on_signals(loop: asyncio.AbstractEventLoop, end: Callable[[int], None], *, interrupt: bool) -> None:
+def _on_signals(loop: asyncio.AbstractEventLoop, end: _End, *, interrupt: bool) -> None:
     if sys.platform == "win32":
         return
-    loop.add_signal_handler(signal.SIGTERM, end, 128 + signal.SIGTERM)
+
+    def terminated(number: int, _frame: FrameType | None) -> None:
+        end.bound(128 + number)
+        loop.call_soon_threadsafe(end, 128 + number)
+
+    # Not a handler of the loop: a loop that is held up would not see it.
+    signal.signal(signal.SIGTERM, terminated)
     if interrupt:
         loop.add_signal_handler(signal.SIGINT, end, 128 + signal.SIGINT)
     else:
         loop.add_signal_handler(signal.SIGINT, log.debug, "Ctrl-C is the client's business")
-
-
-def _end_surely(status: int) -> None:
-    """End the process after a grace even if a thread or a handler hangs."""
-    timer = threading.Timer(END_SECONDS, os._exit, [status])
-    timer.daemon = True
-    timer.start()
 
 
 def _say(line: str) -> None:

@@ -100,9 +100,16 @@ class PipeWire:
 
 
 def read_pipe(
-    descriptor: int, loop: asyncio.AbstractEventLoop, deliver: Callable[[Frame], None], on_end: Callable[[], None]
+    descriptor: int,
+    loop: asyncio.AbstractEventLoop,
+    deliver: Callable[[Frame], None],
+    on_end: Callable[[], None],
+    on_closed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Start a thread that reads frames and delivers them on the loop; `on_end` is called there at the end of input."""
+    """Start a thread that reads frames and delivers them on the loop; `on_end` is called there at the end of input.
+
+    `on_closed` is called in the thread at that moment: the loop may be held up.
+    """
     handed = threading.Semaphore(MAX_HANDED)
 
     def give(item: Frame) -> None:
@@ -120,6 +127,7 @@ def read_pipe(
             log.warning("Standard input broke: %s", error)
         except RuntimeError:
             return  # the loop is closed: nobody listens any more
+        on_closed()
         try:
             loop.call_soon_threadsafe(on_end)
         except RuntimeError:

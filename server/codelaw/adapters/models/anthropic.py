@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.adapters.endpoints import LARGEST_ERROR, Misbehaved, guards
+from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.adapters.models.anthropic_failures import kind_of_event, kind_of_status, measures, retry_after
 from codelaw.adapters.models.anthropic_stream import (
@@ -75,10 +76,12 @@ class AnthropicModel:
     async def close(self) -> None:
         """Close the connections."""
         loading, self._loading = self._loading, None
-        if loading is not None:
-            await asyncio.wait([loading])
-            if loading.exception() is None:
-                await loading.result().close()
+        if loading is None:
+            return
+        if not loading.done():
+            loading.cancel()  # it has no connection yet, and the import may take longer than an end may (V-3)
+        elif loading.exception() is None:
+            await loading.result().close()
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
         """Answer once (see `ChatModel`). Cancelling the task closes the connection at once.
@@ -128,7 +131,7 @@ class AnthropicModel:
 
     async def _client(self) -> AsyncAnthropic:
         if self._loading is None or (self._loading.done() and self._loading.exception() is not None):
-            self._loading = asyncio.create_task(asyncio.to_thread(self._load))
+            self._loading = asyncio.create_task(load(self._load))
         # Shielded: a cancelled turn must not take away what the others wait for.
         return await asyncio.shield(self._loading)
 

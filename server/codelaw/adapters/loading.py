@@ -1,0 +1,42 @@
+"""Loading what is heavy, so that neither the event loop nor the end of the process waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+async def load(work: Callable[[], T]) -> T:
+    """Do `work` in a thread that may be left behind at the end of the process (V-3).
+
+    For imports and for reading data into memory: nothing outside the process may be halfway changed by it.
+    """
+    loop = asyncio.get_running_loop()
+    loaded: asyncio.Future[T] = loop.create_future()
+
+    def run() -> None:
+        try:
+            done = work()
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            _soon(loop, loaded, loaded.set_exception, error)
+        else:
+            _soon(loop, loaded, loaded.set_result, done)
+
+    threading.Thread(target=run, name="codelaw-loading", daemon=True).start()
+    return await loaded
+
+
+def _soon(loop: asyncio.AbstractEventLoop, loaded: asyncio.Future[T], settle: Callable[[R], None], come: R) -> None:
+    def unless_given_up() -> None:
+        if not loaded.done():
+            settle(come)
+
+    try:
+        loop.call_soon_threadsafe(unless_given_up)
+    except RuntimeError:
+        return  # the loop is closed: nobody waits any more
