@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.loopback.script import VendorReply, fault
-from tests.loopback.spoken import OBSERVATION
+from tests.loopback.spoken import OBSERVATION, actions
 from tests.loopback.summaries import Summariser
 
 QUESTION = re.compile(r"ASKCANARY(\d+)Z")
@@ -187,3 +187,26 @@ def check_request(body: Mapping[str, Any], *, summary: bool, accepted: list[int]
         assert not holes, f"a hole in what is summarised: {asked}"
         return
     assert asked == accepted[len(accepted) - len(asked) :], f"{asked} is no end of {accepted[-30:]}"
+
+
+def check_record(record: Mapping[str, Any], dialect: str) -> None:
+    """The record of a chat in which no turn runs: every call with one result, every `seq` once and in order (R-6)."""
+    messages = [message for message in record["messages"] if message["role"] != "summary"]
+    results = [message["metadata"]["callId"] for message in messages if message["role"] == "tool"]
+    assert len(set(results)) == len(results)
+    last = {
+        event["event"]["callId"]: event["event"]["status"]
+        for event in record["events"]
+        if event["event"]["kind"] == "tool_call"
+    }
+    assert set(last) <= set(results)
+    assert set(last.values()) <= {"completed", "failed", "rejected", "interrupted"}
+    seqs = [event["seq"] for event in record["events"]]
+    assert seqs == sorted(set(seqs))
+    if dialect == "react":
+        for place, message in enumerate(messages):
+            if message["role"] == "assistant" and "[interrupted: " not in message["content"]:
+                calls = len(actions(message["content"]))
+                behind = [other["role"] for other in messages[place + 1 : place + 2 + calls]]
+                assert behind[:calls] == ["tool"] * calls
+                assert behind[calls:] != ["tool"]

@@ -16,10 +16,9 @@ from typing import Any
 import pytest
 
 from tests.loopback.server import LoopbackVendor
-from tests.loopback.spoken import actions
 from tests.lsp.raw import Ended, RawClient, result_of
 from tests.scenarios.conftest import Start
-from tests.scenarios.soaking import QUESTION, Asked, Moody, Player, check_request, where, workspace
+from tests.scenarios.soaking import QUESTION, Asked, Moody, Player, check_record, check_request, where, workspace
 
 WINDOW = 32_000
 TURNS = int(os.environ.get("CODELAW_TEST_SOAK_TURNS", "60"))
@@ -143,24 +142,7 @@ class Soak:
         assert asked == self.asked.numbers
         for text in self.asked.steers:
             assert sum(text in said for said in users) == 1
-        results = [message["metadata"]["callId"] for message in messages if message["role"] == "tool"]
-        assert len(set(results)) == len(results)
-        last = {
-            event["event"]["callId"]: event["event"]["status"]
-            for event in record["events"]
-            if event["event"]["kind"] == "tool_call"
-        }
-        assert set(last) <= set(results)
-        assert set(last.values()) <= {"completed", "failed", "rejected", "interrupted"}
-        seqs = [event["seq"] for event in record["events"]]
-        assert seqs == sorted(set(seqs))
-        if dialect == "react":
-            for place, message in enumerate(messages):
-                if message["role"] == "assistant" and "[interrupted: " not in message["content"]:
-                    calls = len(actions(message["content"]))
-                    behind = [other["role"] for other in messages[place + 1 : place + 2 + calls]]
-                    assert behind[:calls] == ["tool"] * calls
-                    assert behind[calls:] != ["tool"]
+        check_record(record, dialect)
 
 
 def _allow(params: dict[str, Any]) -> dict[str, str]:
