@@ -67,6 +67,24 @@ class FileText:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePart:
+    """Some lines of a file on the disk that is too large to be read whole (T-4)."""
+
+    lines: tuple[str, ...]
+    """Without their breaks, each cut a character behind the width that was asked for."""
+    lengths: tuple[int, ...]
+    """Characters of each line in the file."""
+    total_lines: int
+    """Of the whole file."""
+    mtime: float
+    """Seconds since the epoch."""
+    size: int
+    """Bytes of the whole file."""
+    replaced: bool
+    """Some bytes of these lines could not be decoded and stand as U+FFFD."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileImage:
     """A file on the disk at one moment, byte for byte."""
 

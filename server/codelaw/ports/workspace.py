@@ -11,6 +11,7 @@ from codelaw.domain.files import (
     Buffer,
     Entry,
     FileImage,
+    FilePart,
     FileText,
     Folder,
     Found,
@@ -68,6 +69,17 @@ class Workspace(Protocol):
 
         Raises:
             ToolFailure: NOT_FOUND, IS_DIRECTORY, BINARY_FILE (a NUL in the first 8 KiB), ACCESS_DENIED.
+        """
+        ...
+
+    async def part(self, located: Located, *, first: int, count: int, width: int) -> FilePart | None:
+        """`count` lines, from the one-based `first` on, of a file on the disk that is too large for `read`.
+
+        No more than `width` characters of a line are wanted; the file is never in memory as a whole. None for a file
+        that `read` reads: an open document, or a smaller one.
+
+        Raises:
+            ToolFailure: NOT_FOUND, IS_DIRECTORY, BINARY_FILE, ACCESS_DENIED; INVALID_PARAM where even this is too much.
         """
         ...
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FileText
+from codelaw.domain.files import FilePart, FileText, Located
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.listing import plain_lines
@@ -54,6 +54,9 @@ class Read(Tool[ReadArguments]):
         if args.path.startswith((RESULT, ARCHIVE)):
             return await _read_result(args, env)
         place = await located(env.workspace, args.path)
+        part = await env.workspace.part(place, first=args.start_line, count=args.limit, width=MAX_LINE)
+        if part is not None:
+            return _result({"path": place.shown, **_part(part, args), **_part_facts(part)}, "", _resolved(place))
         file = await env.workspace.read(place)
         body = _slice(file.text, args)
         changed = env.ledger.changed_since_read(place, file)
@@ -62,7 +65,7 @@ class Read(Tool[ReadArguments]):
         data = {"path": place.shown, **body, **_facts(file)}
         if note:
             data["note"] = note
-        return _result(data, note, {"path_resolved": str(place.path)})
+        return _result(data, note, _resolved(place))
 
 
 async def _read_result(args: ReadArguments, env: ToolEnvironment) -> ToolResult:
@@ -82,26 +85,36 @@ def _slice(text: str, args: ReadArguments) -> dict[str, Any]:
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    total = len(lines)
+    first = args.start_line - 1
+    wanted = [line.removesuffix("\r") for line in lines[first : first + args.limit]]
+    return _numbered([(line, len(line)) for line in wanted], len(lines), args)
+
+
+def _part(part: FilePart, args: ReadArguments) -> dict[str, Any]:
+    """The slice of a file that is too large to be read whole."""
+    return _numbered(list(zip(part.lines, part.lengths, strict=True)), part.total_lines, args)
+
+
+def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments) -> dict[str, Any]:
+    """The slice, from lines with the number of characters that each has in the file."""
     if args.start_line > max(total, 1):
         raise ToolFailure(
             "INVALID_PARAM", f"start_line = {args.start_line} is past the end: {args.path} has {total} lines."
         )
-    first = args.start_line - 1
     shown: list[str] = []
     cut_lines: list[int] = []
     room = MAX_CONTENT
-    for number, line in enumerate(lines[first : first + args.limit], args.start_line):
-        kept = line.removesuffix("\r")
+    for number, (line, length) in enumerate(wanted, args.start_line):
+        kept = line
         if len(kept) > MAX_LINE:
             cut_lines.append(number)
-            kept = f"{kept[:MAX_LINE]}… ({len(kept)} characters)"
+            kept = f"{kept[:MAX_LINE]}… ({length} characters)"
         numbered = f"{number:>5}\t{kept}"
         room -= len(json.dumps(numbered, ensure_ascii=False))
         if room < 0 and shown:
             break
         shown.append(numbered)
-    end = first + len(shown)
+    end = args.start_line - 1 + len(shown)
     body: dict[str, Any] = {
         "start_line": args.start_line,
         "end_line": end,
@@ -124,6 +137,15 @@ def _facts(file: FileText) -> dict[str, Any]:
     if file.replaced:
         facts["replaced"] = True
     return facts
+
+
+def _part_facts(part: FilePart) -> dict[str, Any]:
+    facts: dict[str, Any] = {"mtime": part.mtime, "size": part.size, "source": "disk"}
+    return facts | {"replaced": True} if part.replaced else facts
+
+
+def _resolved(place: Located) -> dict[str, Any]:
+    return {"path_resolved": str(place.path)}
 
 
 def _result(data: dict[str, Any], note: str, context: dict[str, Any]) -> ToolResult:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Buffer, Entry, FileImage, FileText, Folder, Found, Hits, Located, Stamp
+from codelaw.domain.files import Buffer, Entry, FileImage, FilePart, FileText, Folder, Found, Hits, Located, Stamp
 from codelaw.ports.workspace import OpenDocuments, Workspace
 
 Hides = Callable[[str], bool]
@@ -42,6 +42,10 @@ class Withheld:
     async def read(self, located: Located) -> FileText:
         self._refuse(located)
         return await self._workspace.read(located)
+
+    async def part(self, located: Located, *, first: int, count: int, width: int) -> FilePart | None:
+        self._refuse(located)
+        return await self._workspace.part(located, first=first, count=count, width=width)
 
     def in_editor(self, located: Located) -> bool:
         return self._workspace.in_editor(located)

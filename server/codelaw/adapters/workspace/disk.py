@@ -13,12 +13,25 @@ from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
+from codelaw.adapters.workspace.parts import part_at
 from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
 from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
 from codelaw.adapters.workspace.walk import Budget, files_below
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Buffer, Entry, FileImage, FileText, Folder, Found, FoundFile, Hits, Located, Stamp
+from codelaw.domain.files import (
+    Buffer,
+    Entry,
+    FileImage,
+    FilePart,
+    FileText,
+    Folder,
+    Found,
+    FoundFile,
+    Hits,
+    Located,
+    Stamp,
+)
 from codelaw.domain.globs import path_matcher
 from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import OpenDocuments
@@ -71,6 +84,11 @@ class DiskWorkspace:
 
     async def read(self, located: Located) -> FileText:
         return await asyncio.to_thread(text_of, located, self._buffer(located), self._documents.formed(located.path))
+
+    async def part(self, located: Located, *, first: int, count: int, width: int) -> FilePart | None:
+        if self._buffer(located) is not None:
+            return None
+        return await asyncio.to_thread(part_at, located, first, count, width)
 
     def in_editor(self, located: Located) -> bool:
         return self._editor is not None and self._editor.edits and self._buffer(located) is not None

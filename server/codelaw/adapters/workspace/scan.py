@@ -14,7 +14,7 @@ import sys
 MAX_TEXT = 500
 """Characters of a line that are told."""
 MAX_BYTES = 50_000_000
-"""A larger file is skipped."""
+"""So much of a file is looked through at a time."""
 
 
 def main() -> None:
@@ -22,29 +22,35 @@ def main() -> None:
     expression = re.compile(request["pattern"], re.MULTILINE | (re.IGNORECASE if request["ignore_case"] else 0))
     left = request["limit"]
     for index, item in enumerate(request["items"]):
-        text = item["text"] if "text" in item else content(item["path"])
-        count = 0
-        for line, start, end in matching_lines(expression, text):
-            count += 1
-            if left > 0:
-                left -= 1
-                shown = text[start : min(end, start + 4 * MAX_TEXT)].encode("utf-8", "surrogateescape")
-                tell([index, line, shown.decode("utf-8", "replace")])
-                sys.stdout.flush()
+        count = before = 0
+        for text in (item["text"],) if "text" in item else content(item["path"]):
+            for line, start, end in matching_lines(expression, text):
+                count += 1
+                if left > 0:
+                    left -= 1
+                    shown = text[start : min(end, start + 4 * MAX_TEXT)].encode("utf-8", "surrogateescape")
+                    tell([index, before + line, shown.decode("utf-8", "replace")])
+                    sys.stdout.flush()
+            before += text.count("\n")
         if count:
             tell([index, count])
 
 
-def content(path: str) -> str:
-    """The text of a file; empty when it is binary, too large or unreadable."""
+def content(path: str):  # noqa: ANN201 - typing is not worth its import here
+    """The text of a file, in parts that end with a line unless one is too long; nothing where it is binary."""
+    rest = b""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib doubles the start-up time
-            data = file.read(MAX_BYTES + 1)
+            while data := file.read(MAX_BYTES):
+                if b"\0" in data:
+                    return
+                data = rest + data
+                end = data.rfind(b"\n") + 1 or (len(data) if len(data) >= MAX_BYTES else 0)
+                yield data[:end].decode("utf-8", "surrogateescape")
+                rest = data[end:]
     except OSError:
-        return ""
-    if len(data) > MAX_BYTES or b"\0" in data:
-        return ""
-    return data.decode("utf-8", "surrogateescape")
+        return
+    yield rest.decode("utf-8", "surrogateescape")
 
 
 def matching_lines(expression: re.Pattern[str], text: str):  # noqa: ANN201 - typing is not worth its import here

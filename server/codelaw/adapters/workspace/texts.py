@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import os
 import stat
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 
 MAX_BYTES = 50_000_000
-"""A file larger than this is not read into memory (S-6)."""
+"""Of a file larger than this only parts are read (S-6)."""
 MAX_MIDDLE = 4_000
 """Lines between the first and the last change up to which single changes are told apart."""
 _BOM = b"\xef\xbb\xbf"
@@ -31,11 +33,12 @@ class Raw:
     gid: int
 
 
-def read_raw(located: Located) -> Raw:
-    """The bytes of a regular file.
+@contextlib.contextmanager
+def opened(located: Located) -> Generator[tuple[int, os.stat_result]]:
+    """A descriptor of a regular file, for reading, and what the file system says of it.
 
     Raises:
-        ToolFailure: NOT_FOUND, IS_DIRECTORY, ACCESS_DENIED, INVALID_PARAM when it is too large.
+        ToolFailure: NOT_FOUND, IS_DIRECTORY, ACCESS_DENIED.
     """
     shown = located.shown
     try:
@@ -51,12 +54,28 @@ def read_raw(located: Located) -> Raw:
     try:
         facts = os.fstat(descriptor)
         _check(facts, shown)
+        yield descriptor, facts
+    finally:
+        os.close(descriptor)
+
+
+def read_raw(located: Located) -> Raw:
+    """The bytes of a regular file.
+
+    Raises:
+        ToolFailure: NOT_FOUND, IS_DIRECTORY, ACCESS_DENIED, INVALID_PARAM when it is too large.
+    """
+    with opened(located) as (descriptor, facts):
+        if facts.st_size > MAX_BYTES:
+            raise ToolFailure(
+                "INVALID_PARAM",
+                f"{located.shown} has {facts.st_size} bytes; of a file of more than {MAX_BYTES} only Read and Grep show"
+                " parts, and only a command changes it.",
+            )
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise ToolFailure("INVALID_PARAM", f"{shown} grows while it is read.")
-    finally:
-        os.close(descriptor)
+            raise ToolFailure("INVALID_PARAM", f"{located.shown} grows while it is read.")
     return Raw(content, stat.S_IMODE(facts.st_mode), facts.st_mtime, facts.st_uid, facts.st_gid)
 
 
@@ -82,10 +101,6 @@ def _check(facts: os.stat_result, shown: str) -> None:
         raise ToolFailure("IS_DIRECTORY", f"{shown} is a folder: use LS.")
     if not stat.S_ISREG(facts.st_mode):
         raise ToolFailure("ACCESS_DENIED", f"{shown} is not a regular file.")
-    if facts.st_size > MAX_BYTES:
-        raise ToolFailure(
-            "INVALID_PARAM", f"{shown} has {facts.st_size} bytes; at most {MAX_BYTES} are read: use Grep."
-        )
 
 
 def decoded(raw: Raw, located: Located) -> FileText:
@@ -101,7 +116,7 @@ def decoded(raw: Raw, located: Located) -> FileText:
     try:
         text, replaced = content.decode("utf-8"), False
     except UnicodeDecodeError:
-        text, replaced = _visible(content.decode("utf-8", "surrogateescape")), True
+        text, replaced = visible(content.decode("utf-8", "surrogateescape")), True
     return FileText(
         text, "disk", digest(text), raw.mtime, len(raw.content), encoding="utf-8", bom=bom, replaced=replaced
     )
@@ -130,7 +145,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """One U+FFFD for each byte that could not be decoded."""
     return "".join("\ufffd" if "\udc80" <= char <= "\udcff" else char for char in text)
 
