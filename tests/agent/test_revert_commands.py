@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
+import pytest
+
+from codelaw.adapters.leftovers.images import Images
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
 from tests.agent.test_revert import edit, played, uris
@@ -60,3 +65,19 @@ async def test_a_command_that_fails_or_is_stopped_is_kept_too(bench: Bench):
     assert set((await bench.session.revert(chat, first)).reverted) == uris(bench, "a.txt", "b.txt")
     assert (await bench.session.revert(chat, running.turn_id)).reverted == ((bench.root / "c.txt").as_uri(),)
     assert {path.read_text() for path in bench.root.iterdir()} == {"old\n"}
+
+
+async def test_a_command_that_could_not_be_undone_does_not_run(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    def full(*_arguments: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (bench.root / "a.txt").write_text("old\n")
+    monkeypatch.setattr(Images, "hold", full)
+    chat, turn = await played(bench, ("Bash", {"command": "echo new > a.txt"}))
+    assert (bench.root / "a.txt").read_text() == "old\n"
+    [notice] = [one for one in bench.kinds("notice") if one.code == "undo_unavailable"]
+    assert "No space left on device" in notice.message
+    monkeypatch.undo()
+    chat, turn = await played(bench, ("Bash", {"command": "echo new > a.txt"}))
+    assert (await bench.session.revert(chat, turn)).conflicts == ()
+    assert (bench.root / "a.txt").read_text() == "old\n"

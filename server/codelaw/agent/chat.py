@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class AgentChat:
     """One chat. `refresh` it before use: another server may have written to it (D-4)."""
 

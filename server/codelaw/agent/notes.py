@@ -60,6 +60,11 @@ class Notes:
         self._steers.append(steer)
         return steer
 
+    @property
+    def empty(self) -> bool:
+        """Nothing waits to be told."""
+        return not self._steers and not self._reminders
+
     def withdraw(self, steer_id: str) -> Steer | None:
         """Take back a steer that still waits."""
         found = next((steer for steer in self._steers if steer.id == steer_id and not steer.taken), None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from codelaw.agent.chat import AgentChat
 from codelaw.domain.errors import Refusal
@@ -12,9 +14,12 @@ from codelaw.domain.errors import Refusal
 if TYPE_CHECKING:
     from codelaw.domain.chats import Chat
     from codelaw.ports.store import ChatStore, Stores
+    from codelaw.tools.freshness import Ledger
 
 KEPT = 8
 """Idle chats whose transcripts stay in memory; older ones are loaded again when they are used (S-6)."""
+REMEMBERED = 500
+"""Chats of which it is known what they have read; in older ones a file is read again before it is changed (F-3)."""
 
 
 class OpenChats:
@@ -26,10 +31,14 @@ class OpenChats:
         self._opening = asyncio.Lock()
         self._stores: Stores | None = None
         self._chats: dict[str, AgentChat] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._away: WeakValueDictionary[str, AgentChat] = WeakValueDictionary()
+        """Let go, and perhaps still at work for a request: there is never a second one of a chat."""
+        self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
+        """What the chats that were let go have read."""
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __iter__(self) -> Iterator[AgentChat]:
-        return iter(tuple(self._chats.values()))
+        return iter((*self._chats.values(), *self._away.values()))
 
     async def store(self) -> ChatStore:
         """Where the chats are; as `stores`."""
@@ -53,9 +62,12 @@ class OpenChats:
             Refusal: `chat_not_found`, `store_unavailable`.
         """
         stores = await self.stores()
-        async with self._locks.setdefault(chat_id, asyncio.Lock()):
+        lock = self._locks.setdefault(chat_id, asyncio.Lock())
+        async with lock:
             try:
-                agent = self._chats.pop(chat_id, None) or self._make(stores, await stores.chats.chat(chat_id))
+                agent = self._chats.pop(chat_id, None) or self._away.pop(chat_id, None)
+                agent = agent or self._make(stores, await stores.chats.chat(chat_id))
+                agent.ledger = self._ledgers.pop(chat_id, agent.ledger)
                 self._chats[chat_id] = agent
                 await agent.refresh()
             except Refusal as refusal:
@@ -65,11 +77,23 @@ class OpenChats:
         idle = [other for other in self._chats.values() if other.idle]
         for other in idle[:-KEPT]:
             other.unload()
+            if other is not agent and _can_go(other):
+                self._let_go(other)
         return agent
+
+    def _let_go(self, agent: AgentChat) -> None:
+        chat_id = agent.chat.id
+        self._away[chat_id] = self._chats.pop(chat_id)
+        if agent.ledger.entries():
+            self._ledgers[chat_id] = agent.ledger
+        while len(self._ledgers) > REMEMBERED:
+            self._ledgers.popitem(last=False)
 
     def forget(self, chat_id: str) -> None:
         """The chat is gone."""
         self._chats.pop(chat_id, None)
+        self._away.pop(chat_id, None)
+        self._ledgers.pop(chat_id, None)
         self._locks.pop(chat_id, None)
 
     async def stop(self) -> None:
@@ -82,3 +106,9 @@ class OpenChats:
         """Give the store back; nothing may run any more."""
         if self._stores is not None:
             await self._stores.chats.close()
+
+
+def _can_go(agent: AgentChat) -> bool:
+    """Whether all but the ledger can be made again from the store."""
+    busy = not agent.idle or agent.rolling.in_flight or agent.following.in_flight
+    return not busy and agent.notes.empty and not agent.gate.grants

@@ -203,7 +203,7 @@ class _Taking:
             below = [place.path / name for name, kind in entries if kind == "folder" and name.casefold() != ".git"]
             todo += await self._located(below)
         # Whether their files change is not known; a folder tells at least whether names come and go.
-        self.beyond += todo[:MAX_BELOW]
+        self.beyond += todo[:MAX_FOLDERS]
 
     async def _entries(self, folder: Located) -> list[tuple[str, str]]:
         if in_git_folder(folder):
