@@ -134,15 +134,6 @@ class AgentChat:
             self.past.forget()
             self._loaded = False
 
-    async def stop(self) -> bool:
-        """Stop the turn that runs or is about to, and wait until it has ended; False when there was none (R-8)."""
-        stopped, turn = False, self.running or await self.following.next()
-        while turn is not None:
-            stopped |= turn.cancel()
-            await turn.result()
-            turn = await self.following.next(turn.turn_id)
-        return stopped
-
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from codelaw.agent.reshaping import Cause, Plan, plan, report_of, shown_tokens
+from codelaw.agent.running import AGAIN_SECONDS
 from codelaw.agent.selecting import layered
 from codelaw.agent.summarising import Summariser
 from codelaw.agent.watermark import Ended, ended, held_up, waits
@@ -113,8 +114,9 @@ class Compacting:
         flight = self._flight
         if flight is None or flight.done():
             return False
-        flight.cancel()
-        await asyncio.wait([flight])
+        while not flight.done():
+            flight.cancel()
+            await asyncio.wait([flight], timeout=AGAIN_SECONDS)
         return True
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codelaw.agent.turn import Ending
     from codelaw.domain.chats import TurnResult
+
+AGAIN_SECONDS = 1.0
+"""After which a cancel is given again, to work that has gone on: whatever took it must not hold the turn."""
+
+_log = logging.getLogger(__name__)
 
 
 class RunningTurn:
@@ -22,6 +28,7 @@ class RunningTurn:
         self.turn_id = turn_id
         self.work: asyncio.Task[Ending] | None = None
         self.conduct: asyncio.Task[TurnResult] | None = None
+        self._stopped = False
 
     @property
     def over(self) -> bool:
@@ -29,12 +36,24 @@ class RunningTurn:
         return self.work is None or self.work.done()
 
     def cancel(self) -> bool:
-        """Stop the turn (R-8); says whether there was something to stop. May be called again."""
-        if self.work is None or self.work.done() or self.work.cancelling():
+        """Stop the turn (R-8); whether its work had not ended yet. May be called again."""
+        if self.work is None or self.work.done():
             return False
-        return self.work.cancel()
+        # Our own mark and not `cancelling()`: timeouts, and libraries with cancel scopes, raise that count as well.
+        if not self._stopped:
+            self._stopped = True
+            self._give()
+        return True
 
     async def result(self) -> TurnResult:
         """How the turn ended. Cancelling the awaiter does not cancel the turn."""
         assert self.conduct is not None  # noqa: S101 - set before anyone gets this handle
         return await asyncio.shield(self.conduct)
+
+    def _give(self, again: bool = False) -> None:  # noqa: FBT001, FBT002 - as the loop calls it
+        if self.work is None or self.work.done():
+            return
+        if again:
+            _log.warning("turn %s goes on after its cancel, which is given again", self.turn_id)
+        self.work.cancel()
+        self.work.get_loop().call_later(AGAIN_SECONDS, self._give, True)  # noqa: FBT003 - the loop's call has no keyword

@@ -114,6 +114,8 @@ class Turn:
         return Ending("step_limit", why=f"the turn used its {limits.steps} steps")
 
     async def _step(self) -> Ending | None:
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError  # whatever has swallowed it
         await self.around.tell_notes(self.open.note)
         asked = await self._asked()
         if asked.reply.stop_reason == "refusal":

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from codelaw.agent.halting import halt
 from codelaw.app import models
 from codelaw.app.core import Asked, Core
 from codelaw.app.destinations import chosen, wanted
@@ -18,10 +20,13 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
 
 if TYPE_CHECKING:
+    from codelaw.agent.chat import AgentChat
     from codelaw.agent.running import RunningTurn
     from codelaw.domain.requests import Attachment, EditorState
 
 TITLE_CHARACTERS = 60
+STOP_SECONDS = 0.8
+"""How long a cancel waits for the end of what it stops, within the second of R-8."""
 
 _log = logging.getLogger(__name__)
 
@@ -122,36 +127,42 @@ class ChatRequests(Core):
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
         `strategy` stays with the chat; `strategy_options` are for this turn alone.
-        Not to be cancelled: a turn might begin that nobody knows of.
+        Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins.
         """
         settings = strategy_options_applied(self._settings.value, strategy_options or {})
         restricted = self._restricted
         self._turns.check_text(text)
         typed, text = text, self._redaction.text(text)
-        known = await self._chats.get(chat_id) if chat_id is not None else None
-        agent = known
-        if agent is not None:
-            agent.claim()
-        try:
-            who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
-            self._chat_model(who.provider)  # refused now where there is none
-            mode_now = mode or (known.chat.mode if known else "agent")
-            asked = Asked(text, settings, mode_now, attachments, editor, restricted, redacted=text != typed)
-            plan = await self._plan(asked, who, known)
-            if agent is None:
-                chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
-                agent = await self._chats.get(chat.id)
-                agent.claim()
-            elif mode or model or strategy or not agent.chat.title:
-                title = agent.chat.title or _title(text)
-                await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-            return await self._started(agent, asked, who, plan)
-        except BaseException:
-            if agent is not None:
-                agent.release()
-            if agent is not None and known is None:
-                await self._discard(agent.chat.id)
-            raise
+        agent: AgentChat | None = None
+        with self._beginnings.one(chat_id) as beginning:
+            known = await self._chats.get(chat_id) if chat_id is not None else None
+            if known is not None:
+                known.claim()
+                agent = known
+            try:
+                who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
+                self._chat_model(who.provider)  # refused now where there is none
+                mode_now = mode or (known.chat.mode if known else "agent")
+                asked = Asked(text, settings, mode_now, attachments, editor, restricted, redacted=text != typed)
+                plan = await self._plan(asked, who, known)
+                if agent is None:
+                    chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
+                    beginning.chat_id = chat.id
+                    agent = await self._chats.get(chat.id)
+                    agent.claim()
+                elif mode or model or strategy or not agent.chat.title:
+                    title = agent.chat.title or _title(text)
+                    await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+                beginning.turn = turn = await self._started(agent, asked, who, plan)
+            except BaseException:
+                if agent is not None:
+                    agent.release()
+                if agent is not None and known is None:
+                    await self._discard(agent.chat.id)
+                raise
+            if beginning.stopped:
+                turn.cancel()  # before anything of it has run
+            return turn
 
     async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
@@ -163,11 +174,36 @@ class ChatRequests(Core):
         return await (await self._chats.get(chat_id)).following.unsteer(steer_id)
 
     async def cancel(self, chat_id: str) -> bool:
-        """Stop the running turn or compaction and wait until it has ended; False when there was none (R-8)."""
-        agent = await self._chats.get(chat_id)
-        cancelled = agent.running.cancel() if agent.running is not None else False
-        stopped = await agent.compacting.cancel()
-        return await agent.stop() or cancelled or stopped
+        """Stop the turn or compaction that runs or is about to begin; False when there was none (R-8).
+
+        Waits until it has ended, and `STOP_SECONDS` at most: a slow store writes the end later.
+        """
+        stopping = self._stopping(chat_id)
+        if stopping is not None:
+            await asyncio.wait([stopping], timeout=STOP_SECONDS)
+            return True
+        looking = asyncio.ensure_future(self._chats.get(chat_id))
+        looking.add_done_callback(_heard)
+        await asyncio.wait([looking], timeout=STOP_SECONDS)
+        if looking.done():
+            looking.result()  # refuses what is no chat
+        return False
+
+    def _stopping(self, chat_id: str) -> asyncio.Future[list[None]] | None:
+        """Have all stopped that runs in a chat or is about to; ends when it has. None: there is nothing.
+
+        At once, so that what is sent after the cancel is not meant by it.
+        """
+        agent = self._chats.at_hand(chat_id)
+        ends: list[Awaitable[None]] = [one.ended() for one in self._beginnings.stop(chat_id)]
+        halted = None if agent is None else halt(agent)
+        if halted is not None:
+            ends.append(halted)
+        if not ends:
+            return None
+        stopping = asyncio.gather(*ends)
+        stopping.add_done_callback(_heard)
+        return stopping
 
     async def update(
         self,
@@ -190,7 +226,12 @@ class ChatRequests(Core):
         Raises:
             Refusal: `chat_busy`: the turn runs in another server.
         """
-        await self.cancel(chat_id)
+        stopping = self._stopping(chat_id)
+        if stopping is not None:
+            await asyncio.shield(stopping)
+        await self._erase(chat_id)
+
+    async def _erase(self, chat_id: str) -> None:
         await (await self._chats.get(chat_id)).rolling.cancel()
         store = await self._chats.store()
         if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
@@ -201,7 +242,7 @@ class ChatRequests(Core):
     async def _discard(self, chat_id: str) -> None:
         """Take back a chat that was made for a message that could not be sent."""
         try:
-            await self.delete(chat_id)
+            await self._erase(chat_id)
         except Refusal as refusal:
             _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
 
@@ -210,6 +251,12 @@ def kind_of(wanted: str | None, *, shared: bool) -> str:
     """The kind of a new chat (H-5): in a team's store a chat that is talked in at length is the team's."""
     kind = wanted or "panel"
     return "shared" if shared and kind == "panel" else kind
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Of a task that perhaps nobody waits for any more."""
+    if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Refusal):
+        _log.error("a cancel was not seen to its end", exc_info=error)
 
 
 def _title(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from codelaw.agent.chat import AgentChat
+from codelaw.agent.halting import halt
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class OpenChats:
 
     def __iter__(self) -> Iterator[AgentChat]:
         return iter((*self._chats.values(), *self._away.values()))
+
+    def at_hand(self, chat_id: str) -> AgentChat | None:
+        """The chat as it is in memory, without a look at the store; None when it is not there."""
+        return self._chats.get(chat_id)
 
     async def store(self) -> ChatStore:
         """Where the chats are; as `stores`."""
@@ -98,8 +103,8 @@ class OpenChats:
 
     async def stop(self) -> None:
         """Stop every turn and compaction."""
-        await asyncio.gather(*(agent.compacting.cancel() for agent in self))
-        await asyncio.gather(*(agent.stop() for agent in self), return_exceptions=True)
+        halting = [halted for agent in self if (halted := halt(agent)) is not None]
+        await asyncio.gather(*halting, return_exceptions=True)
         await asyncio.gather(*(agent.rolling.cancel() for agent in self))
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codelaw.agent.beside import Beside
+from codelaw.agent.compacting import CANCELLED
 from codelaw.agent.looking import looked_at
 from codelaw.app import inspection, models
 from codelaw.app.completing import completions
@@ -60,14 +61,19 @@ class ContextRequests(Core):
     async def compact(self, chat_id: str) -> CompactionReport:
         """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
 
-        Cancelling the caller does not cancel it: `cancel_compaction` does.
+        Cancelling the caller does not cancel it: `cancel_compaction` does, and `cancel`, also before it has begun.
         """
-        agent = await self._chats.get(chat_id)
-        return await agent.compact(await self._ground(agent))
+        with self._beginnings.one(chat_id) as beginning:
+            agent = await self._chats.get(chat_id)
+            ground = await self._ground(agent)
+            if beginning.stopped:
+                return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
+        return await agent.compact(ground)
 
     async def cancel_compaction(self, chat_id: str) -> bool:
         """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6)."""
-        return await (await self._chats.get(chat_id)).compacting.cancel()
+        agent = self._chats.at_hand(chat_id)
+        return agent is not None and await agent.compacting.cancel()
 
     async def restore(self, chat_id: str, checkpoint_id: str | None = None) -> Chat:
         """Undo a compaction, the newest without an id, and those after it (K-3).

@@ -30,6 +30,7 @@ from codelaw.agent.question_vectors import patience
 from codelaw.agent.recorder import Recorder
 from codelaw.agent.retrieval import Retriever
 from codelaw.app import models
+from codelaw.app.beginnings import Beginnings
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
@@ -130,6 +131,7 @@ class Core:
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
+        self._beginnings = Beginnings()
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""
         self._recorder = Recorder(self._chats.store, self._redaction, time.time, self._user)

@@ -115,7 +115,7 @@ async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wi
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
     documents = connection.documents
-    return await begun(
+    turn = await begun(
         connection.session.send(
             params.chat_id,
             params.text,
@@ -127,6 +127,9 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             editor=convert.editor_state(params.editor, documents),
         )
     )
+    if connection.arrived.stopped:
+        turn.cancel()
+    return turn
 
 
 async def _ended(turn: RunningTurn) -> TurnResult:

@@ -22,6 +22,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
 from codelaw.lsp import convert
 from codelaw.lsp.approver import ClientApprover
+from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client
 from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.documents import DocumentMoment, EditorDocuments
@@ -43,7 +44,7 @@ from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
-from codelaw.protocol.names import CHAT_EVENT, MODEL_CHANGED
+from codelaw.protocol.names import CHAT_CANCEL, CHAT_EVENT, MODEL_CHANGED
 from codelaw.settings import EffectiveSettings, home, process_environment
 
 log = logging.getLogger(__name__)
@@ -70,6 +71,8 @@ class Connection:
         self.documents = documents
         self.folders = folders
         self.configuration = configuration
+        self.arrived = Arrived()
+        """The messages that are not answered yet."""
         self.trusted = client.trusted
         """The editor trusts the folder (S-7)."""
         self.settings: EffectiveSettings
@@ -134,9 +137,10 @@ class Connection:
             params = kind.params.model_validate({} if raw is None or raw == [] else raw)
         except ValidationError as error:
             raise bad_params(field_errors(error)) from None
-        await self.documents.settled()
-        if self._trusting is not None:
-            await asyncio.shield(self._trusting)
+        if method != CHAT_CANCEL:  # which waits for nothing (R-8)
+            await self.documents.settled()
+            if self._trusting is not None:
+                await asyncio.shield(self._trusting)
         handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
             return (await handler(self, params)).wire()

@@ -40,6 +40,8 @@ async def inspect(connection: Connection, params: wire.InspectContext) -> wire.C
 
 async def compact(connection: Connection, params: ChatRef) -> wire.CompactionReport:
     """Compact to the end. Cancelling the request cancels the compaction, and the answer is its report (K-6)."""
+    if connection.arrived.stopped:
+        raise asyncio.CancelledError  # before it has reached its chat
     asked = asyncio.ensure_future(connection.session.compact(params.chat_id))
     while True:
         try:

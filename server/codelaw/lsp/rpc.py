@@ -200,8 +200,9 @@ class Rpc(LanguageServerProtocol):
     def _ended(self, request_id: RequestId, task: asyncio.Task[None]) -> None:
         # A task cancelled before its first step never runs a line, so cancelled requests are answered from here.
         if task.cancelled():
-            if self._running.get(request_id) is task:
-                del self._running[request_id]
+            if self._running.get(request_id) is not task:
+                return  # it has been answered
+            del self._running[request_id]
             self._answer_error(request_id, WireError(REQUEST_CANCELLED, "The request was cancelled"))
 
     # -------------------------------------------------------------------------------------------- notifications to us

@@ -19,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 
 from codelaw import __version__
 from codelaw.lsp.abilities import STANDARD, abilities
+from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client, client_of
 from codelaw.lsp.commands import inside_arguments, read_command
 from codelaw.lsp.documents import DocumentMoment, EditorDocuments
@@ -26,7 +27,7 @@ from codelaw.lsp.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.folders import Folders
 from codelaw.lsp.positions import Encoding
 from codelaw.lsp.rpc import Rpc
-from codelaw.protocol.names import CLIENT_METHODS, EDITOR_TRUST
+from codelaw.protocol.names import CHAT_CANCEL, CHAT_SEND, CLIENT_METHODS, COMPACT, EDITOR_TRUST
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
@@ -59,6 +60,7 @@ class CodelawServer(LanguageServer):
         self.client = Client()
         self.documents = EditorDocuments()
         self.folders = Folders()
+        self.arrived = Arrived()
         self.on_client: Callable[[Client], None] = lambda _client: None
         """Called when the client has introduced itself."""
         self._on_exit = on_exit
@@ -134,6 +136,7 @@ class CodelawServer(LanguageServer):
     async def _open(self) -> Connection:
         module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.opening")
         connection: Connection = await module.open_connection(self, self._options, self._overrides, self._open_session)
+        connection.arrived = self.arrived
         self._connection = connection
         return connection
 
@@ -145,9 +148,20 @@ class CodelawServer(LanguageServer):
 
     def _answer(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
         async def answer(params: Any) -> Any:
-            return await (await self._ready()).call(method, params)
+            return await self._called(method, params)
 
         return answer
+
+    async def _called(self, method: str, params: Any, *, command: bool = False) -> Any:
+        named: object = cast("Mapping[str, object]", params).get("chatId") if isinstance(params, Mapping) else None
+        if method in {CHAT_SEND, COMPACT}:
+            with self.arrived.one(named):
+                return await (await self._ready()).call(method, params, command=command)
+        if method == CHAT_CANCEL and self.arrived.stop(named):
+            if self._connection is not None:
+                await self._connection.call(method, params)
+            return {"cancelled": True}
+        return await (await self._ready()).call(method, params, command=command)
 
     def _answer_standard(self, method: str) -> Callable[[Any], Coroutine[Any, Any, Any]]:
         async def answer(params: Any) -> Any:
@@ -157,9 +171,8 @@ class CodelawServer(LanguageServer):
 
     async def _execute(self, params: Any) -> Any:
         method, argument = read_command(params)
-        connection = await self._ready()
         try:
-            return await connection.call(method, argument, command=True)
+            return await self._called(method, argument, command=True)
         except WireError as error:
             raise inside_arguments(error) if error.code == INVALID_PARAMS else error from None
 

@@ -41,6 +41,10 @@ CLIENT_METHODS = (
 )
 """Requests from client to server; each has a command of the same name with dots."""
 
+CHAT_SEND = "codelaw/chat/send"
+CHAT_CANCEL = "codelaw/chat/cancel"
+COMPACT = "codelaw/context/compact"
+
 EDITOR_TRUST = "codelaw/workspace/editorTrust"
 """A notification from client to server (S-7)."""
 

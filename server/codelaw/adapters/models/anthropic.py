@@ -19,6 +19,7 @@ from codelaw.adapters.models.anthropic_stream import (
     bytes_for,
     room_for,
 )
+from codelaw.adapters.models.apart import Abandoned, apart
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.adapters.models.unreachable import cause_of, passwords_of, place_of
 from codelaw.domain.errors import ModelFailure
@@ -94,7 +95,7 @@ class AnthropicModel:
         reader = ReplyReader(on_delta, room_for(request.max_tokens))
         most = bytes_for(request.max_tokens)
         try:
-            await self._stream(client, self._writer.write(request), reader, most, self._without_key)
+            await apart(self._stream(client, self._writer.write(request), reader, most, self._without_key))
         except ModelFailure:
             raise
         except Exception as error:
@@ -118,7 +119,7 @@ class AnthropicModel:
         self._check_key()
         client = await self._client()
         try:
-            return await _offers(client, name)
+            return await apart(_offers(client, name))
         except Exception as error:
             failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, name)
             if failure is None:
@@ -317,6 +318,8 @@ def _failure(
             kind, message = "invalid", f"The base URL is none: {_cause(error)}"
         case anthropic.APIConnectionError():
             kind, message = "network", f"No connection to {place}: {cause_of(error)}"
+        case Abandoned():
+            kind, message = "network", f"The request to {place} was given up by the HTTP library."
         case httpx2.HTTPError() | httpx2.StreamError():
             kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
         case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge():

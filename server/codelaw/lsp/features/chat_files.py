@@ -49,7 +49,8 @@ class ChatFiles:
         """By turn."""
         self._chats: dict[str, str] = {}
         """By uri: the chat that a file began, also where its comment could not be written."""
-        self._sending: set[str] = set()
+        self._sending: dict[str, bool] = {}
+        """By uri of a question that is being sent: whether it was stopped meanwhile."""
         self._early: list[ChatEvent] = []
 
     @property
@@ -87,7 +88,7 @@ class ChatFiles:
         if file.question is None:
             raise Refusal("invalid_text", "There is no question to send", "Write it below the last `## You`")
         kind = self._kind(uri)
-        self._sending.add(uri)
+        self._sending[uri] = False
         try:
             known = await self._known(uri, file)
             try:
@@ -98,21 +99,26 @@ class ChatFiles:
                 why = f"The chat {known.chat_id} is not known here: this is a new one."
                 known = _Known(None, f"{why} It has not seen what stands above.")
                 turn = await self._connection.session.send(None, file.question.text, kind=kind)
+            if self._sending[uri]:
+                turn.cancel()
             self._chats[uri] = turn.chat_id
             self._begin(uri, turn, known, file.question.text)
             await self._owners.begun(turn.chat_id, uri, turn.turn_id)
         finally:
-            self._sending.discard(uri)
+            self._sending.pop(uri, None)
             if not self._sending:
                 self._early.clear()
         return turn
 
     async def stop(self, uri: str) -> bool:
-        """Stop what runs in a file; False when nothing does.
+        """Stop what runs in a file, or is about to; False when nothing does.
 
         Raises:
             Refusal: the chat is not known.
         """
+        if uri in self._sending:
+            self._sending[uri] = True
+            return True
         teller = self.running(uri)
         file = self.file(uri)
         chat_id = teller.chat_id if teller is not None else self.chat_of(uri, file) if file is not None else None

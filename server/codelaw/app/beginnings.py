@@ -1,0 +1,56 @@
+"""What is about to begin in a chat: a cancel that comes meanwhile is not lost (R-8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codelaw.agent.running import RunningTurn
+
+
+class Beginning:
+    """A message on its way to become a turn, or a compaction that was asked for and has not begun."""
+
+    def __init__(self, chat_id: str | None) -> None:
+        self.chat_id = chat_id
+        """None for a message to a new chat, until that is made."""
+        self.stopped = False
+        """What begins is to be stopped at once."""
+        self.turn: RunningTurn | None = None
+        """What it has become."""
+        self.over = asyncio.Event()
+        """It has begun, or never will."""
+
+    async def ended(self) -> None:
+        """Wait until what has begun is over, too."""
+        await self.over.wait()
+        if self.turn is not None:
+            await self.turn.result()
+
+
+class Beginnings:
+    """Those of one session."""
+
+    def __init__(self) -> None:
+        self._all: set[Beginning] = set()
+
+    @contextmanager
+    def one(self, chat_id: str | None) -> Generator[Beginning]:
+        """Something is about to begin, until this is left."""
+        beginning = Beginning(chat_id)
+        self._all.add(beginning)
+        try:
+            yield beginning
+        finally:
+            self._all.discard(beginning)
+            beginning.over.set()
+
+    def stop(self, chat_id: str) -> list[Beginning]:
+        """Have all of them in a chat stopped as soon as they begin."""
+        found = [one for one in self._all if one.chat_id == chat_id]
+        for one in found:
+            one.stopped = True
+        return found

@@ -1,0 +1,214 @@
+"""Cancels at random moments, cold starts included: each is effective, answered, and never refused (R-8).
+
+`CODELAW_TEST_LONG=1` gives five thousand of them instead of some hundreds. What chance decides follows from a seed,
+which is printed; `CODELAW_TEST_SEED=7` repeats one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codelaw.app.session import Session
+from codelaw.domain.events import ChatEvent
+from codelaw.domain.files import Folder
+from codelaw.settings import load_settings
+from tests.fakes.editor import Buffers, User
+from tests.loopback.script import VendorReply, fault
+from tests.loopback.server import LoopbackVendor
+from tests.lsp.raw import NO_ANSWER, RawClient, result_of
+from tests.scenarios.conftest import Start, act, finish
+
+LONG = bool(os.environ.get("CODELAW_TEST_LONG"))
+SEED = int(os.environ.get("CODELAW_TEST_SEED", random.Random().randrange(10**6)))
+IN_PROCESS = 4_000 if LONG else 300
+ON_THE_WIRE = 900 if LONG else 60
+COLD = 200 if LONG else 16
+PATIENCE = 20.0
+"""Seconds after which a cancel counts as lost; it is answered within one."""
+
+STREAM = VendorReply(text=finish("word " * 100_000), delay=0.002, times=0)
+SILENCE = VendorReply(text=finish("late"), wait=600.0, times=0)
+STALL = VendorReply(text=finish("word " * 40), broken="hang", times=0)
+BACKOFF = fault("529", times=0)
+COMMAND = VendorReply(text=act("Bash", json.dumps({"command": "sleep 600"})), times=0)
+QUESTION = VendorReply(text=act("Write", '{"path": "new.txt", "content": "hi"}'), times=0)
+STEPS = VendorReply(text=act("LS", '{"path": "."}'), times=0)
+BUSY = {"stream": STREAM, "silence": SILENCE, "stall": STALL, "backoff": BACKOFF, "command": COMMAND}
+BUSY |= {"question": QUESTION, "steps": STEPS}
+"""Turns that end by no answer of their own, but for the limit of steps."""
+
+
+@dataclass
+class Bench:
+    """A session in this process, on a real store, a real disk and real HTTP."""
+
+    vendor: LoopbackVendor
+    root: Path
+    home: Path
+    session: Session
+    user: User
+    events: list[ChatEvent]
+
+    @classmethod
+    async def open(cls, vendor: LoopbackVendor, root: Path, home: Path) -> Bench:
+        events: list[ChatEvent] = []
+        user = User(answer=None)
+        client = {
+            "model": {"baseUrl": vendor.url, "apiKey": "sk-test", "name": "claude-sonnet-4-5"},
+            "permissions": {"allow": ["Bash(sleep 600)"]},
+            "turn": {"maxSteps": 500},
+            "context": {"keepRounds": 1},
+        }
+        settings = load_settings(environ={}, client=client)
+        assert settings.problems == []
+        session = await Session.open(
+            settings=settings,
+            folders=[Folder(root.name, root, root.as_uri())],
+            documents=Buffers(),
+            approver=user,
+            emit=events.append,
+            home=home,
+        )
+        return cls(vendor, root, home, session, user, events)
+
+
+async def moment(chance: random.Random) -> None:
+    """A random moment: none, some turns of the loop, or some time."""
+    drawn = chance.random()
+    if drawn < 0.15:
+        return
+    if drawn < 0.5:
+        for _ in range(chance.randrange(1, 120)):
+            await asyncio.sleep(0)
+    else:
+        await asyncio.sleep(chance.random() ** 2 * 0.25)
+
+
+async def test_random_cancels_of_a_session_are_all_effective(vendor: LoopbackVendor, root: Path, home: Path):
+    print(f"CODELAW_TEST_SEED={SEED}")
+    chance = random.Random(SEED)
+    bench = await Bench.open(vendor, root, home)
+    vendor.reset([VendorReply(text=finish("hello"))])
+    chat = (await (await bench.session.send(None, "hello")).result()).chat_id
+    done: Counter[str] = Counter()
+    for number in range(IN_PROCESS):
+        name = chance.choice(list(BUSY))
+        vendor.reset([BUSY[name]])
+        if chance.random() < 0.05:  # a session that knows nothing of the chat yet
+            await bench.session.close()
+            bench = await Bench.open(vendor, root, home)
+        case = f"CODELAW_TEST_SEED={SEED}, cancel {number}, {name}"
+        sending = asyncio.create_task(bench.session.send(chat, f"{name} {number}"))
+        await asyncio.sleep(0)
+        await moment(chance)
+        cancels = [asyncio.create_task(bench.session.cancel(chat)) for _ in range(chance.choice([1, 1, 1, 2, 3]))]
+        if chance.random() < 0.2:  # as the request's own cancel, which has the turn itself
+            (await sending).cancel()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                assert await asyncio.gather(*cancels) == [True] * len(cancels), case
+                result = await (await sending).result()
+        except TimeoutError:
+            pytest.fail(f"{case}: lost")
+        assert result.stop_reason == "cancelled", (case, result.error)
+        assert await bench.session.cancel(chat) is False, f"{case}: nothing runs any more"
+        done[name] += 1
+    vendor.reset([VendorReply(text=finish("and on"))])
+    assert (await (await bench.session.send(chat, "go on")).result()).answer == "and on"
+    assert sum(done.values()) == IN_PROCESS
+    ended = [event.turn_id for event in bench.events if event.event.kind == "turn_ended"]
+    assert len(ended) == len(set(ended)), "each turn ends once"
+    assert not (root / "new.txt").exists()
+    await bench.session.close()
+
+
+async def test_random_cancels_of_compactions_change_nothing(vendor: LoopbackVendor, root: Path, home: Path):
+    print(f"CODELAW_TEST_SEED={SEED}")
+    chance = random.Random(SEED)
+    bench = await Bench.open(vendor, root, home)
+    chat = ""
+    for number in range(6):
+        vendor.reset([VendorReply(text=finish(f"answer {number}"))])
+        chat = (await (await bench.session.send(chat or None, f"question {number}")).result()).chat_id
+    vendor.summariser = None
+    vendor.reset([SILENCE])
+    for number in range(IN_PROCESS // 5):
+        case = f"CODELAW_TEST_SEED={SEED}, compaction {number}"
+        asked = asyncio.create_task(bench.session.compact(chat))
+        await asyncio.sleep(0)
+        await moment(chance)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                assert await bench.session.cancel(chat) is True, (case, asked)
+                report = await asked
+        except TimeoutError:
+            pytest.fail(f"{case}: lost")
+        assert (report.compacted, report.reason) == (False, "cancelled"), case
+    assert (await bench.session.archive(chat)).checkpoints == ()
+    await bench.session.close()
+
+
+async def sent_and_cancelled(client: RawClient, chat: str, chance: random.Random, case: str, *, wait: float) -> None:
+    """One message that is cancelled at a random moment in one of the ways there are."""
+    request_id, future = await client.start("codelaw/chat/send", {"chatId": chat, "text": case})
+    await asyncio.sleep(chance.choice([0.0, 0.0, chance.random() ** 2 * wait]))
+    way = chance.choice(["chat", "chat", "twice", "command", "both", "request"])
+    cancels: list[asyncio.Future[dict[str, Any]]] = []
+    for _ in range({"request": 0, "twice": 2}.get(way, 1)):
+        if way == "command":
+            params = {"command": "codelaw.chat.cancel", "arguments": [{"chatId": chat}]}
+            cancels.append((await client.start("workspace/executeCommand", params))[1])
+        else:
+            cancels.append((await client.start("codelaw/chat/cancel", {"chatId": chat}))[1])
+    if way in {"both", "request"}:
+        await client.cancel(request_id)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            told = [result_of(await cancel) for cancel in cancels]
+            answer = await future
+    except TimeoutError:
+        pytest.fail(f"{case} ({way}): lost")
+    if way in {"both", "request"} and "error" in answer:
+        assert answer["error"]["code"] == -32800, (case, way)  # before it had reached its chat
+    else:
+        assert result_of(answer)["stopReason"] == "cancelled", (case, way)
+        assert told == [{"cancelled": True}] * len(cancels), (case, way)
+
+
+async def test_random_cancels_on_the_wire_are_all_effective(start: Start, vendor: LoopbackVendor):
+    print(f"CODELAW_TEST_SEED={SEED}")
+    chance = random.Random(SEED)
+    vendor.reset([VendorReply(text=finish("hello"))])
+    async with start(options={"permissions": {"allow": ["Bash(sleep 600)"]}}) as client:
+        client.answers["codelaw/approval/request"] = NO_ANSWER
+        chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
+        for number in range(ON_THE_WIRE):
+            name = chance.choice(list(BUSY))
+            vendor.reset([BUSY[name]])
+            case = f"CODELAW_TEST_SEED={SEED}, cancel {number}, {name}"
+            await sent_and_cancelled(client, chat, chance, case, wait=0.3)
+        vendor.reset([VendorReply(text=finish("and on"))])
+        assert (await client.request("codelaw/chat/send", {"chatId": chat, "text": "on"}))["answer"] == "and on"
+
+
+async def test_random_cancels_of_a_cold_server_are_all_effective(start: Start, vendor: LoopbackVendor):
+    print(f"CODELAW_TEST_SEED={SEED}")
+    chance = random.Random(SEED)
+    vendor.reset([VendorReply(text=finish("hello"))])
+    async with start() as client:
+        chat = (await client.request("codelaw/chat/send", {"text": "hello"}))["chatId"]
+    vendor.reset([STREAM])
+    for number in range(COLD):
+        async with start() as client:
+            case = f"CODELAW_TEST_SEED={SEED}, cold {number}"
+            await sent_and_cancelled(client, chat, chance, case, wait=1.5)
+            assert (await client.request("codelaw/chat/read", {"chatId": chat}))["running"] is None, case
