@@ -38,7 +38,7 @@ from codelaw.lsp.rpc import Rpc
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
 from codelaw.lsp.showing import log_message, show_answer, show_compaction, show_message
 from codelaw.lsp.standard import ANSWERS
-from codelaw.lsp.watching import Watching
+from codelaw.lsp.watching import Watching, is_settings_file
 from codelaw.lsp.workspace import offer_trust
 from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import field_errors
@@ -52,6 +52,8 @@ log = logging.getLogger(__name__)
 PULL_SECONDS = 3.0
 """How long the first settings wait for the client's; later ones are laid over when they come."""
 SHOWN_PROBLEMS = 5
+FILES_AT_ONCE = 2_000
+"""Names of changed files that are looked at in one turn of the event loop."""
 
 
 class Connection:
@@ -174,10 +176,20 @@ class Connection:
             except Exception:
                 log.exception("A document could not be followed")
 
-    def files_changed(self, uris: Sequence[str]) -> None:
-        """Watched files have changed on the disk; the settings are read again by themselves."""
-        if any(is_law(uri) for uri in uris):
-            self.law.soon()
+    async def files_changed(self, uris: Sequence[str]) -> None:
+        """Watched files have changed on the disk. A checkout may change very many: others have their turn between."""
+        settings = law = False
+        for number, uri in enumerate(uris, 1):
+            if not settings and is_settings_file(uri):
+                settings = True
+                self.later(self.reload())
+            if not law and is_law(uri):
+                law = True
+                self.law.soon()
+            if settings and law:
+                return
+            if number % FILES_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     def emit(self, event: ChatEvent) -> None:
         """Tell the client what happened; never raises."""

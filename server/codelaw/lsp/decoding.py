@@ -45,6 +45,18 @@ def _without_lone_surrogates(value: Any) -> Any:
     return value
 
 
+def changed_uris(params: Any) -> list[str]:
+    """The uris of `workspace/didChangeWatchedFiles`; empty for what is none.
+
+    Its params are read by hand: typed, the hundred thousand of a checkout would hold up everybody else.
+    """
+    changes: Any = cast("dict[str, Any]", params).get("changes") if isinstance(params, dict) else None
+    if not isinstance(changes, list):
+        return []
+    found = (cast("dict[str, Any]", one).get("uri") for one in cast("list[Any]", changes) if isinstance(one, dict))
+    return [uri for uri in found if isinstance(uri, str)]
+
+
 def field_paths(error: Exception) -> list[dict[str, str]]:
     """A converter's complaint as field paths of the params."""
     found: list[dict[str, str]] = []

@@ -18,7 +18,8 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from codelaw.domain.files import Buffer
-from codelaw.lsp.positions import Encoding, line_starts, offset
+from codelaw.lsp.positions import Encoding
+from codelaw.lsp.splicing import SplicedText
 
 KEPT_TEXTS = 3
 KEPT_FORMATTED = 64
@@ -39,6 +40,10 @@ class Follow:
         self.closed = False
         self._wanted = wanted
         self._news = asyncio.Event()
+
+    def may_want(self, characters: int) -> bool:
+        """Whether a text of so many characters may be the wanted one."""
+        return self._wanted is not None and len(self._wanted) == characters
 
     def saw(self, text: str) -> None:
         """The document has this text now."""
@@ -100,18 +105,22 @@ class EditorDocuments:
         buffer = self._by_uri.get(params.text_document.uri)
         if buffer is None:
             return
-        text, follows = buffer.text, self._follows.get(buffer.uri, ())
+        follows = self._follows.get(buffer.uri, ())
         if len(params.content_changes) == 1 and _is_typed(params.content_changes[0]):
             # Somebody types while the editor saves: what comes of it is no formatter's work alone.
             self._saving.pop(buffer.uri, None)
-        for change in params.content_changes:
+        spliced = SplicedText(buffer.text, self.encoding)
+        for left, change in zip(range(len(params.content_changes), 0, -1), params.content_changes, strict=True):
             if isinstance(change, types.TextDocumentContentChangePartial):
-                text = self._spliced(text, change)
+                begin, end = change.range.start, change.range.end
+                spliced.splice((begin.line, begin.character), (end.line, end.character), change.text)
             else:
-                text = change.text
+                spliced = SplicedText(change.text, self.encoding)
             for follow in follows:
-                follow.saw(text)
-        self._by_uri[buffer.uri] = replace(buffer, text=text, version=params.text_document.version)
+                # A text costs as much as the document has characters: nobody needs every one between.
+                if left <= KEPT_TEXTS or follow.may_want(len(spliced)):
+                    follow.saw(spliced.text)
+        self._by_uri[buffer.uri] = replace(buffer, text=spliced.text, version=params.text_document.version)
 
     def closed(self, uri: str) -> None:
         """A document was closed: the disk is the truth again."""
@@ -173,13 +182,6 @@ class EditorDocuments:
         if buffer is not None and real != path:
             self._by_uri[uri] = replace(buffer, path=real)
             self._by_path[real] = uri
-
-    def _spliced(self, text: str, change: types.TextDocumentContentChangePartial) -> str:
-        starts = line_starts(text)
-        begin, end = change.range.start, change.range.end
-        first = offset(text, starts, begin.line, begin.character, self.encoding)
-        last = offset(text, starts, end.line, end.character, self.encoding)
-        return text[:first] + change.text + text[max(first, last) :]
 
 
 def _is_typed(change: types.TextDocumentContentChangeEvent) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 0.2
 """Without a change, before the law is checked again."""
+_SPELT = re.compile(r"[%?#\\]")
+"""In a uri's last part: the file's name may be another."""
 SOURCE = "codelaw"
 """Of every diagnostic."""
 
 
 def is_law(uri: str) -> bool:
     """Whether a document may be a law by its name."""
+    name = uri.rpartition("/")[2]
+    if not _SPELT.search(name) and laws.choose([name]) is None:
+        return False
     path = path_of(uri)
     return path is not None and laws.choose([path.name]) is not None
 

@@ -36,12 +36,17 @@ def code_points(line: str, units: int, encoding: Encoding) -> int:
     """
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
-    passed = 0
-    for index, character in enumerate(line):
-        passed += _width(character, encoding)
-        if passed > units:
-            return index
-    return len(line)
+    spelt = _spelt(line, encoding)
+    wide = 2 if encoding == "utf-16" else 1
+    cut = units * wide
+    if cut >= len(spelt):
+        return len(line)
+    if encoding == "utf-16":
+        cut -= wide * (0xDC <= spelt[cut + 1] <= 0xDF and cut > 0 and 0xD8 <= spelt[cut - 1] <= 0xDB)
+        return len(spelt[:cut].decode("utf-16-le", "surrogatepass"))
+    while spelt[cut] & 0xC0 == 0x80:
+        cut -= 1
+    return len(spelt[:cut].decode("utf-8", "surrogatepass"))
 
 
 def offset(text: str, starts: list[int], line: int, units: int, encoding: Encoding) -> int:
@@ -55,7 +60,7 @@ def units(text: str, encoding: Encoding) -> int:
     """The length of a text in the encoding's units."""
     if encoding == "utf-32" or text.isascii():
         return len(text)
-    return sum(_width(character, encoding) for character in text)
+    return len(_spelt(text, encoding)) // (2 if encoding == "utf-16" else 1)
 
 
 def position_of(text: str, starts: list[int], place: int, encoding: Encoding) -> tuple[int, int]:
@@ -82,8 +87,5 @@ def exact_offset(text: str, starts: list[int], line: int, characters: int, encod
     return starts[line] + place if place == len(whole) or units(whole[:place], encoding) == characters else None
 
 
-def _width(character: str, encoding: Encoding) -> int:
-    point = ord(character)
-    if encoding == "utf-16":
-        return 2 if point > 0xFFFF else 1
-    return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point < 0x10000 else 4
+def _spelt(text: str, encoding: Encoding) -> bytes:
+    return text.encode("utf-16-le" if encoding == "utf-16" else "utf-8", "surrogatepass")

@@ -31,13 +31,22 @@ from codelaw.lsp.errors import (
     internal_error,
 )
 from codelaw.lsp.framing import Frame, Oversized, Unframed
+from codelaw.lsp.structuring import bound
 
 log = logging.getLogger(__name__)
 
 MAX_RUNNING = 1000
 """Requests of one client that may be running at once (S-6)."""
 
-UNTYPED = frozenset({types.WORKSPACE_EXECUTE_COMMAND, types.INITIALIZED, types.SHUTDOWN, types.EXIT})
+UNTYPED = frozenset(
+    {
+        types.WORKSPACE_EXECUTE_COMMAND,
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        types.INITIALIZED,
+        types.SHUTDOWN,
+        types.EXIT,
+    }
+)
 """Standard methods whose params are ours to read, or mean nothing however they are spelt."""
 
 RequestId = int | str
@@ -60,6 +69,7 @@ class Rpc(LanguageServerProtocol):
 
     def __init__(self, server: Any, converter: Any) -> None:
         super().__init__(server, converter)
+        bound(converter)
         self.state: State = "new"
         self.wire: Wire | None = None
         self.requests: dict[str, RequestHandler] = {}

@@ -22,6 +22,7 @@ from codelaw.lsp.abilities import STANDARD, abilities
 from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client, client_of
 from codelaw.lsp.commands import inside_arguments, read_command
+from codelaw.lsp.decoding import changed_uris
 from codelaw.lsp.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.folders import Folders
@@ -200,11 +201,9 @@ class CodelawServer(LanguageServer):
         if self._connection is not None:
             self._connection.document(uri, what)
 
-    def _files_changed(self, params: types.DidChangeWatchedFilesParams) -> None:
-        uris = [change.uri for change in params.changes]
-        self._reload_for(uris)
+    def _files_changed(self, params: Any) -> None:
         if self._connection is not None:
-            self._connection.files_changed(uris)
+            self._connection.later(self._connection.files_changed(changed_uris(params)))
 
     def _reload_for(self, uris: list[str]) -> None:
         # The law needs nothing here: it is looked up at every assembly (L-4).

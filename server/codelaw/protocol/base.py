@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from itertools import islice
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
+TOLD = 20
+"""Errors of params that are told."""
 MESSAGES = {"extra_forbidden": "Unknown field", "model_type": "Input should be an object"}
 
 
@@ -14,6 +25,17 @@ class Params(BaseModel):
     """What a client sends: exact types, no unknown field. An optional field may be left out or null."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few(cls, value: Any) -> Any:
+        # Each unknown field is an error of its own: of very many, as many as are told are enough.
+        given = cast("dict[Any, Any]", value if isinstance(value, dict) else {})
+        if len(given) <= len(cls.model_fields) + TOLD:
+            return cast("Any", value)
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        unknown = islice((name for name in given if name not in known), TOLD)
+        return {name: given[name] for name in (*known.intersection(given), *unknown)}
 
 
 class Payload(BaseModel):
@@ -24,14 +46,21 @@ class Payload(BaseModel):
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         body: dict[str, Any] = handler(self)
-        for name, field in type(self).model_fields.items():
-            if field.default is None and getattr(self, name) is None:
-                body.pop(field.alias or name, None)
+        for name, alias in _left_out(type(self)):
+            if getattr(self, name) is None:
+                body.pop(alias, None)
         return body
 
     def wire(self) -> dict[str, Any]:
         """As JSON values."""
         return self.model_dump(by_alias=True)
+
+
+@cache
+def _left_out(kind: type[Payload]) -> tuple[tuple[str, str], ...]:
+    """The fields that are left out when they are None, by name and as they are spelt."""
+    fields = kind.model_fields.items()
+    return tuple((name, field.alias or name) for name, field in fields if field.default is None)
 
 
 class Reply(BaseModel):
@@ -49,4 +78,4 @@ def field_errors(error: ValidationError) -> list[dict[str, str]]:
             path += f"[{part}]" if isinstance(part, int) else f".{part}"
         message = MESSAGES.get(detail["type"], detail["msg"])
         found.append({"path": path.removeprefix(".")[:200], "message": message})
-    return found[:20]
+    return found[:TOLD]

@@ -1,0 +1,49 @@
+"""Arrays of LSP's own params: nothing but an array is one, and a wrong one costs no more than a few of its items.
+
+The converter's own hook takes whatever can be iterated, a string character by character, and keeps an error with its
+traceback for every item that is wrong (V-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast, get_args
+
+from cattrs import BaseConverter, IterableValidationError, IterableValidationNote
+from cattrs.cols import is_sequence
+
+MOST_ERRORS = 20
+"""Wrong items of an array after which no more of them are looked at."""
+
+
+def bound(converter: BaseConverter) -> None:
+    """Make a converter read arrays like this. Call it before anything is structured."""
+    converter.register_structure_hook_factory(is_sequence, _sequences)
+
+
+def _sequences(kind: Any, converter: BaseConverter) -> Any:
+    item = next(iter(get_args(kind)), Any)
+
+    def structure(value: Any, _: Any) -> list[Any]:
+        if not isinstance(value, list):
+            message = f"an array is expected, not {type(value).__name__}"
+            raise TypeError(message)
+        if item is Any:
+            return cast("list[Any]", value)
+        read: list[Any] = []
+        errors: list[Exception] = []
+        hook = cast("Callable[[Any, Any], Any]", converter.get_structure_hook(item))
+        for index, one in enumerate(cast("list[Any]", value)):
+            try:
+                read.append(hook(one, item))
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is what is wrong with the item
+                note = IterableValidationNote(f"Structuring {kind} @ index {index}", index, item)
+                error.__notes__ = [*getattr(error, "__notes__", []), note]
+                errors.append(error)
+                if len(errors) == MOST_ERRORS:
+                    break
+        if errors:
+            raise IterableValidationError(f"While structuring {kind!r}", errors, kind)
+        return read
+
+    return structure

@@ -1,0 +1,205 @@
+"""What is sent in large amounts is read with work in proportion to it, and others have their turn meanwhile (S-6, V-2)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+from pydantic import ValidationError
+
+from codelaw.lsp import law, splicing
+from codelaw.lsp.connection import Connection
+from codelaw.lsp.decoding import changed_uris
+from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.errors import WireError
+from codelaw.lsp.positions import Encoding, line_at, line_starts, offset
+from codelaw.lsp.server import CodelawServer
+from codelaw.lsp.splicing import SplicedText
+from codelaw.protocol.base import TOLD, field_errors
+from codelaw.protocol.methods import METHODS
+
+MANY = 20_000
+ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+texts = st.lists(st.sampled_from(["a", "bc", "\n", "\r", "\r\n", "😀", "é", "漢", " ", "\u2028"]), max_size=40).map(
+    "".join
+)
+edits = st.tuples(*(st.integers(0, 8) for _ in range(4)), texts)
+
+
+def structured(method: str, params: Any) -> WireError | None:
+    rpc = CodelawServer(on_exit=lambda _status: None).rpc
+    try:
+        rpc._typed(method, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    except WireError as error:
+        return error
+    return None
+
+
+def turns_of(loop_work: Callable[[], Any]) -> int:
+    """How often the event loop went round while something was done."""
+
+    async def counted() -> int:
+        rounds = 0
+        task = asyncio.ensure_future(loop_work())
+        while not task.done():
+            rounds += 1
+            await asyncio.sleep(0)
+        await task
+        return rounds
+
+    return asyncio.run(counted())
+
+
+@given(texts, st.lists(edits, max_size=8), st.sampled_from(ENCODINGS), st.integers(1, 6))
+def test_many_changes_give_what_one_by_one_gives(
+    text: str, changes: list[tuple[int, int, int, int, str]], encoding: Encoding, size: int
+):
+    before, splicing.SMALLEST = splicing.SMALLEST, size
+    try:
+        spliced = SplicedText(text, encoding)
+        for line, character, last_line, last, new in changes:
+            starts = line_starts(text)
+            begin = offset(text, starts, line, character, encoding)
+            end = offset(text, starts, last_line, last, encoding)
+            text = text[:begin] + new + text[max(begin, end) :]
+            spliced.splice((line, character), (last_line, last), new)
+            assert (spliced.text, len(spliced)) == (text, len(text))
+    finally:
+        splicing.SMALLEST = before
+
+
+@given(texts, st.integers(0, 30), st.sampled_from(ENCODINGS))
+def test_a_place_is_where_counting_characters_one_by_one_finds_it(text: str, units: int, encoding: Encoding):
+    line = line_at(text, line_starts(text), 0)
+    widths = [
+        {"utf-8": len(one.encode()), "utf-16": len(one.encode("utf-16-le")) // 2, "utf-32": 1}[encoding] for one in line
+    ]
+    whole = [place for place in range(len(line) + 1) if sum(widths[:place]) <= units]
+    assert offset(text, line_starts(text), 0, units, encoding) == whole[-1]
+
+
+@pytest.mark.parametrize("line", ["x" * 39 + "\n", "é"], ids=["many lines", "one line"])
+async def test_a_thousand_changes_do_not_read_the_document_a_thousand_times(line: str, monkeypatch: pytest.MonkeyPatch):
+    read = 0
+    cut = SplicedText._piece
+
+    def counted(self: SplicedText, text: str) -> Any:
+        nonlocal read
+        read += len(text)
+        return cut(self, text)
+
+    monkeypatch.setattr(SplicedText, "_piece", counted)
+    text = line * (1_000_000 // len(line))
+    documents = EditorDocuments()
+    documents.opened(types.TextDocumentItem("untitled:1", "text", 1, text))
+    rng, last = random.Random(5), text.count("\n")
+    changes = [
+        types.TextDocumentContentChangePartial(
+            types.Range(types.Position(number := rng.randint(0, last), 3), types.Position(number, 4)), "yz"
+        )
+        for _ in range(1000)
+    ]
+    identifier = types.VersionedTextDocumentIdentifier(2, "untitled:1")
+    documents.changed(types.DidChangeTextDocumentParams(identifier, changes))
+    buffer = documents.get("untitled:1")
+    assert buffer is not None
+    assert len(buffer.text) == len(text) + 1000
+    assert read <= 20 * len(text)
+
+
+async def test_texts_between_the_changes_of_one_notification_are_only_made_for_whoever_wants_them():
+    documents = EditorDocuments()
+    documents.opened(types.TextDocumentItem("untitled:1", "text", 1, ""))
+    at = types.Range(types.Position(0, 0), types.Position(0, 0))
+    changes = [types.TextDocumentContentChangePartial(at, "x") for _ in range(100)]
+    with documents.following("untitled:1", "x" * 50) as met, documents.following("untitled:1", "y") as missed:
+        identifier = types.VersionedTextDocumentIdentifier(2, "untitled:1")
+        documents.changed(types.DidChangeTextDocumentParams(identifier, changes))
+    assert (met.met, missed.met) == (True, False)
+    assert [*met.texts] == [*missed.texts] == ["x" * 98, "x" * 99, "x" * 100]
+
+
+@pytest.mark.parametrize("given", ["x" * MANY, [1] * MANY, {str(number): 1 for number in range(MANY)}, 7])
+def test_what_is_no_array_is_one_error_and_a_wrong_one_few(given: Any):
+    error = structured("workspace/didChangeWorkspaceFolders", {"event": {"added": given, "removed": []}})
+    assert error is not None
+    found = cast("dict[str, Any]", error.data)["errors"]
+    assert found[0]["path"] == ("event.added[0].uri" if isinstance(given, list) else "event.added")
+    assert len(found) == (20 if isinstance(given, list) else 1)
+
+
+def test_a_wrong_array_is_not_read_to_its_end():
+    class Counted(list[int]):
+        taken = 0
+
+        def __iter__(self):
+            for one in super().__iter__():
+                self.taken += 1
+                yield one
+
+    given = Counted([1] * MANY)
+    assert structured("workspace/didChangeWorkspaceFolders", {"event": {"added": given, "removed": []}}) is not None
+    assert given.taken <= 20
+
+
+def test_arrays_that_are_right_are_read_as_before():
+    context = {"diagnostics": [{"range": place(0), "message": "m", "tags": [1, 2]}], "only": ["quickfix"]}
+    params = {"textDocument": {"uri": "file:///a"}, "range": place(1), "context": context}
+    assert structured("textDocument/codeAction", params) is None
+
+
+def place(line: int) -> dict[str, Any]:
+    return {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
+
+
+def test_of_very_many_unknown_fields_as_many_are_read_as_are_told():
+    unknown = {f"x{number}": 1 for number in range(MANY)}
+    for params, first in (
+        ({"text": "a", **unknown}, "x0"),
+        ({"text": "a", "editor": {"uri": "file:///a", "line": 1, **unknown}}, "editor.x0"),
+    ):
+        with pytest.raises(ValidationError) as caught:
+            METHODS["codelaw/chat/send"].params.model_validate(params)
+        assert caught.value.error_count() == TOLD
+        assert field_errors(caught.value)[0] == {"path": first, "message": "Unknown field"}
+
+
+def connection(seen: Counter[str]) -> Connection:
+    made = Connection.__new__(Connection)
+    made.law = SimpleNamespace(soon=lambda: seen.update(["law"]))  # type: ignore[assignment]
+    made.later = lambda work: (seen.update(["settings"]), work.close())[1]  # type: ignore[method-assign]
+    return made
+
+
+def test_others_have_their_turn_while_a_hundred_thousand_files_change(monkeypatch: pytest.MonkeyPatch):
+    looked: Counter[str] = Counter()
+    monkeypatch.setattr(law, "path_of", lambda uri: looked.update([uri]))
+    seen: Counter[str] = Counter()
+    changes = [{"uri": f"file:///w/src/file{number}.py", "type": 2} for number in range(100_000)]
+    uris = changed_uris({"changes": changes})
+    assert len(uris) == 100_000
+    assert turns_of(lambda: connection(seen).files_changed(uris)) > 40
+    assert (seen, looked) == (Counter(), Counter())
+
+
+@pytest.mark.parametrize("name", ["CODE_LAW.md", "code_law.MD", "CODE%5FLAW.md"])
+def test_the_law_and_the_settings_are_found_among_many_files(name: str):
+    seen: Counter[str] = Counter()
+    uris = [f"file:///w/{number}.py" for number in range(5000)]
+    uris[3000] = f"file:///w/{name}"
+    uris[4000] = "file:///w/.codelaw/config.toml"
+    asyncio.run(connection(seen).files_changed(uris))
+    assert seen == Counter(law=1, settings=1)
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"changes": "x" * 50}, {"changes": [1, {"uri": 2}, None]}])
+def test_file_events_that_make_no_sense_are_ignored(params: Any):
+    assert changed_uris(params) == []
