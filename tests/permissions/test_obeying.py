@@ -302,8 +302,8 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
     user = _User()
     gate = Gate(rules, user, save_grant=cast("Any", None), always=[])
     facts = CallFacts("Bash", "execute", "git diff")
-    assert gate.judge(facts).action == ("allow" if posix else "ask")
-    asked = Asked("git diff", Preview(command="git diff"), decision=gate.judge(facts))
+    assert (await gate.judge(facts)).action == ("allow" if posix else "ask")
+    asked = Asked("git diff", Preview(command="git diff"), decision=await gate.judge(facts))
     await gate.ask(facts, Call("k", "Bash", {}), asked, chat_id="c", turn_id="t")
     (question,) = user.asked
     assert question.always_asked is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from codelaw.domain.messages import Call
     from codelaw.ports.approver import Approver
     from codelaw.tools.base import Preview
+
+
+LONG_SUBJECT = 1000
+"""Characters of a command that is judged in a thread: every name in it is held against every rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,26 @@ class Policy:
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """All that a judgement depends on, as values."""
+
+    facts: CallFacts
+    policy: Policy
+    rules: Rules
+
+    def __call__(self) -> Decision:
+        return judge(
+            self.facts,
+            mode=self.policy.mode,
+            rules=self.rules,
+            default=self.policy.default,
+            sandboxed=self.policy.sandboxed,
+            restricted=self.policy.restricted,
+            commands_always_asked=self.policy.commands_always_asked,
+        )
+
+
 @dataclass(slots=True)
 class Gate:
     """Judges the calls of one chat and keeps the grants given in it."""
@@ -88,22 +113,26 @@ class Gate:
         """Whether any rule or grant is in force, so that it matters how a path is spelt."""
         return bool(self.policy.allow or self.policy.deny or self.grants or self.always)
 
-    def judge(self, facts: CallFacts) -> Decision:
-        """What the rules and grants say; `ask` when the user has to be asked."""
+    async def judge(self, facts: CallFacts) -> Decision:
+        """What the rules and grants say; `ask` when the user has to be asked.
+
+        A long command is judged beside the event loop; what became forbidden meanwhile is forbidden.
+        """
+        while True:
+            judging = self._judging(facts)
+            if len(facts.subject or "") < LONG_SUBJECT:
+                return judging()
+            decision = await asyncio.to_thread(judging)
+            if self._judging(facts) == judging:
+                return decision
+
+    def _judging(self, facts: CallFacts) -> _Judging:
         policy = self.policy
         # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
         rules = Rules(policy.allow, policy.deny, tuple(granted), policy.roots)
-        return judge(
-            facts,
-            mode=policy.mode,
-            rules=rules,
-            default=policy.default,
-            sandboxed=policy.sandboxed,
-            restricted=policy.restricted,
-            commands_always_asked=policy.commands_always_asked,
-        )
+        return _Judging(facts, policy, rules)
 
     def hides(self, tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
         """Says of a path, as shown, whether a rule denies it to that tool; None where no rule speaks of the tool."""

@@ -308,11 +308,11 @@ class Executor:
 
     async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
         """The judgement of a call; of one that changes several files the strictest, and the file it is about."""
-        decision = self.gate.judge(facts)
+        decision = await self.gate.judge(facts)
         if decision.action != "deny":
             for subject in await tool.subjects(arguments, self.environment):
                 other = await self._with_git(replace(facts, subject=subject), subject)
-                judged = self.gate.judge(other)
+                judged = await self.gate.judge(other)
                 if _strictness(judged) > _strictness(decision):
                     facts, decision = other, judged
         return facts, decision

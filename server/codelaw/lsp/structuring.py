@@ -6,7 +6,6 @@ traceback for every item that is wrong (V-2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast, get_args
 
 from cattrs import BaseConverter, IterableValidationError, IterableValidationNote
@@ -32,7 +31,7 @@ def _sequences(kind: Any, converter: BaseConverter) -> Any:
             return cast("list[Any]", value)
         read: list[Any] = []
         errors: list[Exception] = []
-        hook = cast("Callable[[Any, Any], Any]", converter.get_structure_hook(item))
+        hook = converter.get_structure_hook(item)
         for index, one in enumerate(cast("list[Any]", value)):
             try:
                 read.append(hook(one, item))
@@ -43,7 +42,8 @@ def _sequences(kind: Any, converter: BaseConverter) -> Any:
                 if len(errors) == MOST_ERRORS:
                     break
         if errors:
-            raise IterableValidationError(f"While structuring {kind!r}", errors, kind)
+            about = f"While structuring {kind!r}"
+            raise IterableValidationError(about, errors, kind)  # pyright: ignore[reportCallIssue] - its base's `__new__`
         return read
 
     return structure

@@ -17,10 +17,9 @@ from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.naming import denied_name
 from codelaw.permissions.obeying import obeyed_by_command, obeyed_path
 from codelaw.permissions.offers import keeps_to_offer
-from codelaw.permissions.programs import program
+from codelaw.permissions.refusing import Refusing
 from codelaw.permissions.rules import Rule
-from codelaw.permissions.runs import inner_commands
-from codelaw.permissions.shell import Simple, Word, read
+from codelaw.permissions.shell import Simple, read
 
 Effect = Literal["read", "write", "execute", "state"]
 Permission = tuple[Rule, Literal["allow", "grant"]]
@@ -144,8 +143,9 @@ def _judge_command(command: str, rules: Rules, default: Default, *, sandboxed: b
     if named is not None and named[0] == "deny":
         return Decision("deny", "deny", named[1].text)
     near = named[1] if named is not None else None
+    refusing = Refusing(deny)
     for part in parts or ():
-        verdict, rule = _denied(part, deny)
+        verdict, rule = refusing.judge(part)
         if verdict == "deny" and rule is not None:
             return Decision("deny", "deny", rule.text)
         near = near or rule
@@ -214,56 +214,3 @@ def _covers(rule: Rule, part: Simple, *, standing: bool) -> bool:
     if assigned > length or escape_flag(part.command, length - assigned) is not None:
         return False
     return not standing or keeps_to_offer(rule.prefix, part.command)
-
-
-def _denied(part: Simple, deny: Sequence[Rule]) -> tuple[Literal["deny", "ask", "pass"], Rule | None]:
-    """Whether a deny rule hits the part or anything it runs, or may hit what cannot be seen."""
-    candidates, hidden = inner_commands(part)
-    near: Rule | None = None
-    for rule in deny:
-        if rule.specifier == part.text:
-            return "deny", rule
-        words = rule.prefix or _words(rule.specifier or "")
-        if not words:
-            continue
-        for candidate in candidates:
-            if _begins(words, candidate, exact=rule.prefix is None):
-                return "deny", rule
-            if near is None and _may_mean(words, candidate):
-                near = rule
-        if hidden:
-            near = near or rule
-    return ("ask", near) if near else ("pass", None)
-
-
-def _words(command: str) -> tuple[str, ...]:
-    parts = read(command)
-    if parts is None or len(parts) != 1:
-        return ()
-    return tuple(word.value if word.value is not None else word.raw for word in parts[0].command)
-
-
-def _begins(words: tuple[str, ...], candidate: tuple[Word, ...], *, exact: bool) -> bool:
-    if exact and len(words) != len(candidate):
-        return False
-    if program(candidate).casefold() not in (words[0].casefold(), words[0].rpartition("/")[2].casefold()):
-        return False
-    return tuple(word.value for word in candidate[1 : len(words)]) == words[1:]
-
-
-def _may_mean(words: tuple[str, ...], candidate: tuple[Word, ...]) -> bool:
-    """The program is the rule's, and its other words come later, or may: `git -C x push` for `git push`."""
-    if program(candidate).casefold() != words[0].rpartition("/")[2].casefold():
-        return False
-    at = 1
-    for wanted in words[1:]:
-        passed = False
-        while at < len(candidate):
-            value, before = candidate[at].value, candidate[at - 1].value
-            at += 1
-            if value == wanted or (value is None and not passed):
-                break
-            passed = passed or not (value is None or value.startswith("-") or (before or "-").startswith("-"))
-        else:
-            return False
-    return True

@@ -1,0 +1,118 @@
+"""A long command under many rules is judged in proportion, and beside the event loop (S-1, S-6)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from codelaw.agent.approval import LONG_SUBJECT, Gate, Policy
+from codelaw.permissions import refusing
+from codelaw.permissions.policy import CallFacts
+from codelaw.permissions.refusing import Refusing
+from codelaw.permissions.rules import Rule, parse
+from codelaw.permissions.runs import inner_commands
+from codelaw.permissions.shell import Simple, read
+
+RULES = (
+    *(f"Bash(tool{number} run:*)" for number in range(166)),
+    *(f"Bash(tool{number} run -x {number})" for number in range(167)),
+    *(f"Bash(/opt/bin/Other{number}:*)" for number in range(167)),
+)
+
+
+def one_by_one(part: Simple, deny: list[Rule]) -> tuple[str, Rule | None]:
+    """The judgement, every rule held against every command."""
+    candidates, hidden = inner_commands(part)
+    near: Rule | None = None
+    for rule in deny:
+        if rule.specifier == part.text:
+            return "deny", rule
+        words = rule.prefix or refusing._words(rule.specifier or "")
+        if not words:
+            continue
+        for candidate in candidates:
+            if refusing._begins(words, candidate, exact=rule.prefix is None):
+                return "deny", rule
+            if near is None and refusing._may_mean(words, candidate):
+                near = rule
+        if hidden:
+            near = near or rule
+    return ("ask", near) if near else ("pass", None)
+
+
+def test_the_sorted_rules_judge_as_one_by_one():
+    rng = random.Random(11)
+    words = ["git", "push", "-C", "x", "$a", "/usr/bin/git", "GIT", "rm", "env", "sh -c 'git push'", "xargs", "*", "-f"]
+    specifiers = [
+        "git push:*",
+        "git:*",
+        "git push",
+        "rm -f x",
+        "/usr/bin/git push:*",
+        "env",
+        "xargs git:*",
+        "a; b",
+        "x",
+    ]
+    seen: Counter[str] = Counter()
+    for _ in range(4000):
+        deny = [parse(f"Bash({rng.choice(specifiers)})") for _ in range(rng.randint(0, 4))]
+        for part in read(" ".join(rng.choice(words) for _ in range(rng.randint(1, 5)))) or ():
+            verdict = Refusing(deny).judge(part)
+            assert verdict == one_by_one(part, deny)
+            seen[verdict[0]] += 1
+    assert min(seen[kind] for kind in ("deny", "ask", "pass")) > 100
+
+
+@pytest.mark.parametrize("part", ["echo a b", "find . -name a | xargs cat", "cat f"])
+def test_each_command_of_a_line_is_held_against_the_rules_about_it_alone(part: str, monkeypatch: pytest.MonkeyPatch):
+    compared: Counter[str] = Counter()
+
+    def counted(name: str) -> Any:
+        original = getattr(refusing, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            compared[name] += 1
+            return original(*given, **named)
+
+        return call
+
+    for name in ("_begins", "_may_mean", "read"):
+        monkeypatch.setattr(refusing, name, counted(name))
+    refusing._words.cache_clear()
+    judging = Refusing([parse(text) for text in RULES])
+    for simple in read("; ".join([part] * (20_000 // len(part)))) or ():
+        assert judging.judge(simple)[0] != "deny"
+    assert compared["read"] <= len(RULES)
+    assert compared["_begins"] + compared["_may_mean"] == 0
+
+
+def gate(deny: tuple[Rule, ...]) -> Gate:
+    async def save(_: Any) -> None: ...
+
+    return Gate(Policy("agent", deny=deny, roots={"/w": ""}), None, save, [])  # type: ignore[arg-type]
+
+
+async def test_the_loop_goes_round_while_a_long_command_is_judged():
+    deny = tuple(parse(f"Read(secret{number}/**)") for number in range(500))
+    facts = CallFacts("Bash", "execute", "cat " + " ".join(f"src/{number}*.py" for number in range(1600)))
+    judging = asyncio.ensure_future(gate(deny).judge(facts))
+    rounds = 0
+    while not judging.done():
+        rounds += 1
+        await asyncio.sleep(0)
+    assert judging.result().action == "ask"
+    assert rounds > 3
+
+
+async def test_what_is_forbidden_while_a_long_command_is_judged_is_forbidden():
+    made = gate(())
+    facts = CallFacts("Bash", "execute", "push x; " + "true; " * LONG_SUBJECT)
+    judging = asyncio.ensure_future(made.judge(facts))
+    await asyncio.sleep(0)
+    made.policy = Policy("agent", deny=(parse("Bash(push:*)"),))
+    assert (await judging).action == "deny"
