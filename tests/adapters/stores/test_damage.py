@@ -263,6 +263,8 @@ async def test_reading_what_is_damaged_changes_nothing(store, spoil, path):
 
 def dump(path):
     connection = sqlite3.connect(path)
-    lines = list(connection.iterdump())
+    tables = [row[1] for row in connection.execute("PRAGMA main.table_list") if row[2] == "table"]
+    connection.text_factory = bytes
+    rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in tables}
     connection.close()
-    return lines
+    return rows

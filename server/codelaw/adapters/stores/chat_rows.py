@@ -11,10 +11,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from codelaw.adapters.stores import search_rows
 from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, from_text, to_text
 from codelaw.adapters.stores.counts import in_order, missing, missing_turns
-from codelaw.adapters.stores.database import Dialect, Session
+from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.reading import Reading
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
 from codelaw.domain.errors import Refusal
@@ -31,11 +32,6 @@ _CHAT = (
     " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
     " settled, todos, begun, checksum, todos_checksum FROM chats"
 )
-_HOLDS: dict[Dialect, str] = {
-    "sqlite": "holds(CAST({} AS BLOB), ?)",
-    "postgresql": "strpos(folded({}), ?) > 0",
-}
-"""Whether a column holds a text that is case-folded already."""
 _TURNS = (
     "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum, said"
     " FROM turns WHERE chat_id"
@@ -105,14 +101,15 @@ def listed(  # noqa: PLR0917 - as the port has it
     limit: int,
     cursor: str | None,
     folders: Collection[str] | None = None,
+    *,
+    by_index: bool = True,
 ) -> tuple[list[Chat], str | None]:
     conditions: list[str] = []
     parameters: list[Any] = []
     if query:
-        title, content = (_HOLDS[session.dialect].format(column) for column in ("title", "content"))
-        said = f"SELECT 1 FROM messages WHERE chat_id = chats.id AND {content}"  # noqa: S608 - our own words
-        conditions.append(f"({title} OR EXISTS ({said}))")
-        parameters += [query.casefold()] * 2
+        said, asked = search_rows.condition(session, query, by_index=by_index)
+        conditions.append(f"({search_rows.HOLDS[session.dialect].format('title')} OR {said})")
+        parameters += [query.casefold(), *asked]
     if folders is not None:
         among = ", ".join("?" * len(folders)) or "NULL"
         conditions.append(f"id IN (SELECT chat_id FROM chat_folders WHERE folder IN ({among}))")  # noqa: S608 - ours

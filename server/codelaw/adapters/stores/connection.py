@@ -1,4 +1,4 @@
-"""One SQLite connection in one thread of its own, spoken to from the event loop."""
+"""SQLite connections in threads of their own, one that writes and a few that read, spoken to from the event loop."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from codelaw.adapters.stores import damage
+from codelaw.adapters.stores import damage, search_rows
 from codelaw.adapters.stores.codec import legible, storable, text_or_bytes
 from codelaw.adapters.stores.database import Dialect, Parameters, Session
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.owners import FileOwners, alone, living
+from codelaw.adapters.stores.readers import Dropped, Readers
 from codelaw.adapters.stores.worker import Worker
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -29,7 +30,9 @@ LOG_BYTES = 16_000_000
 """Of the write-ahead log, from which on a writer waits for a gap between the readers to begin it anew."""
 _KEPT_LOG_BYTES = 4_000_000
 _TRIM_SECONDS = 10.0
-"""Between two such waits, of which each takes a second at most."""
+"""Between two such waits."""
+GAP_SECONDS = 0.1
+"""How long such a gap is waited for."""
 
 _DAMAGED = "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
 _FOLDER = "Check the permissions of the folder and the space on its disk."
@@ -43,6 +46,7 @@ _ADVICE: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_PERM: ("the database cannot be written", "Check the permissions of the file and its folder."),
     sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "Check the permissions of the file and its folder."),
     sqlite3.SQLITE_IOERR: ("the disk gave an error", "Check the disk; nothing that was saved before is touched."),
+    sqlite3.SQLITE_INTERRUPT: ("the work was broken off", "Nothing of it was saved; try again."),
     sqlite3.SQLITE_TOOBIG: ("a text is too big for the database", "Send less text at once."),
 }
 
@@ -81,7 +85,7 @@ class SqliteSession:
 
 
 class SqliteDatabase:
-    """The thread and its connection. Work is done in the order in which it was given."""
+    """The threads and their connections. Writes are done in the order in which they were given."""
 
     def __init__(self, path: Path, *, chosen: bool = False) -> None:
         """`chosen`: a setting named the file, so that what is no database may be anything but ours."""
@@ -89,6 +93,7 @@ class SqliteDatabase:
         self._chosen = chosen
         self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
+        self._readers = Readers("codelaw-store", _ReadOnly(self))
         self._log = path.with_name(f"{path.name}-wal")
         self._trim_after = 0.0
         self._identity: tuple[int, int] | None = None
@@ -111,24 +116,21 @@ class SqliteDatabase:
             self._worker.end()
             raise
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._worker.busy
+
     async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in the thread. A cancelled caller leaves it running to its end.
+        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
 
         Raises:
             Refusal: `store_unavailable`, or what `work` refused.
         """
-        connection = self._connection
-        if connection is None:
-            raise Refusal("store_unavailable", f"{self.path}: the store is closed.")
+        return await self._run(work, ())
 
-        def present_work() -> T:
-            self._refuse_moved()
-            return work(SqliteSession(connection))
-
-        return await self._in_thread(present_work)
-
-    async def write(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in a transaction that writes: all of it or nothing."""
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing. A cancelled caller leaves it running."""
 
         def whole_work(session: Session) -> T:
             with session.transaction():
@@ -136,25 +138,76 @@ class SqliteDatabase:
             self._trim_log(session)
             return done
 
-        return await self.run(whole_work)
+        return await self._run(whole_work, about)
 
-    async def read(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in a deferred transaction: all that one answer is made of is seen at the same moment."""
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a deferred transaction: all that one answer is made of is seen at the same moment.
 
-        def whole_work(session: Session) -> T:
+        It waits for writes about the same things that were given before. When the caller is cancelled, it stops.
+        """
+
+        def whole_work(connection: sqlite3.Connection) -> T:
+            session = SqliteSession(connection)
+            self.refuse_moved()
             with session.transaction(write=False):
                 return work(session)
 
-        return await self.run(whole_work)
+        await self._worker.settled(about)
+        if self._connection is None:
+            raise self._closed()
+        try:
+            return await self._readers.do(lambda connection: self._guarded(lambda: whole_work(connection)), slow=slow)
+        except Dropped:
+            raise self._closed() from None
 
     async def close(self) -> bool:
-        """Finish the work given so far and let go of the file; False when that was done before."""
+        """Finish the writes given so far, stop what reads, and let go of the file; False when that was done before."""
         connection, self._connection = self._connection, None
         if connection is None:
             return False
+        await self._readers.close()
         await self._in_thread(connection.close)
         self._worker.end()
         return True
+
+    def connect_reader(self) -> sqlite3.Connection:
+        """A connection to the file that this one has open; nothing can be written by it.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        return self._guarded(self._connect_reader)
+
+    def refuse_moved(self) -> None:
+        """SQLite would go on with a file that no path leads to any more.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            status = None
+        if status is None or (status.st_dev, status.st_ino) != self._identity:
+            raise Refusal(
+                "store_unavailable",
+                "the database was deleted, moved or replaced while codelaw had it open.",
+                "Put it back, or restart codelaw to go on with what is there now.",
+            )
+
+    async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
+        connection = self._connection
+        if connection is None:
+            raise self._closed()
+
+        def present_work() -> T:
+            self.refuse_moved()
+            return work(SqliteSession(connection))
+
+        return await self._worker.do(lambda: self._guarded(present_work), about)
+
+    def _closed(self) -> Refusal:
+        return Refusal("store_unavailable", f"{self.path}: the store is closed.")
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await self._worker.do(lambda: self._guarded(work))
@@ -206,19 +259,6 @@ class SqliteDatabase:
         damage.opened(self.path)
         return connection
 
-    def _refuse_moved(self) -> None:
-        """SQLite would go on writing to a file that no path leads to any more."""
-        try:
-            status = self.path.stat()
-        except FileNotFoundError:
-            status = None
-        if status is None or (status.st_dev, status.st_ino) != self._identity:
-            raise Refusal(
-                "store_unavailable",
-                "the database was deleted, moved or replaced while codelaw had it open.",
-                "Put it back, or restart codelaw to go on with what is there now.",
-            )
-
     def _trim_log(self, session: Session) -> None:
         """Readers that follow each other closely would let the log grow for ever; never raises."""
         now = time.monotonic()
@@ -228,11 +268,26 @@ class SqliteDatabase:
             if self._log.stat().st_size < LOG_BYTES:
                 return
             self._trim_after = now + _TRIM_SECONDS
-            session.execute("PRAGMA busy_timeout = 1000")
-            session.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
-            session.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+            empty_log(session, "RESTART")
         except (OSError, sqlite3.Error) as error:  # what was written is stored all the same
             logging.getLogger(__name__).warning("store: %s cannot be moved into the database: %s", self._log, error)
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=ro",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            cached_statements=256,
+            check_same_thread=False,  # one at a time uses it
+        )
+        try:
+            self.refuse_moved()
+            _let_read(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _connect(self, *, thorough: bool) -> sqlite3.Connection:
         if not self.path.exists():  # SQLite gives its side files the permissions of this one
@@ -245,14 +300,47 @@ class SqliteDatabase:
             connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
-            connection.text_factory = text_or_bytes
-            connection.create_function("holds", 2, _holds, deterministic=True)
+            _let_read(connection)
             migrate(connection)
             damage.check(connection, self.path, thorough=thorough)
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+class _ReadOnly:
+    """How the connections that read are made."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    def connect(self, asked: float) -> sqlite3.Connection:
+        del asked
+        return self._database.connect_reader()
+
+    def interrupt(self, connection: sqlite3.Connection) -> None:
+        connection.interrupt()
+
+    def alive(self, connection: sqlite3.Connection, idle_seconds: float) -> bool:
+        del connection, idle_seconds
+        return True
+
+    def usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
+        del interrupted
+        return not connection.in_transaction
+
+    def disconnect(self, connection: sqlite3.Connection) -> None:
+        connection.close()
+
+
+def empty_log(session: Session, mode: Literal["RESTART", "TRUNCATE"]) -> None:
+    """Move the write-ahead log into the database, unless it is read all the time meanwhile."""
+    session.execute(f"PRAGMA busy_timeout = {GAP_SECONDS * 1000:.0f}")
+    try:
+        session.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    finally:
+        session.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
@@ -267,6 +355,13 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
         else:
             return
+
+
+def _let_read(connection: sqlite3.Connection) -> None:
+    """What every connection needs to read our rows."""
+    connection.text_factory = text_or_bytes
+    connection.create_function("holds", 2, _holds, deterministic=True)
+    connection.create_function("of_chat", 1, search_rows.of_chat, deterministic=True)
 
 
 def _holds(text: str | bytes, folded: str | bytes) -> bool:

@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from codelaw.adapters.stores.migrations import APPLICATION_ID
+from codelaw.adapters.stores.migrations import APPLICATION_ID, make_index_anew
 from codelaw.adapters.stores.salvage import Salvaged, salvage
 from codelaw.domain.chats import Notice
 
@@ -32,6 +32,8 @@ _ESSENTIAL = (
     "withdrawn",
 )
 """What a chat is rebuilt from."""
+_SEARCH = ("message_grams", "search_waiting", "search_backlog")
+"""What is made anew from the messages."""
 _SIDE_FILES = ("-wal", "-shm")
 _ALTERED = ("no such column", "no such table", "no such module", "duplicate column name", "malformed")
 
@@ -74,13 +76,27 @@ def check(connection: sqlite3.Connection, path: Path, *, thorough: bool) -> None
             raise Damaged(f"the table {table} is missing")
         connection.execute(f"SELECT * FROM {table} NOT INDEXED LIMIT 1").fetchone()  # noqa: S608 - our own names
     mark = _mark(path)
-    if thorough and mark.exists():
+    suspected = thorough and mark.exists()
+    if not known.issuperset(_SEARCH) or (suspected and not _is_index_sound(connection)):
+        _log.warning("%s: the index of its search is made anew", path)
+        make_index_anew(connection)
+    if suspected:
         if (found := faults(connection, thorough=True)) is not None:
             _log.warning("%s: %s; its indexes are made anew", path, found)
             connection.execute("REINDEX")
             if (found := faults(connection, thorough=True)) is not None:
                 raise Damaged(found)
         mark.unlink(missing_ok=True)
+
+
+def _is_index_sound(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("INSERT INTO message_grams (message_grams) VALUES ('integrity-check')")
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        return False
+    return True
 
 
 def faults(connection: sqlite3.Connection, *, thorough: bool = False) -> str | None:

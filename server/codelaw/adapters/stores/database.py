@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -54,26 +54,37 @@ class Session(Protocol):
 
 
 class Database(Protocol):
-    """A connection with a thread of its own, spoken to from the event loop; work is done in the order it was given.
+    """One thread that writes and a few that read, spoken to from the event loop. Writes are done in the order given.
+
+    `about` names what is written or read, as a chat by its id: who reads waits for what was to be written about the
+    same things before, and for nothing else.
 
     Raises everywhere:
         Refusal: `store_unavailable`, or what the work refused.
     """
 
     async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in the thread. A cancelled caller leaves it running to its end."""
+        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end."""
         ...
 
-    async def write(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in a transaction that writes: all of it or nothing."""
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing. A cancelled caller leaves it running."""
         ...
 
-    async def read(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in a transaction that only reads: all that it sees is of one moment."""
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a transaction that only reads: all that it sees is of one moment.
+
+        When the caller is cancelled, the statement that runs is stopped. What may take seconds is `slow`.
+        """
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
         ...
 
     async def close(self) -> bool:
-        """Finish the work given so far and let go; False when that was done before."""
+        """Finish the writes given so far, stop what reads, and let go; False when that was done before."""
         ...
 
 
@@ -84,7 +95,7 @@ class Owners(Protocol):
     def id(self) -> str: ...
 
     def is_alive(self, owner: str) -> bool:
-        """To be asked in the database's thread."""
+        """To be asked in a thread of the database."""
         ...
 
     async def leave(self) -> None:

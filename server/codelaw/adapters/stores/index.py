@@ -7,19 +7,24 @@ in another thread, and stored in small transactions together with the mark that 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.adapters.stores import passage_rows
-from codelaw.adapters.stores.database import Database, Owners
+from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.domain.passages import Hit, Passage
 from codelaw.ports.embedder import Vector
 
 if TYPE_CHECKING:
     from codelaw.adapters.stores.frames import Frames
     from codelaw.ranking.scoring import Frame
+
+T = TypeVar("T")
+
+_ABOUT = "index"
 
 AT_ONCE = 8
 """Messages of one transaction."""
@@ -36,6 +41,8 @@ class SqlIndex:
         self._database = database
         self._owners = owners
         self._frames: Frames | None = None
+        self._lock = Lock()
+        """Under which they are used."""
         self._embedded: dict[tuple[str, str | None], int] = {}
         """By embedder and chat, the passage up to which all have vectors: they are not looked through again."""
 
@@ -49,34 +56,34 @@ class SqlIndex:
         return done
 
     async def _index_some(self, chat_id: str | None, most: int) -> int:
-        waiting = await self._database.read(lambda session: passage_rows.unindexed(session, chat_id, most))
+        waiting = await self._read(lambda session: passage_rows.unindexed(session, chat_id, most), chat_id)
         if waiting:
             ready = await asyncio.to_thread(lambda: [passage_rows.prepared(item) for item in waiting])
-            await self._database.write(lambda session: passage_rows.add(session, ready))
+            await self._write(lambda session: passage_rows.add(session, ready))
         return len(waiting)
 
     async def claim(self, embedder: str, chat_id: str | None = None, limit: int = 64) -> Sequence[Passage]:
         key = (embedder, chat_id)
         after = max(0, self._embedded.get(key, 0) - LATE)
-        start, waits = await self._database.read(
-            lambda session: passage_rows.first_waiting(session, embedder, chat_id, after)
+        start, waits = await self._read(
+            lambda session: passage_rows.first_waiting(session, embedder, chat_id, after), chat_id
         )
         self._embedded[key] = start - 1 if waits else start
         if not waits:
             return []
-        return await self._database.write(
+        return await self._write(
             lambda session: passage_rows.claim(session, self._owners, embedder, chat_id, limit, start=start)
         )
 
     async def release(self, passages: Sequence[int]) -> None:
-        await self._database.write(lambda session: passage_rows.release(session, self._owners.id, passages))
+        await self._write(lambda session: passage_rows.release(session, self._owners.id, passages))
 
     async def store(self, embedder: str, vectors: Sequence[tuple[int, Vector]]) -> None:
-        if await self._database.write(lambda session: passage_rows.store(session, embedder, vectors)):
+        if await self._write(lambda session: passage_rows.store(session, embedder, vectors)):
             self._embedded.clear()
 
     async def waiting(self, embedder: str, chat_id: str | None = None) -> int:
-        return await self._database.read(lambda session: passage_rows.waiting(session, embedder, chat_id))
+        return await self._read(lambda session: passage_rows.waiting(session, embedder, chat_id), chat_id)
 
     async def search(
         self,
@@ -92,8 +99,19 @@ class SqlIndex:
         if self._frames is None:
             self._frames = await asyncio.to_thread(_frames)
         frames, size = self._frames, len(vector or b"")
-        frame = await self._database.read(lambda session: frames.frame(session, chat_id, embedder, size))
+
+        def work(session: Session) -> Frame:
+            with self._lock:
+                return frames.frame(session, chat_id, embedder, size)
+
+        frame = await self._read(work, chat_id)
         return await asyncio.to_thread(_ranked, frame, question, vector, limit, frozenset(without))
+
+    async def _read(self, work: Callable[[Session], T], chat_id: str | None) -> T:
+        return await self._database.read(work, (_ABOUT,) if chat_id is None else (_ABOUT, chat_id))
+
+    async def _write(self, work: Callable[[Session], T]) -> T:
+        return await self._database.write(work, (_ABOUT,))
 
 
 def _frames() -> Frames:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.adapters.stores import memory_rows, memory_search, postgres_memories
+from codelaw.adapters.stores.connection import empty_log
 from codelaw.adapters.stores.database import Database, Owners, Session
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
 from codelaw.ports.embedder import Vector
@@ -17,26 +19,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ABOUT = ("memories",)
+
 
 class SqlMemories:
-    """A `MemoryStore`. `reading`, where it is given, is a second connection, so that a search holds up no message."""
+    """A `MemoryStore`."""
 
-    def __init__(self, database: Database, owners: Owners, reading: Database | None = None) -> None:
+    def __init__(self, database: Database, owners: Owners) -> None:
         self._database = database
         self._owners = owners
-        self._reading = reading or database
         self._signatures: dict[tuple[str, int], Signatures] = {}
-        """By embedder and size; only touched in the thread that reads."""
+        """By embedder and size; only touched under the lock."""
+        self._lock = Lock()
 
     async def save(self, memory: Memory, *, embedder: str = "", vector: Vector | None = None) -> None:
         embedded = None if vector is None else (embedder, vector, (await _signed([vector]))[0])
-        await self._database.write(lambda session: memory_rows.save(session, memory, embedded))
+        await self._database.write(lambda session: memory_rows.save(session, memory, embedded), _ABOUT)
 
     async def get(self, memory_id: str) -> Memory:
         return await self._read(lambda session: memory_rows.get(session, memory_id))
 
     async def forget(self, memory_id: str) -> None:
-        await self._database.write(lambda session: memory_rows.forget(session, memory_id))
+        await self._database.write(lambda session: memory_rows.forget(session, memory_id), _ABOUT)
         await self._database.run(_clear_log)
 
     async def list(
@@ -66,14 +70,15 @@ class SqlMemories:
         def work(session: Session) -> list[Candidate]:
             if session.dialect == "postgresql":
                 return postgres_memories.candidates(session, places, question, asked_by, category, limit=limit)
-            known = None if asked_by is None else self._known(embedder, len(asked_by[1]))
-            return memory_search.candidates(session, known, places, question, asked_by, category, limit)
+            with self._lock:
+                known = None if asked_by is None else self._known(embedder, len(asked_by[1]))
+                return memory_search.candidates(session, known, places, question, asked_by, category, limit)
 
         return await self._read(work)
 
     async def mark_used(self, memory_ids: Sequence[str], at: float) -> None:
         if memory_ids:
-            await self._database.write(lambda session: memory_rows.mark_used(session, memory_ids, at))
+            await self._database.write(lambda session: memory_rows.mark_used(session, memory_ids, at), _ABOUT)
 
     async def unembedded(self, embedder: str, limit: int, user: str | None = None) -> Sequence[Memory]:
         return await self._read(lambda session: memory_rows.unembedded(session, embedder, limit, user))
@@ -81,10 +86,10 @@ class SqlMemories:
     async def store_vectors(self, embedder: str, vectors: Sequence[tuple[str, Vector]]) -> None:
         codes = await _signed([vector for _, vector in vectors])
         rows = [(memory_id, vector, code) for (memory_id, vector), code in zip(vectors, codes, strict=True)]
-        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, rows))
+        await self._database.write(lambda session: memory_rows.store_vectors(session, embedder, rows), _ABOUT)
 
     async def _read(self, work: Callable[[Session], T]) -> T:
-        return await self._reading.read(work)
+        return await self._database.read(work, _ABOUT)
 
     def _known(self, embedder: str, size: int) -> Signatures:
         from codelaw.adapters.stores.signatures import Signatures  # noqa: PLC0415 - numpy
@@ -111,6 +116,6 @@ def _load() -> None:
 
 
 def _clear_log(session: Session) -> None:
-    """Let what was deleted leave the write-ahead log too, unless another server reads it just now."""
+    """Let what was deleted leave the write-ahead log too, unless somebody reads it just now."""
     if session.dialect == "sqlite":
-        session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        empty_log(session, "TRUNCATE")

@@ -55,6 +55,27 @@ def migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
+def make_index_anew(connection: sqlite3.Connection) -> None:
+    """Take the step once more that made the index of the search: all that was said waits for it again.
+
+    Raises:
+        sqlite3.Error: as the database gives it; nothing is changed then.
+    """
+    script = next(script for _, name, script in migrations() if name == "search")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("DROP TRIGGER IF EXISTS messages_said")
+        for table in ("message_vocabulary", "message_grams", "search_waiting", "search_backlog"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in statements(script):
+            connection.execute(statement)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
 def statements(script: str) -> Iterator[str]:
     """The statements of a script one by one: `executescript` would commit in between."""
     statement = ""

@@ -71,5 +71,6 @@ def _unknown() -> Refusal:
 
 
 def _stores(chats: SqlChats) -> Stores:
+    chats.search.start()
     memories, index = SqlMemories(chats.database, chats.owners), SqlIndex(chats.database, chats.owners)
     return Stores(chats, memories, index, chats.notices)

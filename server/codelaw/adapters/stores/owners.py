@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from codelaw.domain.errors import Refusal
 
@@ -84,6 +85,8 @@ class FileOwners:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._asking = Lock()
+        """Who looks holds the other's lock for a moment, and must not be taken for it by another thread of ours."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.id = secrets.token_hex(12)
         self._descriptor = os.open(self._file(self.id), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -100,10 +103,11 @@ class FileOwners:
             descriptor = os.open(self._file(owner), os.O_RDWR)
         except FileNotFoundError:
             return False
-        try:
-            return not _lock(descriptor)
-        finally:
-            os.close(descriptor)
+        with self._asking:
+            try:
+                return not _lock(descriptor)
+            finally:
+                os.close(descriptor)
 
     async def leave(self) -> None:
         """Die on purpose."""

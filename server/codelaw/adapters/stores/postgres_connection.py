@@ -1,4 +1,4 @@
-"""One PostgreSQL connection in one thread of its own, which is made anew when it was lost (D-3)."""
+"""PostgreSQL connections in threads of their own, one writes and a few read; a lost one is made anew (D-3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from threading import Thread
 from typing import Any, TypeVar
@@ -17,15 +17,11 @@ from psycopg import Connection
 from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.postgres_migrations import migrate, use
 from codelaw.adapters.stores.postgres_owners import PostgresOwners
-from codelaw.adapters.stores.postgres_place import (
-    Place,
-    bare,
-    is_lost,
-    refused_connection,
-    refused_statement,
-)
+from codelaw.adapters.stores.postgres_place import Place, bare, is_lost, refused_connection, told
+from codelaw.adapters.stores.postgres_reading import Crowded, ReadOnly
 from codelaw.adapters.stores.postgres_session import PostgresSession
 from codelaw.adapters.stores.postgres_text import speak
+from codelaw.adapters.stores.readers import Dropped, Readers
 from codelaw.adapters.stores.worker import Worker
 from codelaw.domain.errors import Refusal
 
@@ -36,6 +32,8 @@ KEEP_SECONDS = 5.0
 """So often the connection is looked at while nobody uses it: a server whose lock is lost looks dead to others."""
 IDLE_SECONDS = 1.0
 """A connection not used for longer may have been cut meanwhile, and is tried before work begins."""
+UNUSED_SECONDS = 30.0
+"""A connection that reads is given back to the server when nobody has used it for so long."""
 ATTEMPTS = 5
 """For work that the database broke off because of what another server did meanwhile."""
 _CROSSED = (
@@ -55,7 +53,7 @@ _SETTINGS = (
 
 
 class PostgresDatabase:
-    """The thread and its connection. Work is done in the order in which it was given."""
+    """The threads and their connections. Writes are done in the order in which they were given."""
 
     def __init__(self, place: Place, owners: PostgresOwners) -> None:
         self.place = place
@@ -66,6 +64,7 @@ class PostgresDatabase:
         self._used = 0.0
         self._failure: tuple[float, Refusal] | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self._readers = Readers("codelaw-store", ReadOnly(self._connect_reader))
 
     async def open(self) -> None:
         """Connect, and bring the schema up to date.
@@ -81,53 +80,81 @@ class PostgresDatabase:
         self._open = True
         self._keeper = asyncio.create_task(self._keep())
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._worker.busy
+
     async def run(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in the thread. A cancelled caller leaves it running to its end.
+        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
 
         Raises:
             Refusal: `store_unavailable`, or what `work` refused.
         """
-        if not self._open:
-            raise Refusal("store_unavailable", f"{self.place.shown}: the store is closed.")
-        asked = time.monotonic()
-        return await self._worker.do(lambda: self._guarded(lambda: work(self._session(asked))))
+        return await self._run(work, ())
 
-    async def write(self, work: Callable[[Session], T]) -> T:
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
         """Do `work` in a transaction that writes: all of it or nothing. It is begun anew after a deadlock."""
 
         def whole_work(session: Session) -> T:
             with session.transaction():
                 return work(session)
 
-        return await self.run(lambda session: _persistent(session, whole_work))
+        return await self._run(lambda session: _persistent(session, whole_work), about)
 
-    async def read(self, work: Callable[[Session], T]) -> T:
-        """Do `work` in a transaction that only reads: all that one answer is made of is seen at the same moment."""
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a transaction that only reads: all that one answer is made of is seen at the same moment.
+
+        It waits for writes about the same things that were given before. When the caller is cancelled, it stops.
+        """
 
         def whole_work(session: Session) -> T:
             with session.transaction(write=False):
                 return work(session)
 
-        return await self.run(whole_work)
+        def reading(connection: Connection[Any]) -> T:
+            with told(self.place), self._owners.lent(connection):
+                return whole_work(PostgresSession(connection))
+
+        await self._worker.settled(about)
+        try:
+            if self._open:
+                return await self._readers.do(reading, slow=slow)
+        except Crowded:  # the server gives no more connections, and there is one already
+            return await self._run(whole_work, ())
+        except Dropped:
+            pass
+        raise self._closed()
 
     async def close(self) -> bool:
-        """Finish the work given so far and let go of the connection; False when that was done before."""
+        """Finish the writes given so far, stop what reads, and let go; False when that was done before."""
         if not self._open:
             return False
         self._open = False
         if self._keeper is not None:
             self._keeper.cancel()
         try:
+            await self._readers.close()
             await self._worker.do(self._let_go)
         finally:
             self._worker.end()
         return True
+
+    async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
+        if not self._open:
+            raise self._closed()
+        asked = time.monotonic()
+        return await self._worker.do(lambda: self._guarded(lambda: work(self._session(asked))), about)
+
+    def _closed(self) -> Refusal:
+        return Refusal("store_unavailable", f"{self.place.shown}: the store is closed.")
 
     async def _keep(self) -> None:
         """Look after the connection as long as the store is open."""
         lost = False
         while self._open:
             await asyncio.sleep(KEEP_SECONDS)
+            await asyncio.to_thread(self._readers.let_go, UNUSED_SECONDS)
             try:
                 await self._worker.do(lambda: self._guarded(self._look))
                 lost = False
@@ -161,6 +188,18 @@ class PostgresDatabase:
         self._used = time.monotonic()
         return PostgresSession(connection)
 
+    def _connect_reader(self) -> Connection[Any]:
+        with told(self.place):
+            connection = _connected(self.place)
+            try:
+                connection.execute(_SETTINGS)
+                use(connection, self.place.schema)
+                speak(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
     def _prepare(self) -> Connection[Any]:
         """Connect, bring the schema up to date, and let this owner live."""
         connection = _connected(self.place)
@@ -179,20 +218,18 @@ class PostgresDatabase:
 
     def _guarded(self, work: Callable[[], T]) -> T:
         try:
+            with told(self.place):
+                return self._kept(work)
+        finally:
+            self._used = time.monotonic()
+
+    def _kept(self, work: Callable[[], T]) -> T:
+        try:
             return work()
-        except Refusal as refusal:
-            if refusal.code == "store_unavailable" and not refusal.message.startswith(self.place.shown):
-                raise Refusal(refusal.code, f"{self.place.shown}: {refusal.message}", refusal.hint) from refusal
-            raise
         except psycopg.Error as error:
             if self._connection is not None and is_lost(self._connection, error):
                 self._drop()
-            refused = refused_statement(self.place, error)
-            if refused is None:
-                raise bare(error) from None
-            raise refused from None
-        finally:
-            self._used = time.monotonic()
+            raise
 
     def _drop(self) -> None:
         if self._connection is not None:

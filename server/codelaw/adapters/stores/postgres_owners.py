@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from threading import local
 from typing import Any
 
 from psycopg import Connection
@@ -26,6 +29,7 @@ class PostgresOwners:
     def __init__(self) -> None:
         self.id = secrets.token_hex(12)
         self._connection: Connection[Any] | None = None
+        self._lent = local()
         self._regained = float("-inf")
 
     def take(self, connection: Connection[Any]) -> None:
@@ -42,13 +46,25 @@ class PostgresOwners:
         if not self._is_held(connection, self.id):
             connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(self.id),))
 
+    @contextmanager
+    def lent(self, connection: Connection[Any]) -> Generator[None]:
+        """Let this thread ask by a connection of its own meanwhile."""
+        self._lent.connection = connection
+        try:
+            yield
+        finally:
+            self._lent.connection = None
+
     def is_alive(self, owner: str) -> bool:
-        """Whether `owner` holds its lock. To be asked in the database's thread."""
+        """Whether `owner` holds its lock. To be asked in a thread of the database."""
         if owner == self.id:
             return True
-        if self._connection is None or not _ID.fullmatch(owner):
+        connection = getattr(self._lent, "connection", None) or self._connection
+        if connection is None or not _ID.fullmatch(owner):
             return False
-        return self._is_held(self._connection, owner) or time.monotonic() - self._regained < GRACE_SECONDS
+        if self._is_held(connection, owner) or time.monotonic() - self._regained < GRACE_SECONDS:
+            return True
+        return not self._is_held(connection, self.id)  # cut off just now, and not noticed yet
 
     async def leave(self) -> None:
         """Nothing is left to do: the database gives the lock back with the connection."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +30,7 @@ _DEFAULTS = {
 
 _PERCENT = "Write it as postgresql://user:password@host:5432/database, special characters percent-encoded (@ as %40)."
 
+_NO_MORE = "the server has no connection left"
 _SAID: tuple[tuple[str, str, str], ...] = (
     (
         r"password authentication failed|no password supplied|role \".*\" does not exist|authentication failed",
@@ -51,7 +54,7 @@ _SAID: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"too many clients|too many connections|connection slots",
-        "the server has no connection left",
+        _NO_MORE,
         "Try again in a moment, or raise max_connections.",
     ),
     (
@@ -123,6 +126,11 @@ def place_of(url: str) -> Place:
     return Place({**_DEFAULTS, **parameters}, found[1] if found else SCHEMA, shown)
 
 
+def is_crowded(refusal: Refusal) -> bool:
+    """Whether the server refused a connection because it has too many."""
+    return _NO_MORE in refusal.message
+
+
 def is_lost(connection: Connection[Any], error: psycopg.Error) -> bool:
     """Whether the connection is of no use any more."""
     return connection.closed or (error.sqlstate or "").startswith(("08", "57P", "25P03"))
@@ -146,6 +154,22 @@ def refused_statement(place: Place, error: psycopg.Error) -> Refusal | None:
     reason, hint = advice
     said = _first_line(place, error.diag.message_primary or str(error))
     return Refusal("store_unavailable", f"{place.shown}: {reason} ({said}).", hint)
+
+
+@contextmanager
+def told(place: Place) -> Generator[None]:
+    """Whatever fails inside is told in words, or is a mistake of ours without the rows that it is about."""
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.code == "store_unavailable" and not refusal.message.startswith(place.shown):
+            raise Refusal(refusal.code, f"{place.shown}: {refusal.message}", refusal.hint) from refusal
+        raise
+    except psycopg.Error as error:
+        refused = refused_statement(place, error)
+        if refused is None:
+            raise bare(error) from None
+        raise refused from None
 
 
 def bare(error: psycopg.Error) -> psycopg.Error:

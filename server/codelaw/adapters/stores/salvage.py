@@ -21,6 +21,8 @@ MISSES = 100_000
 _BATCH = 200
 _FIRST = ("chats", "turns", "messages")
 """Without these the others say nothing."""
+_FOLLOWING = ("migrations", "search_backlog", "search_waiting")
+"""What the new database has of its own."""
 _LOST_TITLE = "Saved from a damaged database"
 
 
@@ -83,7 +85,7 @@ def _copy(damaged: Path, target: sqlite3.Connection) -> Salvaged:
 def _tables(target: sqlite3.Connection) -> list[str]:
     """The tables that hold rows of their own, the most telling first; what an index keeps for itself is made anew."""
     listed = target.execute("PRAGMA main.table_list").fetchall()
-    names = [row[1] for row in listed if row[2] == "table" and row[1] != "migrations" and row[1][:7] != "sqlite_"]
+    names = [row[1] for row in listed if row[2] == "table" and row[1] not in _FOLLOWING and row[1][:7] != "sqlite_"]
     return sorted(names, key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
 
 

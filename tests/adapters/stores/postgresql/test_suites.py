@@ -12,6 +12,7 @@ from tests.adapters.stores.forks_suite import ForksSuite
 from tests.adapters.stores.index_suite import IndexSuite
 from tests.adapters.stores.memory_suite import MemorySuite
 from tests.adapters.stores.pages_suite import PagesSuite
+from tests.adapters.stores.search_suite import SearchSuite
 from tests.adapters.stores.suite import NASTY, StoreSuite
 from tests.adapters.stores.threads_suite import ThreadsSuite
 
@@ -29,6 +30,10 @@ class TestPostgresForks(ForksSuite):
 
 
 class TestPostgresPages(PagesSuite):
+    pass
+
+
+class TestPostgresSearch(SearchSuite):
     pass
 
 

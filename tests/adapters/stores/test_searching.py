@@ -1,0 +1,188 @@
+"""The search by index in SQLite (D-2)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+
+import pytest
+
+from codelaw.adapters.stores import search_keeper, search_rows
+from codelaw.adapters.stores.opening import open_stores
+from codelaw.adapters.stores.sqlite import SqliteStore
+from tests.adapters.stores.search_suite import SearchSuite, answered, take_in
+from tests.adapters.stores.suite import a_chat, said
+from tests.adapters.stores.test_migrations import make_version_1
+
+
+class TestSqlite(SearchSuite):
+    pass
+
+
+def an_old_file(path, messages=500):
+    """A file as the first release wrote it, with messages."""
+    make_version_1(path)
+    connection = sqlite3.connect(path)
+    rows = [(f"o{number}", f"message number {number} of old") for number in range(messages)]
+    connection.executemany(
+        "INSERT INTO messages (chat_id, id, turn_id, role, content, metadata) VALUES ('c1', ?, 't1', 'user', ?, '{}')",
+        rows,
+    )
+    connection.commit()
+    connection.close()
+
+
+async def test_an_old_database_is_searched_at_once_and_indexed_behind(monkeypatch, path, open_store):
+    monkeypatch.setattr(search_rows, "SLICE_MESSAGES", 50)
+    await asyncio.to_thread(an_old_file, path)
+    store = await open_store()
+    await store.append("c1", [said("new", "message number 1000 of new", "t2")])
+    slices = 0
+    while True:
+        for query in ("number 7 of old", "number 499 of old", "1000 of NEW", "half \ud800"):
+            assert await answered(store, query) == ["c1"], (query, slices)
+        assert await answered(store, "number 500 of old") == []
+        if not await store.search.take_in():
+            break
+        slices += 1
+    assert slices > 5
+    left = "SELECT (SELECT count(*) FROM search_waiting), next > last FROM search_backlog"
+    assert await store.database.read(lambda session: session.execute(left).fetchall()) == [(0, 1)]
+
+
+CHILD = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from codelaw.adapters.stores import search_rows
+from codelaw.adapters.stores.sqlite import SqliteStore
+
+search_rows.SLICE_MESSAGES = 20
+take_in, taken = search_rows._take_in, iter(range(int(sys.argv[2])))
+
+def deadly(session, message):
+    take_in(session, message)
+    if next(taken, None) is None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+search_rows._take_in = deadly
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    while await store.search.take_in():
+        pass
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.parametrize("after", [0, 30, 79])
+async def test_a_kill_while_it_is_indexed_loses_nothing(path, open_store, after):
+    await asyncio.to_thread(an_old_file, path, 97)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", CHILD, str(path), str(after), env=environment)
+    assert await child.wait() == -signal.SIGKILL
+    store = await open_store()
+    for _ in range(2):
+        for number in (0, 19, 20, 31, 96):
+            assert await answered(store, f"number {number} of old") == ["c1"]
+        assert await answered(store, "number 97 of old") == []
+        await take_in(store)
+    assert len((await store.load("c1")).messages) == 100
+
+
+async def test_a_deletion_that_was_broken_off_leaves_a_chat_that_is_found(monkeypatch, path):
+    monkeypatch.setattr(search_rows, "SLICE_MESSAGES", 3)
+    store = await SqliteStore.open(path)
+    await store.create(a_chat())
+    await store.append("c1", [said(f"m{number}", f"walrus {number}") for number in range(20)])
+    await take_in(store)
+    assert await store.database.write(lambda session: search_rows.take_out(session, "c1")) is False
+    assert await store.search.take_in() is False, "not while it is being deleted"
+    assert await answered(store, "walrus 1") == ["c1"]
+    await store.close()
+    store = await SqliteStore.open(path)
+    await store.database.write(search_rows.take_back)
+    assert await store.search.take_in() is True
+    for number in range(20):
+        assert await answered(store, f"walrus {number}") == ["c1"]
+    await store.delete("c1")
+    assert await answered(store, "walrus") == []
+    await store.close()
+
+
+def waiting(session):
+    return session.execute("SELECT count(*) FROM search_waiting").fetchone()[0]
+
+
+async def test_it_is_indexed_behind_the_turns_and_nobody_asks_for_it(monkeypatch, path):
+    monkeypatch.setattr(search_keeper, "START_SECONDS", 0.0)
+    monkeypatch.setattr(search_keeper, "QUIET_SECONDS", 0.0)
+    chats = (await open_stores(None, path)).chats
+    assert isinstance(chats, SqliteStore)
+    await chats.create(a_chat())
+    for number in range(3):
+        await chats.append("c1", [said(f"m{number}", "walrus")])
+        while await chats.database.read(waiting):
+            await asyncio.sleep(0.01)
+    assert await answered(chats, "walrus") == ["c1"]
+    await chats.close()
+
+
+async def indexed(store, path):
+    await store.create(a_chat())
+    await store.append("c1", [said(f"m{number}", f"walrus {number}") for number in range(50)])
+    await take_in(store)
+    await store.close()
+    return sqlite3.connect(path, isolation_level=None)
+
+
+async def test_a_damaged_index_hides_nothing_and_is_made_anew_at_the_next_start(path):
+    connection = await indexed(await SqliteStore.open(path), path)
+    connection.execute("DELETE FROM message_grams_data WHERE id > 10")
+    connection.close()
+    store = await SqliteStore.open(path)
+    assert await answered(store, "walrus 17") == ["c1"], "it is looked through"
+    await store.append("c1", [said("new", "otter")])
+    assert await answered(store, "otter") == ["c1"]
+    await store.close()
+    store = await SqliteStore.open(path)
+    assert store.notices == (), "nothing that anybody wrote was lost"
+    for _ in range(2):
+        assert await answered(store, "walrus 17") == ["c1"]
+        assert await answered(store, "OTTER") == ["c1"]
+        await take_in(store)
+    assert await store.database.read(waiting) == 0
+    await store.close()
+
+
+@pytest.mark.parametrize("lost", ["message_grams", "search_waiting", "search_backlog"])
+async def test_an_index_that_is_gone_is_made_anew(path, lost):
+    connection = await indexed(await SqliteStore.open(path), path)
+    connection.execute(f"DROP TABLE {lost}")
+    connection.close()
+    store = await SqliteStore.open(path)
+    assert store.notices == ()
+    await store.append("c1", [said("new", "otter")])
+    for _ in range(2):
+        assert await answered(store, "walrus 17") == ["c1"]
+        assert await answered(store, "otter") == ["c1"]
+        await take_in(store)
+    assert await store.database.read(waiting) == 0
+    await store.close()
+
+
+async def test_what_is_saved_of_a_damaged_file_is_searched_and_indexed_anew(path):
+    connection = await indexed(await SqliteStore.open(path), path)
+    connection.execute("DROP TABLE withdrawn")
+    connection.close()
+    store = await SqliteStore.open(path)
+    assert "Everything was saved: 1 chat with 50 messages" in store.notices[0].message
+    assert await store.database.read(waiting) == 50
+    for _ in range(2):
+        assert await answered(store, "walrus 17") == ["c1"]
+        await take_in(store)
+    await store.close()
