@@ -121,6 +121,11 @@ class SqliteDatabase:
         """Whether somebody waits for a write."""
         return self._worker.busy
 
+    @property
+    def reading(self) -> int:
+        """How many readings wait or run."""
+        return self._readers.reading
+
     async def run(self, work: Callable[[Session], T]) -> T:
         """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
 

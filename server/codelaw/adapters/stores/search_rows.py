@@ -20,6 +20,9 @@ SLICE_CHARS = 150_000
 SLICE_MESSAGES = 200
 FEW = 3_000
 """Messages that a search may look through one by one before it goes another way."""
+NEWEST = 20_000
+DENSE = 400
+"""Of the newest messages, from which on a question is so frequent that the chats are looked through, newest first."""
 TERMS = 300
 """Sequences of three that may begin with the two characters of a question."""
 
@@ -79,7 +82,7 @@ def condition(session: Session, query: str, *, by_index: bool = True) -> Conditi
     candidates, parameters = found
     if not _more(session, candidates, parameters):
         return of_some.format(f"{candidates} UNION ALL {_WAITING}"), (*parameters, wanted)
-    if session.dialect == "postgresql":
+    if session.dialect == "postgresql" or _dense(session, parameters[0]):
         return through, (wanted,)
     in_chat = f"EXISTS ({_OF_CHAT} AND {holds})"
     return f"({in_chat} OR {of_some.format(_WAITING)})", (f" AND ({parameters[0]})", wanted, wanted)
@@ -207,6 +210,13 @@ def _more(session: Session, positions: str, parameters: tuple[Any, ...]) -> bool
     """Whether these are more than a few."""
     some = f"SELECT count(*) FROM (SELECT 1 FROM ({positions}) AS them LIMIT ?) AS few"  # noqa: S608 - ours
     return session.execute(some, (*parameters, FEW + 1)).fetchone()[0] > FEW
+
+
+def _dense(session: Session, match: str) -> bool:
+    """Whether so many of the newest messages may hold the question that the newest chats are soon found without it."""
+    newest: int = session.execute("SELECT coalesce(max(position), 0) FROM messages").fetchone()[0]
+    of_newest = "SELECT rowid FROM message_grams WHERE message_grams MATCH ? AND rowid > ? LIMIT ?"
+    return len(session.execute(of_newest, (match, newest - NEWEST, DENSE)).fetchall()) >= DENSE
 
 
 def _bounded(session: Session, sql: str, parameters: tuple[Any, ...]) -> list[tuple[int, str | bytes, str | bytes]]:
