@@ -17,6 +17,7 @@ from codelaw.agent.execution import Executor
 from codelaw.agent.fitting import Fitting
 from codelaw.agent.following import Following
 from codelaw.agent.gather import added
+from codelaw.agent.glancing import Glance
 from codelaw.agent.leaving import Leaving, run
 from codelaw.agent.losses import Losses
 from codelaw.agent.notes import Add, Notes
@@ -72,9 +73,8 @@ class AgentChat:
     losses: Losses = field(init=False)
     _refs: int = 0
     _starting: bool = False
-    _looked: bool = False
-    """For what a dead server left open."""
-    _loaded: bool = False
+    glance: Glance = field(init=False)
+    loaded: bool = False
     """`past` is what the store held at the last look."""
     _owed: tuple[StoredTurn, list[Message]] | None = None
     """The end of a turn that the store could not take yet."""
@@ -89,6 +89,7 @@ class AgentChat:
         self.notes = Notes(lambda text, editor: added(text, editor, house.workspace, hides("Read", "reads")))
         self.following = Following(self)
         self.losses = Losses(self.chat.id, self._post)
+        self.glance = Glance(self)
 
     @property
     def idle(self) -> bool:
@@ -123,7 +124,7 @@ class AgentChat:
         if not self.idle:
             return
         known = (self.chat.turns, self.past.generation)
-        same = self._loaded and now.running is None and (now.turns, now.generation) == known
+        same = self.loaded and now.running is None and (now.turns, now.generation) == known
         self.chat = now
         if not same:
             await self._load()
@@ -132,7 +133,7 @@ class AgentChat:
         """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
         if self.idle and not self.rolling.in_flight:
             self.past.forget()
-            self._loaded = False
+            self.loaded = False
 
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
@@ -262,7 +263,7 @@ class AgentChat:
         """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
         store = self.house.store
         stored = await store.load(self.chat.id)
-        await self._close_compaction()
+        await self.glance.close_compaction()
         for turn in stored.turns:
             if turn.id != own and turn.status == "running" and not await store.is_alive(turn.owner):
                 await self._close_crashed(turn, stored)
@@ -274,17 +275,9 @@ class AgentChat:
         self.todos = self._saved_todos = stored.todos
         self.noticed = set(stored.notices)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
-        self._loaded = not left_out - {own}
+        self.loaded = not left_out - {own}
         if own is None:
-            await self.following.look_back(stored)
-
-    async def _close_compaction(self) -> None:
-        """Tell the end of a compaction whose server died (K-6); looked for once."""
-        left = None if self._looked else await crash.compaction_left_open(self.house.store, self.chat.id)
-        self._looked = True
-        if left is not None:
-            self.outbox.post(*left)
-            await self.outbox.drain()
+            await self.following.look_back(stored.turns[-1] if stored.turns else None)
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
         await self.house.settle_interrupted()
@@ -314,7 +307,7 @@ class AgentChat:
             if refusal.code == "store_unavailable":
                 raise
             _log.warning("turn %s is gone from the store: %s", turn.id, refusal.message)
-            self._loaded = False
+            self.loaded = False
         self._owed = None
 
     async def _conduct(
@@ -332,7 +325,7 @@ class AgentChat:
         except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
             _log.exception("turn %s could not be concluded", opened.id)
             self._owed = self._owed or (crash.ended(stored), crash.last_words(stored, opened.record))
-            self._loaded = False
+            self.loaded = False
             result = result_of(self.chat.id, opened, Ending("failed", error=FAILED), cost)
         try:
             self.notes.heard(opened)
@@ -356,7 +349,7 @@ class AgentChat:
         stored: StoredTurn,
         cost: Callable[[str, Usage], float | None],
     ) -> TurnResult:
-        self._loaded &= await opened.recall()
+        self.loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
         last = last_words(opened, ending)
         ended = replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat import AgentChat
     from codelaw.agent.notes import Steer
     from codelaw.agent.running import RunningTurn
-    from codelaw.domain.chats import StoredChat
+    from codelaw.domain.chats import StoredTurn
     from codelaw.domain.requests import EditorState
 
 Start = Callable[["AgentChat", "Sequence[Steer]"], Awaitable["RunningTurn"]]
@@ -83,12 +83,12 @@ class Following:
         for steer in self._agent.notes.take():
             self._agent.outbox.post(after, SteerEvent(steer.text, None, steer.id, "returned"))
 
-    async def look_back(self, stored: StoredChat) -> None:
-        """Return what a server that died had taken and never told the model."""
-        store, last = self._agent.house.store, stored.turns[-1] if stored.turns else None
+    async def look_back(self, last: StoredTurn | None) -> None:
+        """Return what a server that died had taken and never told the model; `last` is the chat's newest turn."""
+        store = self._agent.house.store
         if last is None or last.status == "running" or last.owner == store.owner or await store.is_alive(last.owner):
             return
-        recent = await store.page(stored.chat.id, 2, None)
+        recent = await store.page(last.chat_id, 2, None)
         for turn_id, event in left_waiting(recent.events):
             self._agent.outbox.post(turn_id, event)
         await self._agent.outbox.drain()

@@ -172,16 +172,8 @@ class Past:
         self.settled, self.last_usage = turn_id or self.settled, None
 
     def told(self, record: Sequence[Message]) -> tuple[Message, ...]:
-        """The whole record, each summary standing before the first round that its checkpoint kept."""
-        summaries: dict[str, list[Message]] = {}
-        for cut in self.transcript.checkpoints:
-            if cut.summary is not None:
-                summaries.setdefault(cut.first_kept, []).append(cut.summary)
-        told: list[Message] = []
-        for message in record:
-            told += summaries.pop(message.turn_id, [])
-            told.append(message)
-        return tuple(told)
+        """As `with_summaries`, with those that count now."""
+        return with_summaries(record, self.transcript.checkpoints)
 
     def result(self, path: str) -> dict[str, object] | None:
         """A summary as a tool result, by `archive:<n>` (from 1), or None."""
@@ -190,6 +182,19 @@ class Past:
         if number == path or not number.isdecimal() or not 0 < int(number) <= len(summaries):
             return None
         return {"status": "success", "data": {"content": summaries[int(number) - 1].content}}
+
+
+def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint]) -> tuple[Message, ...]:
+    """What was said, each summary standing before the first round that its checkpoint kept."""
+    summaries: dict[str, list[Message]] = {}
+    for cut in checkpoints:
+        if cut.summary is not None:
+            summaries.setdefault(cut.first_kept, []).append(cut.summary)
+    told: list[Message] = []
+    for message in record:
+        told += summaries.pop(message.turn_id, [])
+        told.append(message)
+    return tuple(told)
 
 
 async def to_the_end(writing: asyncio.Future[T]) -> T:

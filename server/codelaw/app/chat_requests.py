@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from codelaw.agent.halting import halt
+from codelaw.agent.past import with_summaries
 from codelaw.app import models
 from codelaw.app.core import Asked, Core
 from codelaw.app.destinations import chosen, wanted
@@ -87,14 +88,15 @@ class ChatRequests(Core):
 
         With `turns` or `before_turn` only that many turns, before that one; the other three are not looked at then.
         """
-        agent = await self._chats.get(chat_id)
+        paged = turns is not None or before_turn is not None
+        agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
         await agent.outbox.drain()
         store = await self._chats.store()
-        if turns is not None or before_turn is not None:
+        if paged:
             page = await store.page(chat_id, turns, before_turn)
             agent.losses.tell(page.losses)
             running = agent.running_turn
-            told = agent.past.told(page.messages)
+            told = with_summaries(page.messages, agent.glance.checkpoints)
             return replace(page, chat=replace(self._shown(page.chat), running=running), messages=told, running=running)
         if limit == 0:
             chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)

@@ -60,8 +60,8 @@ class OpenChats:
                 self._stores = await self._open_stores()
         return self._stores
 
-    async def get(self, chat_id: str) -> AgentChat:
-        """The chat as it is now, whoever wrote to it last.
+    async def get(self, chat_id: str, *, whole: bool = True) -> AgentChat:
+        """The chat as it is now, whoever wrote to it last; without `whole` what its `glance` tells of it.
 
         Raises:
             Refusal: `chat_not_found`, `store_unavailable`.
@@ -74,7 +74,7 @@ class OpenChats:
                 agent = agent or self._make(stores, await stores.chats.chat(chat_id))
                 agent.ledger = self._ledgers.pop(chat_id, agent.ledger)
                 self._chats[chat_id] = agent
-                await agent.refresh()
+                await (agent.refresh() if whole else agent.glance.look())
             except Refusal as refusal:
                 if refusal.code == "chat_not_found":
                     self.forget(chat_id)

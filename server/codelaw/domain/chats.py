@@ -104,6 +104,21 @@ class StoredTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatHead:
+    """What is known of a chat without reading what was said, however long it is."""
+
+    chat: Chat
+    checkpoints: tuple[Checkpoint, ...] = ()
+    """Oldest first, the undone ones left out."""
+    last: StoredTurn | None = None
+    """The newest turn."""
+    crashed: bool = False
+    """A turn is still to be closed whose server died."""
+    losses: tuple[str, ...] = ()
+    """What of this is damaged or missing, in words for a person."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredChat:
     """Everything a chat is rebuilt from."""
 

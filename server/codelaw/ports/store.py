@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from codelaw.domain.audit import AuditEntry
-from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
+from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
@@ -185,6 +185,10 @@ class ChatStore(Protocol):
         ...
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]: ...
+
+    async def head(self, chat_id: str) -> ChatHead:
+        """What is known of a chat without its messages; as `load` it refuses an unknown one."""
+        ...
 
     async def last_compaction(self, chat_id: str) -> ChatEvent | None:
         """The newest `CompactionEvent` of a chat, if it has one."""

@@ -17,7 +17,7 @@ from codelaw.adapters.stores.codec import Unreadable, from_text, to_text
 from codelaw.adapters.stores.counts import in_order, missing, missing_turns
 from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.reading import Reading
-from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo
+from codelaw.domain.chats import Chat, ChatHead, StoredChat, StoredTurn, Todo
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 
@@ -32,10 +32,13 @@ _CHAT = (
     " (SELECT count(*) FROM turns WHERE chat_id = chats.id), CAST(generation AS INTEGER), chosen, places,"
     " settled, todos, begun, checksum, todos_checksum FROM chats"
 )
+_CHECKPOINTS = "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position"
 _TURNS = (
     "SELECT id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum, said"
     " FROM turns WHERE chat_id"
 )
+_NUMBERS = "SELECT 0, 0, 0, 0, 0, 0, 0, number FROM turns WHERE chat_id = ? ORDER BY position"
+"""Turns of which nothing else is asked."""
 MESSAGE = "messages.id, messages.turn_id, role, content, metadata, messages.chat_id, messages.number, messages.checksum"
 """As `Reading.message` takes it."""
 
@@ -132,6 +135,21 @@ def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
     return _chat(_running(session, [row[0]]), is_alive, Reading(), row)
 
 
+def head(session: Session, is_alive: IsAlive, chat_id: str) -> ChatHead:
+    row = _row(session, chat_id)
+    running = _running(session, [row[0]])
+    reading = Reading()
+    last = session.execute(f"{_TURNS} = ? ORDER BY position DESC LIMIT 1", (chat_id,)).fetchall()
+    numbers = session.execute(_NUMBERS, (chat_id,)).fetchall()
+    return ChatHead(
+        chat=_chat(running, is_alive, reading, row),
+        checkpoints=reading.all(reading.checkpoint, session.execute(_CHECKPOINTS, (chat_id,))),
+        last=next(iter(reading.all(reading.turn, [turn[:9] for turn in last])), None),
+        crashed=any(not is_alive(turn.owner) for turns in running.values() for turn in turns),
+        losses=(*reading.losses, *missing_turns(row[14], numbers)),
+    )
+
+
 def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     row = _row(session, chat_id)
     # Round by round: what closes a crashed turn may be written after the next turn has begun (D-4).
@@ -143,10 +161,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     ).fetchall()
     turns = session.execute(f"{_TURNS} = ? ORDER BY position", (chat_id,)).fetchall()
     notices = session.execute("SELECT code FROM notices WHERE chat_id = ?", (chat_id,))
-    checkpoints = session.execute(
-        "SELECT body, chat_id, id, checksum FROM checkpoints WHERE chat_id = ? AND undone = 0 ORDER BY position",
-        (chat_id,),
-    )
+    checkpoints = session.execute(_CHECKPOINTS, (chat_id,))
     demotions = session.execute(
         "SELECT message_id, part FROM demotions WHERE chat_id = ? ORDER BY position", (chat_id,)
     )

@@ -25,7 +25,7 @@ from codelaw.adapters.stores.reading import Reading
 from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.worker import log_unheard
 from codelaw.domain.audit import AuditEntry
-from codelaw.domain.chats import Chat, Notice, StoredChat, StoredTurn, Todo
+from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
@@ -200,6 +200,9 @@ class SqlChats:
 
     async def events(self, chat_id: str, since: int) -> list[ChatEvent]:
         return await self.database.read(lambda session: event_rows.since(session, chat_id, since), (chat_id,))
+
+    async def head(self, chat_id: str) -> ChatHead:
+        return await self.database.read(lambda session: chat_rows.head(session, self.owners.is_alive, chat_id))
 
     async def last_compaction(self, chat_id: str) -> ChatEvent | None:
         return await self.database.read(lambda session: event_rows.last_compaction(session, chat_id), (chat_id,))

@@ -1,0 +1,62 @@
+"""A page of a long chat costs the page (D-1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from codelaw.adapters.stores.reading import Reading
+from tests.agent.conftest import Bench
+from tests.agent.talking import due
+
+
+async def long_chat(bench: Bench, turns: int) -> str:
+    bench.vendor.reset([bench.finish("x", times=0)])
+    chat = (await bench.turn("MARK0")).chat_id
+    for number in range(1, turns):
+        await bench.turn(f"MARK{number}", chat)
+    return chat
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the messages that were made of stored rows."""
+    made: list[str] = []
+    message = Reading.message
+
+    def counted(self: Reading, row: tuple) -> object:
+        made.append(row[0])
+        return message(self, row)
+
+    monkeypatch.setattr(Reading, "message", counted)
+    return made
+
+
+async def test_a_page_makes_only_its_own_messages(bench: Bench, read: list[str]) -> None:
+    chat = await long_chat(bench, 20)
+    await bench.reopen()
+    read.clear()
+    newest = await bench.session.read(chat, turns=3)
+    assert [message.content for message in newest.messages if message.role == "user"] == ["MARK17", "MARK18", "MARK19"]
+    behind = 4  # the first look reads two turns for what a dead server may have left
+    assert len(read) == len(newest.messages) + behind
+    await bench.session.read(chat, turns=2, before_turn=newest.messages[0].turn_id)
+    await bench.session.read(chat, since_seq=1, limit=0)
+    assert len(read) < 20
+
+
+async def test_after_a_page_a_turn_still_knows_all(bench: Bench) -> None:
+    chat = await long_chat(bench, 4)
+    await bench.reopen()
+    await bench.session.read(chat, turns=1)
+    await bench.turn("MARK4", chat)
+    sent = str(bench.sent()["messages"])
+    assert all(f"MARK{number}" in sent for number in range(5))
+
+
+async def test_a_page_has_the_summaries_of_its_turns(bench: Bench) -> None:
+    chat = await due(bench)
+    await bench.session.compact(chat)
+    loaded = await bench.session.read(chat, turns=10)
+    await bench.reopen()
+    assert (await bench.session.read(chat, turns=10)).messages == loaded.messages
+    assert any(message.role == "summary" for message in loaded.messages)
