@@ -19,7 +19,7 @@ import os
 import random
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +28,8 @@ from typing import Any, Self
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import PATIENCE, RawClient, result_of
+from tests.lsp import raw
+from tests.lsp.raw import RawClient, result_of
 from tests.scenarios.conftest import Start
 from tests.scenarios.soaking import Player, check_record
 
@@ -54,6 +55,7 @@ class Actor(Player):
 
     faulty: bool = False
     plans: dict[int, Sequence[Call]] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
     answer: int = 400
     """Characters of an answer."""
     pace: float = 0.0
@@ -77,7 +79,7 @@ class Asked:
 
 
 class Life:
-    """One home, one folder and one chat, with one server at a time."""
+    """One home, one folder and one chat, with one server at a time; `beside` another one it has the same model."""
 
     def __init__(
         self,
@@ -88,12 +90,15 @@ class Life:
         seed: int = 0,
         dialect: str | None = None,
         options: dict[str, Any] | None = None,
+        beside: Life | None = None,
     ) -> None:
         self.vendor, self.root, self.seed = vendor, root, seed
         self.chance = random.Random(seed)
-        self.dialect = dialect or ("native" if seed % 2 else "react")
-        self.actor = Actor(seed, self.dialect, root)
-        vendor.brain = self.actor
+        if beside is None:
+            self.dialect = dialect or ("native" if seed % 2 else "react")
+            vendor.brain = self.actor = Actor(seed, self.dialect, root)
+        else:
+            self.dialect, self.actor = beside.dialect, beside.actor
         model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5"}
         self.options = {
             "model": {**model, "dialect": self.dialect, "contextWindow": WINDOW},
@@ -108,7 +113,6 @@ class Life:
         """By chat and `seq` all that the clients were shown, deltas included."""
         self._start = start
         self._harvested = 0
-        self._numbers = itertools.count()
         self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -140,7 +144,7 @@ class Life:
         await asyncio.sleep(after)
         assert self.client.process is not None
         await self.client.process.kill()
-        await asyncio.wait_for(self.client.ended.wait(), PATIENCE)
+        await asyncio.wait_for(self.client.ended.wait(), raw.PATIENCE)
         self.harvest()
 
     def log(self) -> str:
@@ -149,7 +153,7 @@ class Life:
 
     async def ask(self, plan: Sequence[Call] = (), *, pace: float = 0.0, answer: int = 400) -> Asked:
         """Begin a turn with these calls, and do not wait for it; the first one makes the chat."""
-        number = next(self._numbers)
+        number = next(self.actor.numbers)
         self.actor.plans[number] = plan
         self.actor.pace, self.actor.answer = pace, answer
         text = f"ASKCANARY{number}Z and what of it?"
@@ -164,6 +168,15 @@ class Life:
         result = result_of(await self.client.wait_for(asked.answer))
         self.chat = result["chatId"]
         return result
+
+    async def idle(self) -> None:
+        """Wait until nothing runs in the chat, also where the store was away for a while."""
+        async with asyncio.timeout(raw.PATIENCE):
+            while True:
+                answer = await self.client.response("codelaw/chat/read", {"chatId": self.chat, "limit": 0})
+                if "result" in answer and answer["result"]["running"] is None:
+                    return
+                await asyncio.sleep(0.05)
 
     async def talk(self, plan: Sequence[Call] = (), **how: Any) -> dict[str, Any]:
         """A whole turn, which must finish: the chat goes on."""
@@ -193,8 +206,11 @@ class Life:
         said = [message for message in record["messages"] if message["role"] == "user"]
         return next((message["turnId"] for message in said if message["content"].startswith(asked.text)), None)
 
-    async def holds(self) -> dict[str, Any]:
-        """Check the record of a chat in which nothing runs, against all that was sent and shown; gives it."""
+    async def holds(self, *others: str) -> dict[str, Any]:
+        """Check the record of a chat in which nothing runs, against all that was sent and shown; gives it.
+
+        `others` are texts that were sent past `ask`; they may be there or not.
+        """
         self.harvest()
         record = await self.record()
         assert record["running"] is None
@@ -202,7 +218,8 @@ class Life:
         check_turns(record)
         check_shown(self.seen[record["chat"]["id"]], record)
         stored = [message["content"] for message in record["messages"] if message["role"] == "user"]
-        assert len(set(stored)) == len(stored), "a question stands twice"
+        stored = [text for text in stored if text not in others and not text.startswith("<system-reminder>")]
+        assert len(set(stored)) == len(stored), f"a question stands twice: {stored}"
         assert [text for text in self.sent if text in stored] == stored, "out of order, or not what was sent"
         assert not self.vendor.refused
         return record

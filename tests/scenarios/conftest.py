@@ -43,6 +43,11 @@ def server() -> Iterator[list[str]]:
 @pytest.fixture
 def start(vendor: LoopbackVendor, root: Path, home: Path, server: list[str]) -> Start:
     """Starts an initialized server on the same home and workspace, as often as wanted."""
+    return starting(server, vendor, root, home)
+
+
+def starting(command: list[str], vendor: LoopbackVendor, root: Path, home: Path) -> Start:
+    """The same with a server of one's own."""
 
     @asynccontextmanager
     async def started(
@@ -50,7 +55,7 @@ def start(vendor: LoopbackVendor, root: Path, home: Path, server: list[str]) -> 
     ) -> AsyncIterator[RawClient]:
         model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5"}
         env = {**os.environ, "CODELAW_HOME": str(home)}
-        async with stdio(server, env=env) as client:
+        async with stdio(command, env=env) as client:
             await client.initialize(capabilities, folders=[root], options={"model": model, **(options or {})})
             yield client
 

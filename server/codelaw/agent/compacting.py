@@ -130,12 +130,14 @@ class _Job:
     tell: Callable[[Event], None]
     spend: Callable[[Usage], None]
     _began: float = 0.0
+    _started: float = 0.0
+    """By the loop's clock, which never jumps."""
     _plan: Plan | None = None
     _shown: tuple[int, int] | None = None
     """Tokens before and after in the view of another strategy than `layered`."""
 
     async def run(self) -> CompactionReport:
-        self._began = self.of.clock()
+        self._began, self._started = self.of.clock(), asyncio.get_running_loop().time()
         if self.cause.asked_for:
             self.of.failures = 0
         self._phase("started")
@@ -234,7 +236,7 @@ class _Job:
         return Message(f"summary_{id_}", planned.archived[-1].turn_id, "summary", content)
 
     def _report(self, reason: CompactionReason, message: str = "", checkpoint: str | None = None) -> CompactionReport:
-        seconds = self.of.clock() - self._began
+        seconds = asyncio.get_running_loop().time() - self._started
         if self._plan is None:
             return CompactionReport(compacted=False, reason=reason, seconds=round(seconds, 3), message=message)
         report = report_of(
