@@ -17,7 +17,6 @@ import asyncio
 import itertools
 import os
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -36,8 +35,6 @@ from tests.scenarios.soaking import Player, check_record
 LONG = bool(os.environ.get("CODELAW_TEST_LONG"))
 SEED = os.environ.get("CODELAW_TEST_SEED")
 WINDOW = 200_000
-HALF = re.compile(r"\.codelaw-[0-9a-f]{12}")
-"""The name under which a file is written before it gets its own."""
 
 Call = tuple[str, Mapping[str, Any]]
 States = dict[str, list[str | None]]
@@ -178,6 +175,12 @@ class Life:
                     return
                 await asyncio.sleep(0.05)
 
+    async def swept(self) -> None:
+        """Wait until what a dead server was writing is gone: the next one removes it soon after its start."""
+        async with asyncio.timeout(raw.PATIENCE):
+            while list(self.root.rglob(".codelaw-*")):
+                await asyncio.sleep(0.02)
+
     async def talk(self, plan: Sequence[Call] = (), **how: Any) -> dict[str, Any]:
         """A whole turn, which must finish: the chat goes on."""
         result = await self.ended(await self.ask(plan, **how))
@@ -262,9 +265,8 @@ def _spoken(events: Any) -> dict[tuple[str, int, str], str]:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """All files of a folder, with hidden ones; but not the half of a file that a death leaves beside it."""
-    files = [path for path in sorted(root.rglob("*")) if path.is_file() and not HALF.fullmatch(path.name)]
-    return {str(path.relative_to(root)): path.read_text() for path in files}
+    """All files of a folder, with hidden ones."""
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 def check_files(root: Path, states: Mapping[str, Sequence[str | None]]) -> None:

@@ -19,6 +19,7 @@ from tests.breakers.harness import LONG, Asked, Call, Life, States, check_files,
 from tests.fakes.living import own_seconds, sleeps
 from tests.loopback.server import LoopbackVendor
 from tests.loopback.summaries import Summariser
+from tests.lsp import raw
 from tests.lsp.raw import result_of
 from tests.scenarios.conftest import Start
 
@@ -63,9 +64,15 @@ class Kills(Life):
                 await self.client.start("codelaw/context/compact", {"chatId": self.chat})
                 await self.die(self.chance.random() * 2 * SUMMARY_SECONDS)
                 states = unchanged(before)
+        await self._back(states)
+
+    async def _back(self, states: States) -> dict[str, Any]:
+        """The next server: nothing is lost, and nothing lies about; gives the record."""
         await self.boot()
-        await self.holds()
+        record = await self.holds()
+        await self.swept()
         check_files(self.root, states)
+        return record
 
     async def _within(self, asked: Asked) -> Asked:
         """The server dies at some moment of a turn, perhaps before it has begun, perhaps after it has ended."""
@@ -93,40 +100,37 @@ class Kills(Life):
 
     async def _undone(self, asked: Asked, before: dict[str, str], states: States) -> None:
         """After the death in a turn of edits all of it can be undone."""
-        await self.boot()
-        record = await self.holds()
-        check_files(self.root, states)
+        record = await self._back(states)
         turn = self.turn_of(record, asked)
         if turn is not None:
             await self._reverted(turn)
         assert texts(self.root) == before, "not as it was"
 
     async def _command(self, before: dict[str, str]) -> None:
-        """The death in a command: none of its processes lives on."""
+        """The death in a command: none of its processes lives on, and what it has done can be undone."""
         number, seconds = len(self.sent), own_seconds()
         steps = [f"printf {number} > made.txt", "sleep 0.05", "rm -f c.txt", f"printf {number} > c.txt"]
         command = "; ".join([*steps, f"test {self.chance.random()} \\< 0.3 || sleep {seconds}"])
-        await self._within(await self.ask([("Bash", {"command": command})]))
-        await self.boot()
-        await self.holds()
+        asked = await self._within(await self.ask([("Read", {"path": "c.txt"}), ("Bash", {"command": command})]))
         states = unchanged(before) | {
             "made.txt": [before.get("made.txt"), "", str(number)],
             "c.txt": [before.get("c.txt"), None, "", str(number)],
         }
-        check_files(self.root, states)
-        async with asyncio.timeout(10):
+        record = await self._back(states)
+        async with asyncio.timeout(raw.PATIENCE):
             while sleeps(seconds):
                 await asyncio.sleep(0.05)
-        (self.root / "c.txt").write_text(whole("c.txt", number))
+        turn = self.turn_of(record, asked)
+        if turn is not None:
+            await self._reverted(turn)
+        assert texts(self.root) == before, "not as it was"
 
     async def _revert(self, result: dict[str, Any], before: dict[str, str], states: States) -> None:
         """The death in a revert: whatever it had come to, a second one completes it."""
         params = {"chatId": self.chat, "turnId": result["turnId"]}
         await self.client.start("codelaw/chat/revert", params)
         await self.die(self.chance.random() ** 2 * 0.15)
-        await self.boot()
-        await self.holds()
-        check_files(self.root, states)
+        await self._back(states)
         await self._reverted(result["turnId"])
         assert texts(self.root) == before, "not as it was"
 
@@ -151,7 +155,9 @@ async def test_deaths_lose_nothing(  # noqa: PLR0917
     monkeypatch.setenv("TMPDIR", str(temporary))
     vendor.summariser = Summariser("late", seconds=SUMMARY_SECONDS)
     context = {"keepRounds": 1, "minMessages": 2}
-    life = Kills(start, vendor, root, seed=seed, options={"context": context})
+    sandbox = "off" if seed % 4 == 1 else "auto"
+    options = {"context": context, "tools": {"bash": {"sandbox": sandbox}}}
+    life = Kills(start, vendor, root, seed=seed, options=options)
     async with life:
         await life.begins()
         kinds = [KINDS[(seed + place) % len(KINDS)] for place in range(DEATHS)]

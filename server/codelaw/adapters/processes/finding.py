@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
@@ -90,25 +91,33 @@ def _find_seatbelt(scratch: Scratch) -> Means:
 
 def _try(scratch: Scratch, means: Means) -> str | None:
     """What does not hold when a program is locked into a folder made for it; None when everything does."""
-    with tempfile.TemporaryDirectory(prefix="codelaw-trial-") as name, _listening(wanted=means.scoped) as listening:
-        room = Path(os.path.realpath(name))
-        for one in ("in", "out", "secret"):
-            (room / one).mkdir()
-            (room / one / "file").write_text(one, "utf-8")
-        places = (
-            Place(room, "read"),
-            Place(room / "in", "write"),
-            Place(room / "secret", "hidden"),
-        )
-        profile = Profile(places, room, network=means.scoped)
-        apart = means.kind == "bubblewrap"
-        program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room)]
-        program += [str(Path("/proc/self/ns/pid").readlink()) if apart else ""]
-        program += ["filtered" if means.filtered else "", listening]
+    try:
+        # In the session's own folder: a server that is killed meanwhile leaves nothing that the next does not find.
+        room = Path(tempfile.mkdtemp(prefix="trial-", dir=os.path.realpath(scratch.root())))
         try:
-            return _tried(scratch, means, profile, program)
-        except (OSError, subprocess.SubprocessError) as error:
-            return str(error)
+            with _listening(wanted=means.scoped) as listening:
+                return _tried_in(room, listening, scratch, means)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+
+
+def _tried_in(room: Path, listening: str, scratch: Scratch, means: Means) -> str | None:
+    for one in ("in", "out", "secret"):
+        (room / one).mkdir()
+        (room / one / "file").write_text(one, "utf-8")
+    places = (
+        Place(room, "read"),
+        Place(room / "in", "write"),
+        Place(room / "secret", "hidden"),
+    )
+    profile = Profile(places, room, network=means.scoped)
+    apart = means.kind == "bubblewrap"
+    program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room)]
+    program += [str(Path("/proc/self/ns/pid").readlink()) if apart else ""]
+    program += ["filtered" if means.filtered else "", listening]
+    return _tried(scratch, means, profile, program)
 
 
 def _tried(scratch: Scratch, means: Means, profile: Profile, program: Sequence[str]) -> str | None:
