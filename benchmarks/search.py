@@ -22,6 +22,7 @@ from typing import Any
 from client import Server, environment, median, quantile, table
 
 from codelaw.adapters.stores import search_rows
+from codelaw.adapters.stores.connection import SqliteDatabase
 from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.migrations import make_index_anew, migrate
 from codelaw.adapters.stores.sqlite import SqliteStore
@@ -121,13 +122,16 @@ def look_through(session: Session) -> Any:
 async def stopping(path: Path) -> list[float]:
     """From the moment at which a search is given up until its thread is free."""
     store = await SqliteStore.open(path)
+    database = store.database
+    if not isinstance(database, SqliteDatabase):
+        raise TypeError(database)
     times: list[float] = []
     for _ in range(10):
-        search = asyncio.create_task(store.database.read(look_through, slow=True))
+        search = asyncio.create_task(database.read(look_through, slow=True))
         await asyncio.sleep(0.05)
         search.cancel()
         started = time.perf_counter()
-        while store.database.reading:  # noqa: ASYNC110 - it is measured from outside
+        while database.reading:  # noqa: ASYNC110 - it is measured from outside
             await asyncio.sleep(0.001)
         times.append((time.perf_counter() - started) * 1000)
     await store.close()

@@ -20,7 +20,7 @@ from codelaw.permissions.shell import Simple, read
 RULES = (
     *(f"Bash(tool{number} run:*)" for number in range(166)),
     *(f"Bash(tool{number} run -x {number})" for number in range(167)),
-    *(f"Bash(/opt/bin/Other{number}:*)" for number in range(167)),
+    *(f"Bash(/usr/bin/Other{number}:*)" for number in range(167)),
 )
 
 

@@ -37,7 +37,7 @@ WHOLE = StoredChat(
     frozenset({"t0"}),
     ThreadSummary(NASTY, "t1", 9.0),
     "t1",
-    2,
+    ("one message",),
 )
 EVENTS = [
     ChatEvent("c1", "t1", 1, 1.5, AnswerDelta(NASTY, 1)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import platform
 import time
@@ -145,8 +144,7 @@ class Core:
 
     async def _open_stores(self) -> Stores:
         url = self._settings.value.store.url
-        self._leftovers.database = hashlib.sha256((url or "").encode()).hexdigest()
-        await self._leftovers.clean()
+        await self._leftovers.begin(url or "")
         stores = await open_stores(url, self._home / "codelaw.db")
         await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction, time.time)
         for notice in stores.notices:

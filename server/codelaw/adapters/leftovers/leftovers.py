@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -124,6 +125,11 @@ class Leftovers:
             note.unlink(missing_ok=True)
 
     # The dead
+
+    async def begin(self, url: str) -> None:
+        """Say in which database the chats are, before anything is held, and clean up."""
+        self.database = hashlib.sha256(url.encode()).hexdigest()
+        await self.clean()
 
     async def clean(self) -> None:
         """End the processes and remove the files that dead servers have left, and tell of it."""
