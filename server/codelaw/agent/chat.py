@@ -281,14 +281,7 @@ class AgentChat:
 
     async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
         await self.house.settle_interrupted()
-        said = [message for message in stored.messages if message.turn_id == turn.id]
-        try:
-            await self.house.store.end_turn(crash.ended(turn), crash.last_words(turn, said))
-        except Refusal as refusal:
-            if refusal.code != "turn_not_found":
-                raise
-            return  # another server was faster
-        for event in crash.last_events(turn, said, await self.house.store.events(self.chat.id, 0)):
+        for event in await crash.closed(self.house.store, turn, stored.messages):
             self.outbox.post(turn.id, event)
         await self.outbox.drain()
 

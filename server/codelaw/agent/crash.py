@@ -12,6 +12,7 @@ from codelaw.context.mentions import without_reminder
 from codelaw.context.observations import neutralise, one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.errors import Refusal
 from codelaw.domain.events import (
     CallStatus,
     ChatEvent,
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
 
 _UNDER_WAY: set[CallStatus] = {"pending", "awaiting_approval", "running"}
 _WHY = "codelaw stopped before the turn ended"
+
+
+async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]) -> list[Event]:
+    """End a turn whose server died, in the store; gives what is still to be told of it, unless others were faster."""
+    said = [message for message in messages if message.turn_id == turn.id]
+    try:
+        await store.end_turn(ended(turn), last_words(turn, said))
+    except Refusal as refusal:
+        if refusal.code != "turn_not_found":
+            raise
+        return []
+    return last_events(turn, said, await store.events(turn.chat_id, 0))
 
 
 def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:

@@ -21,6 +21,11 @@ class Losses:
         self._post = post
         self._told: set[str] = set()
 
+    @property
+    def any(self) -> bool:
+        """Whether some were told."""
+        return bool(self._told)
+
     def tell(self, losses: Sequence[str]) -> None:
         """Tell those that are new, in one notice."""
         new = [loss for loss in dict.fromkeys(losses) if loss not in self._told]

@@ -116,4 +116,4 @@ class OpenChats:
 def _can_go(agent: AgentChat) -> bool:
     """Whether all but the ledger can be made again from the store."""
     busy = not agent.idle or agent.rolling.in_flight or agent.following.in_flight
-    return not busy and agent.notes.empty and not agent.gate.grants
+    return not busy and agent.notes.empty and not agent.gate.grants and not agent.losses.any
