@@ -140,7 +140,7 @@ async def test_a_store_of_a_newer_codelaw_is_refused_and_untouched(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="capabilities")
 @pytest.mark.parametrize("what", ["file", "folder", "both"])
-async def test_a_store_that_cannot_be_written_is_refused_and_untouched(
+async def test_a_store_that_cannot_be_written_is_read_and_untouched(
     start: Start, vendor: LoopbackVendor, root: Path, home: Path, what: str
 ):
     chat_id = await a_chat(start, vendor)
@@ -156,6 +156,21 @@ async def test_a_store_that_cannot_be_written_is_refused_and_untouched(
             assert (error.code, error.data["code"]) == (-32803, "store_unavailable")
             assert "permissions" in error.data["hint"]
             assert str(home) in error.data["message"]
+            assert await listed(client) == [chat_id]
+            found = await client.request("codelaw/chat/list", {"query": "firstmark"})
+            assert [chat["id"] for chat in found["chats"]] == [chat_id]
+            record = await client.request("codelaw/chat/read", {"chatId": chat_id})
+            assert "FIRSTANSWER" in json.dumps(record["messages"])
+            page = await client.request("codelaw/chat/read", {"chatId": chat_id, "turns": 5})
+            assert page["messages"] == record["messages"]
+            exported = await client.request("codelaw/chat/export", {"chatId": chat_id, "format": "markdown"})
+            assert "FIRSTMARK" in json.dumps(exported)
+            error = await client.error("codelaw/chat/send", {"chatId": chat_id, "text": "go"})
+            assert (error.code, error.data["code"]) == (-32803, "store_unavailable")
+            assert "permissions" in error.data["hint"]
+            if what != "file":
+                told = await client.method("window/showMessage")
+                assert "Chats can be read" in told["message"]
     finally:
         home.chmod(0o700)
         file.chmod(0o600)
@@ -163,6 +178,34 @@ async def test_a_store_that_cannot_be_written_is_refused_and_untouched(
     assert not [item for item in home.iterdir() if "damaged" in item.name]
     async with start() as client:
         assert await listed(client) == [chat_id]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="capabilities")
+@pytest.mark.parametrize("shared", [True, False], ids=["with-index", "without-index"])
+async def test_what_a_killed_server_left_in_the_log_is_read_where_nothing_can_be_written(
+    start: Start, vendor: LoopbackVendor, root: Path, home: Path, shared: bool
+):
+    await a_chat(start, vendor)
+    vendor.reset([VendorReply(text=finish("INTHELOG"))])
+    keeper = sqlite3.connect(home / "codelaw.db")  # whose presence keeps the log from being written back
+    keeper.execute("SELECT 1 FROM chats").fetchone()
+    async with start() as client:
+        chat_id = (await client.request("codelaw/chat/send", {"text": "SECONDMARK"}))["chatId"]
+    away = home.parent / f"{home.name}-away"
+    away.mkdir()
+    for suffix in ("", "-wal", "-shm") if shared else ("", "-wal"):
+        shutil.copyfile(home / f"codelaw.db{suffix}", away / f"codelaw.db{suffix}")
+        (away / f"codelaw.db{suffix}").chmod(0o400)
+    keeper.close()
+    assert b"INTHELOG" not in (away / "codelaw.db").read_bytes()
+    away.chmod(0o500)
+    try:
+        async with bound(vendor, root, away, BOUND) as client:
+            record = await client.request("codelaw/chat/read", {"chatId": chat_id})
+            assert "INTHELOG" in json.dumps(record["messages"])
+            await refused(client, "codelaw/chat/send", {"chatId": chat_id, "text": "go"})
+    finally:
+        away.chmod(0o700)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")

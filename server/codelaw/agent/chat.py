@@ -85,8 +85,7 @@ class AgentChat:
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.house.clock)
         self.rolling = Rolling(self.past, self.house.clock)
-        house, hides = self.house, self.gate.hides
-        self.notes = Notes(lambda text, editor: added(text, editor, house.workspace, hides("Read", "reads")))
+        self.notes = Notes(lambda text, look: added(text, look, self.house.workspace, self.gate.hides("Read", "reads")))
         self.following = Following(self)
         self.losses = Losses(self.chat.id, self._post)
         self.glance = Glance(self)
@@ -185,8 +184,7 @@ class AgentChat:
         finally:
             self._starting = False
         known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
-        opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
-        self.opened = opened
+        self.opened = opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)

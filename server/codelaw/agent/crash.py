@@ -35,12 +35,15 @@ _WHY = "codelaw stopped before the turn ended"
 
 
 async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]) -> list[Event]:
-    """End a turn whose server died, in the store; gives what is still to be told of it, unless others were faster."""
+    """End a turn whose server died, in the store; gives what is still to be told of it.
+
+    Nothing is when another server was faster, or when the store can only be read.
+    """
     said = [message for message in messages if message.turn_id == turn.id]
     try:
         await store.end_turn(ended(turn), last_words(turn, said))
     except Refusal as refusal:
-        if refusal.code != "turn_not_found":
+        if refusal.code not in {"turn_not_found", "store_unavailable"}:
             raise
         return []
     return last_events(turn, said, await store.events(turn.chat_id, 0))

@@ -89,7 +89,7 @@ class Past:
 
     def cold(self, now: float) -> bool:
         """Whether the vendor has surely forgotten the prompt."""
-        return now - self.last_active > CACHE_SECONDS
+        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
 
     async def reshape(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion] = ()) -> None:
         """Change the view: stored, then swapped in one moment. A cancel waits for the store and is raised after.

@@ -14,13 +14,15 @@ def decode(body: bytes) -> dict[str, Any]:
     """The message in a body.
 
     Raises:
-        WireError: -32700 for what is no JSON, -32600 for what is no object.
+        WireError: -32700 for what is no JSON, -32600 for what is no object or nested too deeply.
     """
     try:
         message = json.loads(body, parse_constant=_no_constant)
         if b"\\ud" in body or b"\\uD" in body:
             message = _without_lone_surrogates(message)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise WireError(INVALID_REQUEST, "Invalid request: nested too deeply") from None
+    except ValueError as error:
         raise WireError(PARSE_ERROR, f"Parse error: {str(error)[:200]}") from None
     if not isinstance(message, dict):
         what = "batches are not supported" if isinstance(message, list) else "an object is expected"
@@ -34,14 +36,19 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _without_lone_surrogates(value: Any) -> Any:
-    """Half a character cannot be stored or hashed: it becomes U+FFFD."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [_without_lone_surrogates(item) for item in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return {_without_lone_surrogates(key): _without_lone_surrogates(item) for key, item in items}
+    """Half a character cannot be stored or hashed: it becomes U+FFFD. In a loop, since clients may nest deeply."""
+    waiting: list[Any] = [value]
+    while waiting:
+        box = waiting.pop()
+        if isinstance(box, dict):
+            told = cast("dict[str, Any]", box)
+            mended = {_mended(key): _mended(item) for key, item in told.items()}
+            told.clear()
+            told.update(mended)
+            waiting += mended.values()
+        elif isinstance(box, list):
+            box[:] = map(_mended, cast("list[Any]", box))
+            waiting += box
     return value
 
 
@@ -55,6 +62,14 @@ def changed_uris(params: Any) -> list[str]:
         return []
     found = (cast("dict[str, Any]", one).get("uri") for one in cast("list[Any]", changes) if isinstance(one, dict))
     return [uri for uri in found if isinstance(uri, str)]
+
+
+def _mended(text: Any) -> Any:
+    return (
+        text
+        if not isinstance(text, str) or text.isascii()
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
 
 
 def field_paths(error: Exception) -> list[dict[str, str]]:

@@ -30,7 +30,7 @@ from codelaw.lsp.errors import (
     bad_params,
     internal_error,
 )
-from codelaw.lsp.framing import Frame, Oversized, Unframed
+from codelaw.lsp.framing import HEAD, Frame, Oversized, Unframed
 from codelaw.lsp.structuring import bound
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,8 @@ class Rpc(LanguageServerProtocol):
         try:
             message = decode(body)
         except WireError as error:
-            self._answer_error(None, error)
+            nested = error.code == INVALID_REQUEST and b'"method"' in body[:HEAD]
+            self._answer_error(Oversized(len(body), body[:HEAD]).request_id() if nested else None, error)
         else:
             self._dispatch(message)
 

@@ -93,7 +93,7 @@ class ReadChat(Params):
     """With `turns` or `beforeTurn`: only the newest `turns` turns, before that one."""
 
     chat_id: Id
-    since_seq: Annotated[int, Field(ge=0)] | None = None
+    since_seq: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
     limit: Annotated[int, Field(ge=0, le=10_000)] | None = None
     before: Id | None = None
     turns: Annotated[int, Field(ge=1, le=1000)] | None = None

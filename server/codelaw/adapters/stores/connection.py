@@ -288,7 +288,7 @@ class SqliteDatabase:
         )
         try:
             self.refuse_moved()
-            _let_read(connection)
+            let_read(connection)
         except BaseException:
             connection.close()
             raise
@@ -305,7 +305,7 @@ class SqliteDatabase:
             connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
-            _let_read(connection)
+            let_read(connection)
             migrate(connection)
             damage.check(connection, self.path, thorough=thorough)
         except BaseException:
@@ -362,7 +362,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
             return
 
 
-def _let_read(connection: sqlite3.Connection) -> None:
+def let_read(connection: sqlite3.Connection) -> None:
     """What every connection needs to read our rows."""
     connection.text_factory = text_or_bytes
     connection.create_function("holds", 2, _holds, deterministic=True)

@@ -128,3 +128,29 @@ class FileOwners:
                     file.unlink(missing_ok=True)
             except FileNotFoundError:
                 continue  # another server swept it
+
+
+class ReadingOwners:
+    """The living owners in a folder that cannot be written; this one is none of them, since it begins no turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.id = secrets.token_hex(12)
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether `owner` holds its lock; also where nobody lets us ask."""
+        if not _ID.fullmatch(owner):
+            return False
+        try:
+            descriptor = os.open(self._folder / f"{owner}.lock", os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        try:
+            return not _lock(descriptor)
+        finally:
+            os.close(descriptor)
+
+    async def leave(self) -> None:
+        """Nothing was entered."""

@@ -1,0 +1,40 @@
+"""Messages that are nested deeply: every id is answered once, with the value or with a plain refusal (V-2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from codelaw.lsp.decoding import decode
+from codelaw.lsp.errors import INVALID_REQUEST, WireError
+from codelaw.protocol.chats import ReadChat
+
+
+def nested(depth: int, inside: str) -> bytes:
+    params = '{"a":[' * depth + inside + "]}" * depth
+    return f'{{"jsonrpc":"2.0","id":7,"method":"x","params":{params}}}'.encode()
+
+
+@pytest.mark.parametrize("inside", ['"\\ud800"', '"\\ud83d\\ude00"', '{"\\udc00k":"\\ud83d"}'])
+def test_half_characters_are_replaced_at_any_depth(inside: str):
+    message = decode(nested(240, inside))
+    said = json.dumps(message, ensure_ascii=False)
+    assert not any(0xD800 <= ord(character) < 0xE000 for character in said)
+    assert message["id"] == 7
+    assert list(message) == ["jsonrpc", "id", "method", "params"]
+
+
+def test_what_is_nested_too_deeply_is_an_invalid_request():
+    with pytest.raises(WireError) as caught:
+        decode(nested(50_000, "1"))
+    assert caught.value.code == INVALID_REQUEST
+    assert "nested" in str(caught.value)
+
+
+@pytest.mark.parametrize("seq", [2**63, 10**30])
+def test_a_number_that_no_database_takes_is_refused_by_its_field(seq: int):
+    with pytest.raises(ValidationError, match="sinceSeq"):
+        ReadChat.model_validate({"chatId": "c", "sinceSeq": seq})
+    assert ReadChat.model_validate({"chatId": "c", "sinceSeq": 2**63 - 1}).since_seq == 2**63 - 1
