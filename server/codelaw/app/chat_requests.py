@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 TITLE_CHARACTERS = 60
 STOP_SECONDS = 0.8
 """How long a cancel waits for the end of what it stops, within the second of R-8."""
+AFTER = 0.001
+"""Seconds by which a new chat is put behind the newest one."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +49,8 @@ class ChatRequests(Core):
         """A new, empty chat; without a kind one that is talked in at length (H-5)."""
         stores = await self._chats.stores()
         settings = self._settings.value
-        now = time.time()
+        now, (newest, _) = time.time(), await stores.chats.list(None, 1, None)
+        used = max([now, *(other.updated_at + AFTER for other in newest)])  # the clock may have been set back
         chat = Chat(
             uuid4().hex[:12],
             self._redaction.text(title or ""),
@@ -56,7 +59,7 @@ class ChatRequests(Core):
             models.answerer(settings).name,
             strategy or settings.context.strategy,
             now,
-            now,
+            used,
         )
         if model is not None:
             chat = chosen(settings, chat, model)

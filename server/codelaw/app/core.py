@@ -340,8 +340,9 @@ class Core:
         return self._models[provider]
 
     def _shown(self, chat: Chat) -> Chat:
-        """The chat as it is told: its model is the one that will be asked."""
-        return replace(chat, model=models.answerer(self._settings.value, chat).name)
+        """The chat as it is told: its model is the one that will be asked, and it is not from the future."""
+        now, model = time.time(), models.answerer(self._settings.value, chat).name
+        return replace(chat, model=model, created_at=min(chat.created_at, now), updated_at=min(chat.updated_at, now))
 
     async def _ground(self, agent: AgentChat) -> Ground:
         """What a compaction outside a turn works with.

@@ -102,6 +102,17 @@ class StoreSuite:
         await store.update(replace(changed, kind="inline", created_at=1.0))
         assert (await store.load("c1")).chat == changed
 
+    async def test_the_chat_that_was_used_last_is_first_also_when_the_clock_was_set_back(self, open_store):
+        store = await open_store()
+        await store.create(a_chat("c1", updated_at=100.0))
+        await store.create(a_chat("c2", updated_at=4_000_000_000.0))
+        await store.begin_turn(a_turn(store, "t1", "c1"), said("m1"))
+        assert [chat.id for chat in (await store.list(None, 9, None))[0]] == ["c1", "c2"]
+        await store.begin_turn(a_turn(store, "t1", "c2"), said("m1"))
+        assert [chat.id for chat in (await store.list(None, 9, None))[0]] == ["c2", "c1"]
+        await store.update(a_chat("c2", title="New", updated_at=300.0))
+        assert [chat.id for chat in (await store.list(None, 9, None))[0]] == ["c2", "c1"]
+
     async def test_an_unknown_chat_is_refused_everywhere(self, open_store):
         store = await open_store()
         unknown = NASTY

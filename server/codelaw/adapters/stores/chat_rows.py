@@ -26,6 +26,8 @@ Running = dict[str | bytes, list[StoredTurn]]
 """Turns by their chats."""
 
 MAX_LISTED = 500
+_NEXT = 0.001
+"""Seconds by which a chat is put behind the newest other one."""
 
 _CHAT = (
     "SELECT id, title, kind, mode, model, strategy, created_at, updated_at,"
@@ -81,10 +83,11 @@ def keep_folders(session: Session, chat_id: str, folders: Collection[str]) -> No
 
 def update(session: Session, chat: Chat) -> None:
     written = session.execute(
-        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?, updated_at = ?, chosen = ?, places = ?,"
+        "UPDATE chats SET title = ?, mode = ?, model = ?, strategy = ?,"
+        " updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END, chosen = ?, places = ?,"
         " checksum = ? WHERE id = ?",
         (
-            *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at),
+            *(chat.title, chat.mode, chat.model, chat.strategy, chat.updated_at, chat.updated_at),
             *(int(chat.chosen), "\n".join(chat.places), _check(chat), chat.id),
         ),
     )
@@ -195,7 +198,7 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
     number: int = session.execute(
         "UPDATE chats SET begun = coalesce(begun, ?) + 1, updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at"
         " END WHERE id = ? RETURNING begun",
-        (before, turn.started_at, turn.started_at, turn.chat_id),
+        (before, *[_moment(session, turn)] * 2, turn.chat_id),
     ).fetchone()[0]
     check = checksum(turn.chat_id, turn.id, number, turn.started_at)
     session.execute(
@@ -208,6 +211,14 @@ def begin_turn(session: Session, is_alive: IsAlive, turn: StoredTurn, user: Mess
     )
     add_messages(session, turn.chat_id, (user,))
     return before
+
+
+def _moment(session: Session, turn: StoredTurn) -> float:
+    """When the chat was used: after every other one, also by a clock that was set back since."""
+    others = "SELECT updated_at FROM chats WHERE id <> ? ORDER BY updated_at DESC LIMIT 1"
+    row = session.execute(others, (turn.chat_id,)).fetchone()
+    newest = row[0] if row is not None and isinstance(row[0], float) else 0.0
+    return max(turn.started_at, newest + _NEXT)
 
 
 def end_turn(session: Session, turn: StoredTurn, messages: Sequence[Message]) -> None:

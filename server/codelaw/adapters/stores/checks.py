@@ -7,19 +7,21 @@ the checksum of a copy in another chat can be made in SQL, without reading the r
 
 from __future__ import annotations
 
-import struct
 import zlib
+from functools import lru_cache
 from typing import Any
 
 from codelaw.adapters.stores.codec import Unreadable
 
-_BETWEEN = b"\xff"
-"""Between two fields; no UTF-8 holds it."""
-
 
 def checksum(owner: Any, *fields: Any) -> int:
     """The checksum of fields as they are written or read, in a chat (or wherever else the row belongs)."""
-    return zlib.crc32(_BETWEEN.join(map(_bytes, fields))) ^ _of_owner(owner)
+    parts = [field if type(field) is str else _text(field) for field in fields]
+    try:
+        written = "\0".join(parts).encode()
+    except (TypeError, UnicodeEncodeError):  # bytes, or half a character, which is stored as bytes
+        written = b"\0".join(map(_bytes, parts))
+    return zlib.crc32(written) ^ _of_owner(owner)
 
 
 def verify(stored: Any, owner: Any, *fields: Any) -> None:
@@ -39,16 +41,17 @@ def moved(column: str, old: str, new: str) -> tuple[str, tuple[int, int]]:
     return f"({column} | CAST(? AS BIGINT)) - ({column} & CAST(? AS BIGINT))", (change, change)
 
 
+@lru_cache(256)
 def _of_owner(owner: Any) -> int:
-    return zlib.crc32(_bytes(owner))
+    return zlib.crc32(_bytes(_text(owner)))
 
 
-def _bytes(value: Any) -> bytes:
-    if type(value) is str:
-        try:
-            return value.encode()
-        except UnicodeEncodeError:
-            return value.encode("utf-8", "surrogatepass")
-    if type(value) is bytes:
-        return value
-    return b"" if value is None else struct.pack("<d", value)  # whole numbers too: a column of reals gives none back
+def _text(value: Any) -> Any:
+    """Text or bytes of a field; a whole number as a real, which a column of reals makes of it."""
+    if value is None or type(value) in (str, bytes):
+        return value or ""
+    return repr(float(value))
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
