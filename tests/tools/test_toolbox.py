@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.toolbox import default_toolbox
@@ -79,3 +80,18 @@ def test_errors_name_field_value_and_rule(tool: str, arguments: dict[str, Any], 
     for words in says:
         assert words in refused.value.message
     assert len(refused.value.message) < 600
+
+
+def test_the_schema_of_arguments_is_made_once_however_many_turns_begin(monkeypatch: pytest.MonkeyPatch):
+    default_toolbox().manual()
+    made: list[type[BaseModel]] = []
+
+    def counted(cls: type[BaseModel], **_: object) -> dict[str, Any]:
+        made.append(cls)
+        return {}
+
+    monkeypatch.setattr(BaseModel, "model_json_schema", classmethod(counted))
+    later = default_toolbox(bash_timeout=7.0)
+    assert later.manual() == default_toolbox(bash_timeout=7.0).manual()
+    assert later.schemas() == default_toolbox(bash_timeout=7.0).schemas()
+    assert not made

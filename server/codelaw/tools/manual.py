@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -13,12 +14,17 @@ _LEFT_OUT = frozenset({"title", "description", "$defs", "additionalProperties", 
 """What costs tokens and tells a model nothing; the validation still knows it."""
 
 
+@cache
 def argument_schema(arguments: type[BaseModel]) -> Schema:
-    """JSON Schema of the arguments without titles and references, keys in a stable order."""
+    """JSON Schema of the arguments without titles and references, keys in a stable order; not to be changed.
+
+    Made once for each kind of arguments: it costs more than all the rest of a turn's beginning.
+    """
     schema = arguments.model_json_schema()
     return _plain(schema, schema.get("$defs", {}))
 
 
+@cache
 def signature(arguments: type[BaseModel]) -> str:
     """The arguments on one line: `path: str, limit?: int 1-200 = 100`."""
     return _fields(argument_schema(arguments))
