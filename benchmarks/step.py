@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import socket
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 from client import Server, environment, median, quantile, table
@@ -15,6 +18,8 @@ from tests.loopback.server import Captured, LoopbackVendor
 
 CHATS = 60
 READS = 2
+VIEWS = (50, 200, 500, 1000)
+"""Kilobytes of one question, before which nothing was said."""
 PASTED = "All of this was in the log, line after line, and nobody could tell why it was there. " * 400
 FINISH = VendorReply(text="Thought: that is all\nAction: Finish[Done.]", times=0)
 
@@ -79,6 +84,35 @@ async def measured(server: Server, vendor: LoopbackVendor, chat: str) -> list[fl
     return own
 
 
+async def sized(server: Server, vendor: LoopbackVendor, size: int) -> tuple[int, float, float]:
+    """Steps at the end of a chat of so many bytes; the bytes of a request, our own time, and the least there can be."""
+    vendor.reset([answer])
+    chat = (await server.request("codelaw/chat/create", {}))["id"]
+    await server.turn(f"READ 0 times. {'word ' * (size // 5)}", chat)
+    own = await measured(server, vendor, chat)
+    request = vendor.messages[-1].json
+    return len(json.dumps(request)), median(own), await asyncio.to_thread(floor, request)
+
+
+def floor(request: dict) -> float:
+    """Seconds of encoding a request as JSON and handing it to a loopback socket; the median of some."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.create_connection(listening.getsockname()) as out:
+        taken, _ = listening.accept()
+        threading.Thread(target=_drain, args=[taken], daemon=True).start()
+        seconds = []
+        for _ in range(21):
+            started = time.perf_counter()
+            out.sendall(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode())
+            seconds.append(time.perf_counter() - started)
+    return median(seconds)
+
+
+def _drain(taken: socket.socket) -> None:
+    with taken:
+        while taken.recv(1 << 20):
+            pass
+
+
 async def timed(server: Server, vendor: LoopbackVendor, text: str, sends: list[float]) -> None:
     """A turn in a new chat; adds the seconds from chat/send to the request."""
     sending = asyncio.create_task(server.turn(text))
@@ -103,6 +137,7 @@ async def main() -> None:
             empty = (await server.request("codelaw/context/inspect", {"text": "READ 2 times."}))["totalTokens"]
             short, similar = await stored(server, vendor, 10, int((size - empty) / 10 * 2.92) - 400)
             few, many = await measured(server, vendor, short), await measured(server, vendor, long)
+            views = [await sized(server, vendor, size * 1000) for size in VIEWS]
             await server.stop()
     milliseconds = "{:.1f} ms".format
     table(
@@ -114,6 +149,15 @@ async def main() -> None:
             (f"10 stored rounds, {similar} tokens: own time, median", milliseconds(median(few) * 1000), ""),
             (f"1000 stored rounds, {size} tokens: own time, median", milliseconds(median(many) * 1000), ""),
             ("ratio", f"{median(many) / median(few):.2f} x", "<= 2 x"),
+            *(
+                row
+                for size, own_time, least in views
+                for row in (
+                    (f"a request of {size // 1000} kB: own time, median", milliseconds(own_time * 1000), ""),
+                    ("  to encode and send it alone", milliseconds(least * 1000), ""),
+                    ("  ratio", f"{own_time / least:.2f} x", "<= 2 x"),
+                )
+            ),
         ],
     )
 

@@ -1,0 +1,76 @@
+"""The line to the model looks at each text once, however many steps send it (S-5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from codelaw.agent.discreet import Discreet
+from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
+from codelaw.domain.redaction import Redaction
+
+KEY, LATER = "k3y-0f-the-first-0ne-77", "an0ther-k3y-that-came-8"
+
+
+class Model:
+    """Keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[ModelRequest] = []
+
+    async def reply(self, request: ModelRequest, on_delta: object) -> ModelReply:
+        self.asked.append(request)
+        return ModelReply("yes", "end_turn")
+
+    async def warm(self) -> None:
+        """Nothing to load."""
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+def said(text: str) -> ApiMessage:
+    return ApiMessage("user", (TextBlock(text),))
+
+
+def request(messages: list[ApiMessage]) -> ModelRequest:
+    return ModelRequest("m", (TextBlock("be good"),), tuple(messages), 100)
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that were looked through."""
+    seen: list[str] = []
+    text = Redaction.text
+
+    def counted(self: Redaction, value: str, *, shapes: bool = False) -> str:
+        seen.append(value)
+        return text(self, value, shapes=shapes)
+
+    monkeypatch.setattr(Redaction, "text", counted)
+    return seen
+
+
+async def test_a_step_costs_what_it_adds(looked: list[str]) -> None:
+    model, redaction = Model(), Redaction({KEY: "model.apiKey"})
+    line, messages = Discreet(model, redaction), [said(f"message {number} {KEY}") for number in range(300)]
+    await line.reply(request(messages), lambda _: None)
+    looked.clear()
+    messages.append(said(f"one more {LATER}"))
+    await line.reply(request(messages), lambda _: None)
+    assert len(looked) < 20
+    assert len(model.asked[-1].messages) == 301
+    assert KEY not in str(model.asked)
+    assert model.asked[0].messages[0] is model.asked[1].messages[0], "so that it is not spelt again either"
+
+    redaction.learn({LATER: "embedding.apiKey"})
+    await line.reply(request(messages), lambda _: None)
+    assert LATER not in str(model.asked[-1])
+    assert KEY not in str(model.asked[-1])
+
+
+async def test_what_holds_no_key_is_sent_as_the_same_objects() -> None:
+    model = Model()
+    messages = [said("nothing in it")]
+    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
+    assert model.asked[0] == request(messages)
+    assert model.asked[0].messages[0] is messages[0]
