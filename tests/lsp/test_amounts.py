@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -15,15 +16,22 @@ from hypothesis import strategies as st
 from lsprotocol import types
 from pydantic import ValidationError
 
-from codelaw.lsp import law, splicing
+from codelaw.domain.chats import Chat
+from codelaw.domain.events import AnswerDelta, ChatEvent
+from codelaw.domain.messages import Message
+from codelaw.domain.reports import ChatRecord
+from codelaw.lsp import connection as connections
+from codelaw.lsp import convert, encoding, law, splicing
 from codelaw.lsp.connection import Connection
 from codelaw.lsp.decoding import changed_uris
 from codelaw.lsp.documents import EditorDocuments
+from codelaw.lsp.encoding import encoded
 from codelaw.lsp.errors import WireError
 from codelaw.lsp.positions import Encoding, line_at, line_starts, offset
 from codelaw.lsp.server import CodelawServer
 from codelaw.lsp.splicing import SplicedText
 from codelaw.protocol.base import TOLD, field_errors
+from codelaw.protocol.chats import Export
 from codelaw.protocol.methods import METHODS
 
 MANY = 20_000
@@ -203,3 +211,53 @@ def test_the_law_and_the_settings_are_found_among_many_files(name: str):
 @pytest.mark.parametrize("params", [None, [], {}, {"changes": "x" * 50}, {"changes": [1, {"uri": 2}, None]}])
 def test_file_events_that_make_no_sense_are_ignored(params: Any):
     assert changed_uris(params) == []
+
+
+def record(count: int) -> ChatRecord:
+    odd = '"\\\n\x00é😀\u2028' * 20
+    messages = tuple(Message(f"m{number}", f"t{number}", "user", f"{number} {odd}") for number in range(count))
+    events = tuple(ChatEvent("c", f"t{number}", number, 1.5, AnswerDelta(odd, 1)) for number in range(count))
+    return ChatRecord(Chat("c", "é", "chat", "agent", "m", "layered", 1.0, 2.0), messages, events, None)
+
+
+@pytest.mark.parametrize("count", [0, 3, 500])
+def test_a_large_answer_is_spelt_as_a_small_one(count: int):
+    answer = convert.chat_record(record(count))
+    assert encoded(answer).body == json.dumps(answer.wire(), separators=(",", ":")).encode()
+
+
+def test_a_long_text_is_spelt_in_parts(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(encoding, "TEXT_PART", 7)
+    text = '"é😀\\\n' * 40
+    assert json.loads(encoded(Export(text=text)).body) == {"text": text}
+
+
+async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytest.MonkeyPatch):
+    made = Connection.__new__(Connection)
+    found = record(3000)
+
+    async def read(*_: Any, **__: Any) -> ChatRecord:
+        return found
+
+    made.session = cast("Any", SimpleNamespace(read=read))
+    made.documents, made._trusting = EditorDocuments(), None
+    longest = 0
+    plain = encoding.plain
+
+    def counted(value: Any) -> str:
+        nonlocal longest
+        spelt = plain(value)
+        longest = max(longest, len(spelt))
+        return spelt
+
+    monkeypatch.setattr(encoding, "plain", counted)
+    answering = asyncio.ensure_future(made.call("codelaw/chat/read", {"chatId": "c"}))
+    rounds = 0
+    while not answering.done():
+        rounds += 1
+        await asyncio.sleep(0)
+    answer = answering.result()
+    assert isinstance(answer, connections.Encoded)
+    assert len(json.loads(answer.body)["messages"]) == 3000
+    assert longest < len(answer.body) / 1000, "nothing long is spelt in one go"
+    assert rounds > 20

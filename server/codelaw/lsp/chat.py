@@ -34,7 +34,8 @@ async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
 async def list_chats(connection: Connection, params: wire.ListChats) -> wire.ChatList:
     here = bool(params.here)
     found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor, here=here)
-    return wire.ChatList(chats=[convert.chat(item) for item in found], next_cursor=cursor)
+    chats = await asyncio.to_thread(lambda: [convert.chat(item) for item in found])
+    return wire.ChatList(chats=chats, next_cursor=cursor)
 
 
 async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
@@ -46,7 +47,7 @@ async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
         turns=params.turns,
         before_turn=params.before_turn,
     )
-    return convert.chat_record(record)
+    return await asyncio.to_thread(convert.chat_record, record)
 
 
 async def send(connection: Connection, params: wire.SendMessage) -> wire.TurnResult:

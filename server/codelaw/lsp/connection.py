@@ -27,6 +27,8 @@ from codelaw.lsp.client import Client
 from codelaw.lsp.configuration import Configuration
 from codelaw.lsp.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.edits import ClientEditor
+from codelaw.lsp.encoded import Encoded
+from codelaw.lsp.encoding import encoded
 from codelaw.lsp.errors import bad_params, refusal
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.folders import Folders
@@ -54,6 +56,19 @@ PULL_SECONDS = 3.0
 SHOWN_PROBLEMS = 5
 FILES_AT_ONCE = 2_000
 """Names of changed files that are looked at in one turn of the event loop."""
+
+
+LARGE = frozenset(
+    {
+        "codelaw/chat/list",
+        "codelaw/chat/read",
+        "codelaw/chat/export",
+        "codelaw/context/archive",
+        "codelaw/context/inspect",
+        "codelaw/memory/list",
+    }
+)
+"""Methods whose answers may be so large that they are spelt beside the event loop."""
 
 
 class Connection:
@@ -127,7 +142,7 @@ class Connection:
         if not done:
             self.later(self._late(pull))
 
-    async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any]:
+    async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any] | Encoded:
         """Answer one method, or as a command its twin; or a command that is no method's.
 
         Raises:
@@ -145,7 +160,8 @@ class Connection:
                 await asyncio.shield(self._trusting)
         handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
-            return (await handler(self, params)).wire()
+            answer = await handler(self, params)
+            return await asyncio.to_thread(encoded, answer) if method in LARGE else answer.wire()
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
 

@@ -16,6 +16,7 @@ from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol
 
 from codelaw.lsp.decoding import decode, field_paths
+from codelaw.lsp.encoded import Encoded
 from codelaw.lsp.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -290,7 +291,11 @@ class Rpc(LanguageServerProtocol):
 
     def _answer(self, request_id: RequestId, method: str, result: Any) -> None:
         try:
-            body = self._encode({"jsonrpc": "2.0", "id": request_id, "result": result})
+            if isinstance(result, Encoded):
+                head = self._encode({"jsonrpc": "2.0", "id": request_id})
+                body = b'%b,"result":%b}' % (head[:-1], result.body)
+            else:
+                body = self._encode({"jsonrpc": "2.0", "id": request_id, "result": result})
         except (TypeError, ValueError, RecursionError):
             log.exception("The result of %s cannot be sent", method)
             self._answer_error(request_id, internal_error())
