@@ -359,9 +359,7 @@ async def test_an_empty_reply_is_asked_again_once_with_a_hint(bench: Bench):
     assert len(bench.vendor.messages) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "code"), [("401", "auth_failed"), ("prompt_too_long", "context_overflow"), ("413", "context_overflow")]
-)
+@pytest.mark.parametrize(("name", "code"), [("401", "auth_failed"), ("413", "context_overflow")])
 async def test_what_no_retry_can_mend_ends_the_turn_at_once(bench: Bench, name: str, code: str):
     bench.vendor.reset([fault(name, times=0)])
     result = await bench.turn("go")
@@ -393,3 +391,37 @@ async def test_commands_are_refused_where_a_required_sandbox_is_missing(bench: B
     assert [notice.code for notice in result.notices] == ["sandbox_missing"]
     assert not (bench.root / "a").exists()
     assert "PERMISSION_DENIED" in texts(bench.sent())
+
+
+async def test_an_overflow_that_cannot_be_is_asked_again_once_and_shortens_nothing(bench: Bench):
+    bench.vendor.reset([fault("prompt_too_long"), bench.finish("hello")])
+    result = await bench.turn("hi")
+    assert (result.stop_reason, result.answer) == ("finished", "hello")
+    first, again = (request.body for request in bench.vendor.messages)
+    assert first == again, "the very same request"
+    assert [event.reason for event in bench.kinds("retry")] == ["the model found the context too long"]
+
+
+async def test_an_overflow_that_can_never_be_ends_in_a_readable_error(bench: Bench):
+    bench.vendor.reset([fault("prompt_too_long", times=0)])
+    result = await bench.turn("hi")
+    assert (result.stop_reason, result.answer) == ("failed", "")
+    assert result.error is not None
+    assert result.error.code == "context_overflow"
+    assert "213462 tokens > 200000" in result.error.message
+    assert "model.baseUrl" in result.error.hint
+    assert len(bench.vendor.messages) == 2
+    bench.vendor.reset([bench.finish("as ever")])
+    assert (await bench.turn("again", result.chat_id)).answer == "as ever"
+    assert bench.sent()["max_tokens"] >= 256, "nothing of it is believed later"
+
+
+@pytest.mark.parametrize("limit", [3, 300, 1_000, 3_000])
+async def test_an_answer_is_never_cut_to_nothing_for_the_window_that_a_vendor_names(bench: Bench, limit: int):
+    (bench.root / "long.txt").write_text("plain words that say little\n" * 400)
+    said = f"prompt is too long: {limit + 4_000} tokens > {limit} maximum"
+    overflow = fault("prompt_too_long", error_message=said, times=3)
+    bench.vendor.reset([bench.act("Read", {"path": "long.txt"}), overflow, bench.finish("hello")])
+    await bench.turn("hi")
+    assert len(bench.vendor.messages) > 2
+    assert all(request.json["max_tokens"] >= 256 for request in bench.vendor.messages)

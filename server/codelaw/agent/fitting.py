@@ -18,7 +18,7 @@ from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
 from codelaw.context.relief import relieve, truncate
 from codelaw.context.sections import message_tokens
-from codelaw.context.tokens import estimate, trigger_estimate
+from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import Event, NoticeEvent
@@ -45,6 +45,10 @@ FULL_HINT = (
     "The strategy `full` shows every round. Choose another one for this chat (layered, last-n, summary+recent, "
     "span-retrieval, sliding-window), start a new chat, or choose a model with a larger window."
 )
+NONSENSE_HINT = (
+    "That cannot be, so nothing was shortened. Send the message again; if it stays so, check model.baseUrl and what "
+    "stands between codelaw and the model, or start a new chat."
+)
 _MARGIN = 0.9
 """Of a limit that a vendor told: estimates are not exact."""
 _log = logging.getLogger(__name__)
@@ -70,6 +74,8 @@ class Fitting:
     _selected: Selection | None = None
     """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
     _typed: str = ""
+    _doubted: bool = False
+    """The vendor has once refused the length with numbers that cannot be."""
     _tried: int | None = None
     """Tokens at which finished rounds were last to be archived while the turn ran."""
     _compacting: tuple[bool, int] | None = None
@@ -145,10 +151,18 @@ class Fitting:
     async def after_overflow(self, view: View, failure: ModelFailure) -> View:
         """A smaller view after the vendor said that one was too long: the next rung that makes it smaller (W-6).
 
+        The same one, once in a turn, when what it said cannot be: nothing is shortened, or believed, for that.
+
         Raises:
             Refusal: `context_overflow`: there is none left.
         """
         sent = self._tokens(view)
+        if far_off(sent, failure.size, failure.limit):
+            if self._doubted:
+                message = f"About {sent} tokens were sent, and the endpoint refuses them as too long. It says:"
+                raise Refusal("context_overflow", f"{message} {failure.message}", NONSENSE_HINT)
+            self._doubted = True
+            return view
         if failure.limit is not None:
             self.learned(failure.limit)
             # In our measure, where the vendor told how long it found the prompt.
@@ -177,8 +191,8 @@ class Fitting:
     def _shrink(self, window: int) -> None:
         """From now on this turn stays inside a smaller window."""
         limits = self.ground.limits
-        window = max(1, min(window, limits.window))
-        reserve = min(limits.reserve, max(1, window // 10))
+        window = min(max(2 * LEAST_OUTPUT, window), limits.window)
+        reserve = min(limits.reserve, max(LEAST_OUTPUT, window // 10))
         own = self.ground.shape.summary_model in {None, self.ground.model_name}
         self.ground = replace(
             self.ground,

@@ -12,7 +12,7 @@ from codelaw.agent.recovery import Recovery
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.demotion import demoted
 from codelaw.context.sections import message_tokens, text_section
-from codelaw.context.tokens import estimate
+from codelaw.context.tokens import estimate, far_off
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Message
@@ -65,7 +65,7 @@ class Summariser:
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
-                return await self._in_stages(archived, failure.limit)
+                return await self._in_stages(archived, self._limit(failure, archived))
         return await self._in_stages(archived, None)
 
     async def _extending(
@@ -102,7 +102,7 @@ class Summariser:
             except ModelFailure as failure:
                 if failure.kind != "overflow" or number == SHRINKS:
                     raise
-                room = min(room // 2, failure.limit or room)
+                room = min(room // 2, self._limit(failure, archived) or room)
         raise AssertionError
 
     async def _staged(self, archived: Sequence[Message], room: int) -> str:
@@ -118,6 +118,11 @@ class Summariser:
             begun = [draft, *said] if draft is not None else said
             text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said, self._instruction)
         return text
+
+    def _limit(self, failure: ModelFailure, archived: Sequence[Message]) -> int | None:
+        """What the vendor takes, as far as it said so and that can be (W-6)."""
+        sent = sum(map(self._size, archived))
+        return None if far_off(sent, failure.size, failure.limit) else failure.limit
 
     def _size(self, message: Message) -> int:
         return self.ground.corrected(message_tokens(message))

@@ -14,6 +14,10 @@ CALL_OVERHEAD = 111
 """Tokens a tool call costs besides its text."""
 DEFAULT_WINDOW = 64_000
 DEFAULT_MAX_OUTPUT = 16_384
+LEAST_OUTPUT = 256
+"""Tokens that an answer is always left, unless the user's own limit is lower: less is no answer (W-7)."""
+FAR_OFF = 8
+"""Times our estimate at which a vendor's count of a prompt makes no sense; estimates are off by a few (W-6)."""
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 
@@ -148,8 +152,14 @@ def output_reserve(window: int, *, max_output: int | None = None, profile: Model
 
 
 def max_tokens(window: int, reserve: int, estimated_input: int) -> int:
-    """The `max_tokens` to send (W-7); at least 1, so that the vendor is the one to say what does not fit."""
-    return max(1, min(reserve, window - estimated_input))
+    """The `max_tokens` to send (W-7); enough for an answer in any case: the vendor says what is too much."""
+    return max(1, min(reserve, max(LEAST_OUTPUT, window - estimated_input)))
+
+
+def far_off(estimated: int, size: int | None, limit: int | None) -> bool:
+    """Whether what a vendor says of a prompt that it refused cannot be, for one of about `estimated` tokens (W-6)."""
+    told = limit if size is None else size
+    return told is not None and told > FAR_OFF * max(1, estimated)
 
 
 def guard(window: int) -> Literal["block", "warn", "ok"]:
