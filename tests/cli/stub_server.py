@@ -225,6 +225,10 @@ def main():
         elif method == "codelaw/chat/send" and SCENE == "refuse":
             data = {"code": "chat_busy", "message": "Busy.", "hint": "Wait."}
             send({"id": id_, "error": {"code": -32803, "message": "Busy.", "data": data}})
+        elif method == "codelaw/chat/send" and SCENE == "early":
+            send({"method": "window/showMessage", "params": {"type": 2, "message": "Still starting"}})
+            wait_for("$/cancelRequest")
+            send({"id": id_, "error": {"code": -32800, "message": "The request was cancelled"}})
         elif method == "codelaw/chat/send" and SCENE == "invalid":
             data = {"errors": [{"path": "model", "message": "too long"}]}
             send({"id": id_, "error": {"code": -32602, "message": "Invalid params", "data": data}})

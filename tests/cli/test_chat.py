@@ -313,6 +313,15 @@ def test_ctrl_c_cancels_the_turn(log):
     assert "Cancelled." in terminal.text
 
 
+def test_ctrl_c_before_the_message_has_reached_its_chat_is_a_cancel_too(log):
+    terminal = Terminal("early", log, "chat", "hi")
+    terminal.until("Still starting")
+    terminal.type("\x03")
+    assert terminal.status() == 130
+    assert "Cancelled before it was sent." in terminal.text
+    assert received(log, "codelaw/chat/delete") == [{"chatId": "c1"}], "nothing was said in it"
+
+
 def test_ctrl_c_in_a_question_withdraws_it(log):
     terminal = Terminal("withdrawn", log, "chat", "hi")
     terminal.until("? ")

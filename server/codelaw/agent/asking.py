@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.recovery import Recovery
+from codelaw.agent.silence import Silence
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
@@ -184,14 +185,17 @@ class Asker:
         self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
 
         def on_delta(delta: Delta) -> bool:
+            silence.heard()
             if isinstance(delta, ThinkingDelta):
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
                 return False
             self._feed(joint.feed(delta.text), joint)
             return self._stream.enough
 
+        silence = Silence(self.turn.model, self.turn.notice)
         try:
-            reply = await self.model.reply(self.spell(after), on_delta)
+            with silence:
+                reply = await self.model.reply(self.spell(after), on_delta)
         except ModelFailure as failure:
             self._feed(joint.end(), joint)
             failure.partial = joint.text

@@ -68,6 +68,8 @@ class Discreet:
             return on_delta(kind(piece))
 
         def feed(delta: Delta) -> bool | None:
+            if not delta.text:
+                return on_delta(delta)
             if isinstance(delta, ThinkingDelta):
                 return tell(ThinkingDelta, thinking.feed(delta.text))
             tell(ThinkingDelta, thinking.end())  # its end comes before what follows it

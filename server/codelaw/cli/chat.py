@@ -13,6 +13,7 @@ from typing import Any
 
 from codelaw.cli import piped
 from codelaw.cli.asking import Asking
+from codelaw.cli.client import CANCELLED as REQUEST_CANCELLED
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
 from codelaw.cli.compaction import show_report
 from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE
@@ -111,11 +112,14 @@ class Talk:
         self.client.on_event = self._asking.shown_by(lambda params: self._show(printer, params))
         try:
             result = await self._interruptible("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
-        except RemoteError:
+        except RemoteError as error:
             if is_new:  # nothing was said in it
                 await self.client.request("codelaw/chat/delete", {"chatId": self.chat_id})
                 self.chat_id = None
-            raise
+            if error.code != REQUEST_CANCELLED:
+                raise
+            self._screen.line("Cancelled before it was sent.", style=YELLOW)
+            return CANCELLED
         self._asking.release()
         if printer is None:
             _print_json(result)

@@ -185,6 +185,7 @@ class ReplyReader:
                     piece = _string(delta.get("partial_json"), "partial_json")
                     self._take_room(len(piece))
                     call.pieces.append(piece)
+                    self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
             case _:
                 pass
 

@@ -1,0 +1,35 @@
+"""A model that sends no content for long is told of, once for each silence (P-1)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from codelaw.agent import silence
+from codelaw.agent.silence import SILENT
+from tests.agent.conftest import Bench
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(silence, "QUIET_SECONDS", 0.5)
+
+
+async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
+    slow = bench.finish("some words that come late", wait=1.6, broken="silence", silence=1.6)
+    bench.vendor.reset([slow])
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.answer) == ("finished", "some words that come late")
+    told = [event for event in bench.kinds("notice") if event.code == SILENT]
+    assert len(told) == 2, "before the first content, and in its midst"
+    assert "cancel the turn" in told[0].message
+    assert [notice.code for notice in result.notices] == [SILENT, SILENT]
+
+
+async def test_content_of_any_kind_is_no_silence(bench: Bench):
+    long = bench.act("Write", json.dumps({"path": "a.txt", "content": "x" * 400}), delay=0.08)
+    bench.vendor.reset([long, bench.finish("done")])
+    result = await bench.turn("go")
+    assert result.stop_reason == "finished"
+    assert all(notice.code != SILENT for notice in result.notices)
