@@ -89,6 +89,10 @@ class Server:
             raise RuntimeError(f"the turn did not finish: {result}")
         return result
 
+    def signal(self, number: int) -> None:
+        """Send the process a signal."""
+        self._process.send_signal(number)
+
     def resident(self) -> float:
         """Resident memory in MB."""
         size = subprocess.run(["ps", "-o", "rss=", "-p", str(self._process.pid)], capture_output=True, check=True)

@@ -11,6 +11,7 @@ import pytest
 from codelaw.agent.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
+from codelaw.domain.redaction import Redaction
 
 
 class Book:
@@ -122,3 +123,17 @@ async def test_deltas_that_wait_are_joined_once(monkeypatch: pytest.MonkeyPatch)
     whole = "".join(f"{number} " for number in range(5000))
     assert [event.event for event in sent] == [AnswerDelta(whole, 1), ThoughtDelta("so", 1)]
     assert joined <= len(whole)
+
+
+async def test_a_key_that_comes_in_deltas_that_are_joined_does_not_leave():
+    sent: list[ChatEvent] = []
+    key = "k3y-of-the-model-0123456789"
+    box = Outbox("c", Book(), sent.append, lambda: 1.0, Redaction({key: "model key"}))  # type: ignore[arg-type]
+    for piece in ("it is ", *key, " so"):
+        box.post("t", AnswerDelta(piece, 1))
+    box.post("t", notice(f"n {key}"))
+    await box.drain()
+    assert [event.event for event in sent] == [
+        AnswerDelta("it is [redacted: model key] so", 1),
+        notice("n [redacted: model key]"),
+    ]

@@ -66,13 +66,11 @@ class Outbox:
 
     def post(self, turn_id: str, event: Event) -> None:
         """Queue an event; deltas of one kind and step are joined while they wait. No known key leaves with it (S-5)."""
-        if self._redaction is not None:
-            event = self._redaction.value(event)
         if isinstance(event, ThoughtDelta | AnswerDelta) and self._goes_on(turn_id, event):
             self._more.append(event.delta)
             return
         self._fold()
-        self._waiting.append((turn_id, self._clock(), event))
+        self._waiting.append((turn_id, self._clock(), self._discreet(event)))
         if not isinstance(event, ThoughtDelta | AnswerDelta):
             self._urgent.set()
         self._idle.clear()
@@ -100,8 +98,12 @@ class Outbox:
         if self._more:
             of, at, last = self._waiting[-1]
             if isinstance(last, ThoughtDelta | AnswerDelta):
-                self._waiting[-1] = of, at, replace(last, delta="".join((last.delta, *self._more)))
+                joined = replace(last, delta="".join((last.delta, *self._more)))
+                self._waiting[-1] = of, at, self._discreet(joined)
             self._more.clear()
+
+    def _discreet(self, event: Event) -> Event:
+        return event if self._redaction is None else self._redaction.value(event)
 
     async def _deliver(self) -> None:
         try:

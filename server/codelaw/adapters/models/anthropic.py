@@ -236,7 +236,7 @@ async def _parsed(data: bytes) -> object:
 
 def _read_json(data: bytes) -> object:
     try:
-        return json.loads(data.decode("utf-8"), parse_int=_whole_number)
+        return _DECODER.decode(data.decode("utf-8"))
     except RecursionError:
         raise MalformedEvent("an event is nested too deeply") from None
 
@@ -244,6 +244,10 @@ def _read_json(data: bytes) -> object:
 def _whole_number(digits: str) -> int | float:
     # Python refuses to read very long ones; as they mean nothing, infinity will do.
     return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole_number)
+"""Made once: a reply may have hundreds of thousands of events."""
 
 
 def _told(data: bytes, reader: ReplyReader, hide: Callable[[str], str]) -> ModelFailure:
