@@ -18,7 +18,7 @@ from tests.loopback.server import Captured, LoopbackVendor
 
 CHATS = 60
 READS = 2
-VIEWS = (50, 200, 500, 1000)
+VIEWS = (50, 200, 500, 900)
 """Kilobytes of one question, before which nothing was said."""
 PASTED = "All of this was in the log, line after line, and nobody could tell why it was there. " * 400
 FINISH = VendorReply(text="Thought: that is all\nAction: Finish[Done.]", times=0)
