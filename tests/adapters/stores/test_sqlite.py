@@ -57,6 +57,7 @@ async def test_migrations_are_recorded(open_store, path):
     recorded = connection.execute("SELECT version, name FROM migrations").fetchall()
     connection.close()
     assert recorded == [(number, name) for number, name, _ in await asyncio.to_thread(migrations)]
+    assert [number for number, _ in recorded] == list(range(1, len(recorded) + 1))
 
 
 async def test_a_newer_database_is_refused_and_untouched(open_store, path):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from codelaw.adapters.stores import search_rows
+from codelaw.adapters.stores import cursors, search_rows
 from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, from_text, to_text
 from codelaw.adapters.stores.counts import in_order, missing, missing_turns
@@ -122,7 +119,7 @@ def listed(  # noqa: PLR0917 - as the port has it
         parameters += folders
     if cursor is not None:
         conditions.append("(updated_at, id) < (?, ?)")
-        parameters += _cursor_values(cursor)
+        parameters += cursors.place(cursor)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     count = max(1, min(limit, MAX_LISTED))
     rows = session.execute(
@@ -130,7 +127,7 @@ def listed(  # noqa: PLR0917 - as the port has it
     ).fetchall()
     running = _running(session, [row[0] for row in rows[:count]])
     chats = [_chat(running, is_alive, Reading(), row) for row in rows[:count]]
-    return chats, _cursor(chats[-1]) if len(rows) > count else None
+    return chats, cursors.cursor(chats[-1].updated_at, chats[-1].id) if len(rows) > count else None
 
 
 def chat(session: Session, is_alive: IsAlive, chat_id: str) -> Chat:
@@ -334,15 +331,3 @@ def _running(session: Session, chat_ids: Sequence[str | bytes]) -> Running:
 
 def _usage(turn: StoredTurn) -> str | None:
     return None if turn.last_usage is None else to_text(turn.last_usage)
-
-
-def _cursor(last: Chat) -> str:
-    return base64.urlsafe_b64encode(json.dumps([last.updated_at, last.id]).encode()).decode()
-
-
-def _cursor_values(cursor: str) -> tuple[float, str]:
-    try:
-        at, id_ = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return float(at), str(id_)
-    except (ValueError, TypeError, binascii.Error, UnicodeError) as error:
-        raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from codelaw.adapters.stores import postgres_vectors
+from codelaw.adapters.stores import cursors, postgres_vectors
 from codelaw.adapters.stores.chat_rows import require
 from codelaw.adapters.stores.checks import checksum, verify
 from codelaw.adapters.stores.codec import Unreadable, legible, valid, whole
@@ -90,7 +87,7 @@ def listed(  # noqa: PLR0917 - as the port has it
     if category is not None:
         where, parameters = f"{where} AND category = ?", (*parameters, category)
     if cursor is not None:
-        where, parameters = f"{where} AND (created_at, id) < (?, ?)", (*parameters, *_cursor_values(cursor))
+        where, parameters = f"{where} AND (created_at, id) < (?, ?)", (*parameters, *cursors.place(cursor))
     count = max(1, min(limit, MAX_LISTED))
     rows = session.execute(
         f"SELECT {COLUMNS} FROM memories WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?",  # noqa: S608 - our own names
@@ -98,7 +95,7 @@ def listed(  # noqa: PLR0917 - as the port has it
     ).fetchall()
     found = memories(rows[:count])
     last = rows[count - 1] if len(rows) > count else None
-    return found, None if last is None else _cursor(last[6], legible(last[0]))
+    return found, None if last is None else cursors.cursor(last[6], legible(last[0]))
 
 
 def foremost(
@@ -219,15 +216,3 @@ def _renumber(session: Session, position: int) -> None:
 def _unknown(memory_id: str) -> Refusal:
     shown = memory_id.encode("ascii", "backslashreplace").decode()[:80]
     return Refusal("memory_not_found", f"There is no memory {shown!r}.", "List the memories to see their ids.")
-
-
-def _cursor(created_at: float, memory_id: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([created_at, memory_id]).encode()).decode()
-
-
-def _cursor_values(cursor: str) -> tuple[float, str]:
-    try:
-        at, memory_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-        return float(at), str(memory_id)
-    except (ValueError, TypeError, binascii.Error, UnicodeError) as error:
-        raise Refusal("invalid_text", "The cursor is not one that an earlier list gave.", "List without it.") from error
