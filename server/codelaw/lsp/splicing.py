@@ -34,6 +34,10 @@ class SplicedText:
         self._size = max(SMALLEST, len(text) // PIECES)
         self._pieces = self._cut(text)
         self._length = len(text)
+        self._number = 0
+        """A piece,"""
+        self._before = 0
+        """and how many line breaks stand before it."""
 
     def __len__(self) -> int:
         """Characters of the text."""
@@ -68,6 +72,9 @@ class SplicedText:
         while len(middle) < self._size // 2 and high < len(self._pieces):
             middle += self._pieces[high].text
             high += 1
+        while self._number > low:
+            self._number -= 1
+            self._before -= self._pieces[self._number].breaks
         self._pieces[low:high] = self._cut(middle)
 
     def _removed(self, first: tuple[int, int], last: tuple[int, int]) -> int:
@@ -76,12 +83,10 @@ class SplicedText:
 
     def _place(self, line: int, character: int) -> tuple[int, int]:
         """The piece of a place, and the place in it in code points."""
-        number = 0
-        while number < len(self._pieces) and self._pieces[number].breaks < line:
-            line -= self._pieces[number].breaks
-            number += 1
+        number = self._seek(line)
         if number == len(self._pieces):
             return (number - 1, len(self._pieces[-1].text)) if self._pieces else (0, 0)
+        line -= self._before
         at = self._behind_breaks(self._pieces[number].text, line)
         while True:
             piece = self._pieces[number]
@@ -92,8 +97,25 @@ class SplicedText:
                 return number, at + code_points(piece.text[at:end], character, self._encoding)
             number, at, line, character = number + 1, 0, 0, character - within
 
+    def _seek(self, line: int) -> int:
+        """The first piece up to whose end there are `line` breaks, or the number of pieces.
+
+        Changes that follow each other are mostly near each other: it is looked for from where the last one was.
+        """
+        number, before, pieces = self._number, self._before, self._pieces
+        while number and before >= line:
+            number -= 1
+            before -= pieces[number].breaks
+        while number < len(pieces) and before + pieces[number].breaks < line:
+            before += pieces[number].breaks
+            number += 1
+        self._number, self._before = number, before
+        return number
+
     @staticmethod
     def _behind_breaks(text: str, count: int) -> int:
+        if "\r" not in text:
+            return len(text) - len(text.split("\n", count)[-1]) if count else 0
         at = 0
         for found in _BREAK.finditer(text) if count else ():
             at, count = found.end(), count - 1
