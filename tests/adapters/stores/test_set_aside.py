@@ -299,15 +299,20 @@ async def test_killed_while_setting_aside_nothing_is_lost(open_store, path, fill
     assert not path.with_name("chats.db.salvaging").exists()
 
 
-async def test_without_room_for_a_new_file_the_damaged_one_stays(monkeypatch, path, filled):
+async def test_without_room_for_a_new_file_the_damaged_one_stays_and_is_read(monkeypatch, path, filled):
     content = spoil(path, pages_of(path, "results"), pages_of(path, "results"))
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(damage, "salvage", full)
-    with pytest.raises(Refusal, match="No space left") as caught:
-        await SqliteStore.open(path)
-    assert "space" in caught.value.hint
+    store = await SqliteStore.open(path)
+    assert [notice.code for notice in store.notices] == ["store_read_only"]
+    assert "No space left" in store.notices[0].message
+    assert "space on the disk" in store.notices[0].message
+    assert {chat.id for chat in (await store.list(None, 50, None))[0]} == set(filled)
+    with pytest.raises(Refusal, match="No space left"):
+        await store.create(a_chat("another"))
+    await store.close()
     assert path.read_bytes() == content
     assert asides(path) == []

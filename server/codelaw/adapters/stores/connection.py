@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 from codelaw.adapters.stores import damage, search_rows
 from codelaw.adapters.stores.codec import legible, storable, text_or_bytes
 from codelaw.adapters.stores.database import Dialect, Parameters, Session
+from codelaw.adapters.stores.lost_log import tell_lost
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.owners import FileOwners, alone, living
 from codelaw.adapters.stores.readers import Dropped, Readers
@@ -259,7 +260,7 @@ class SqliteDatabase:
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
                 raise
-            self.notices = (damage.set_aside(self.path, error),)
+            self.notices = (*self.notices, damage.set_aside(self.path, error))
             return self._connect(thorough=False)
         damage.opened(self.path)
         return connection
@@ -301,6 +302,8 @@ class SqliteDatabase:
         try:
             refuse_foreign(connection)  # before anything is written to it
             _use_wal(connection)
+            if thorough and (lost := tell_lost(connection, self.path)) is not None:
+                self.notices = (lost,)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
             connection.execute("PRAGMA foreign_keys = ON")
