@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import random
 from collections import Counter
@@ -17,11 +18,12 @@ from lsprotocol import types
 from pydantic import ValidationError
 
 from codelaw.domain.chats import Chat
+from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ChatRecord
+from codelaw.lsp import collecting, convert, encoding, law, splicing
 from codelaw.lsp import connection as connections
-from codelaw.lsp import convert, encoding, law, splicing
 from codelaw.lsp.connection import Connection
 from codelaw.lsp.decoding import changed_uris
 from codelaw.lsp.documents import EditorDocuments
@@ -261,3 +263,49 @@ async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytes
     assert len(json.loads(answer.body)["messages"]) == 3000
     assert longest < len(answer.body) / 1000, "nothing long is spelt in one go"
     assert rounds > 20
+
+
+async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is_read():
+    made = Connection.__new__(Connection)
+
+    async def read(*_: Any, **__: Any) -> ChatRecord:
+        return await asyncio.to_thread(record, 5000)
+
+    made.session = cast("Any", SimpleNamespace(read=read))
+    made.documents, made._trusting = EditorDocuments(), None
+    collected: Counter[int] = Counter()
+
+    def seen(phase: str, info: dict[str, int]) -> None:
+        collected.update([info["generation"]] if phase == "start" else [])
+
+    gc.callbacks.append(seen)
+    try:
+        await asyncio.gather(*(made.call("codelaw/chat/read", {"chatId": "c"}) for _ in range(3)))
+    finally:
+        gc.callbacks.remove(seen)
+    assert collected[2] == 0
+    assert gc.isenabled()
+
+
+async def test_the_collector_is_switched_on_again_whatever_happens():
+    made = Connection.__new__(Connection)
+
+    async def read(*_: Any, **__: Any) -> ChatRecord:
+        assert not gc.isenabled()
+        await asyncio.sleep(0)
+        raise Refusal("chat_not_found", "no")
+
+    made.session = cast("Any", SimpleNamespace(read=read))
+    made.documents, made._trusting = EditorDocuments(), None
+    answers = [asyncio.ensure_future(made.call("codelaw/chat/read", {"chatId": "c"})) for _ in range(3)]
+    await asyncio.sleep(0)
+    answers[0].cancel()
+    assert all(isinstance(one, BaseException) for one in await asyncio.gather(*answers, return_exceptions=True))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with collecting.paused():
+            pass
+        assert not gc.isenabled(), "it was switched off by somebody else"
+    finally:
+        gc.enable()

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codelaw.domain.chats import TurnResult
-from codelaw.lsp import convert
+from codelaw.lsp import collecting, convert
 from codelaw.lsp.cancelling import begun, cancelled_by_others
 from codelaw.lsp.sessions import RunningTurn
 from codelaw.lsp.showing import show_message
@@ -39,15 +39,17 @@ async def list_chats(connection: Connection, params: wire.ListChats) -> wire.Cha
 
 
 async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
-    record = await connection.session.read(
-        params.chat_id,
-        since_seq=params.since_seq,
-        limit=params.limit,
-        before=params.before,
-        turns=params.turns,
-        before_turn=params.before_turn,
-    )
-    return await asyncio.to_thread(convert.chat_record, record)
+    record = [
+        await connection.session.read(
+            params.chat_id,
+            since_seq=params.since_seq,
+            limit=params.limit,
+            before=params.before,
+            turns=params.turns,
+            before_turn=params.before_turn,
+        )
+    ]
+    return await collecting.handed(convert.chat_record, record)
 
 
 async def send(connection: Connection, params: wire.SendMessage) -> wire.TurnResult:

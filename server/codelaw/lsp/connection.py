@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp import convert
+from codelaw.lsp import collecting, convert
 from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client
@@ -43,7 +43,7 @@ from codelaw.lsp.standard import ANSWERS
 from codelaw.lsp.watching import Watching, is_settings_file
 from codelaw.lsp.workspace import offer_trust
 from codelaw.ports.services import LanguageServices
-from codelaw.protocol.base import field_errors
+from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.methods import METHODS
 from codelaw.protocol.names import CHAT_CANCEL, CHAT_EVENT, MODEL_CHANGED
@@ -135,7 +135,7 @@ class Connection:
         await self._tell_problems()
         for buffer in self.documents.all():
             self.document(buffer.uri, "opened")
-        self.later(self.session.warm())
+        self.later(self._warm())
         self.law.soon()
         self.later(offer(self.rpc, self.client))
         self.later(self._watching.watch(self.folders.uris))
@@ -160,10 +160,21 @@ class Connection:
                 await asyncio.shield(self._trusting)
         handler = COMMAND_HANDLERS.get(method) or (TWINS.get(method) if command else None) or HANDLERS[method]
         try:
-            answer = await handler(self, params)
-            return await asyncio.to_thread(encoded, answer) if method in LARGE else answer.wire()
+            if method not in LARGE:
+                return (await handler(self, params)).wire()
+            with collecting.paused():
+                return await self._spelt(handler(self, params))
         except Refusal as refused:
             raise refusal(refused.code, refused.message, refused.hint) from None
+
+    @staticmethod
+    async def _spelt(answering: Awaitable[Payload]) -> Encoded:
+        """An answer as JSON; nothing holds the answer itself any longer when this returns."""
+        return await collecting.handed(encoded, [await answering])
+
+    async def _warm(self) -> None:
+        await self.session.warm()
+        collecting.settle()
 
     async def _services(self) -> LanguageServices | None:
         """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
