@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codelaw.agent.discreet import Discreet
-from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
+from codelaw.domain.messages import Call
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
 from codelaw.domain.redaction import Redaction
 
 KEY, LATER = "k3y-0f-the-first-0ne-77", "an0ther-k3y-that-came-8"
@@ -74,3 +75,34 @@ async def test_what_holds_no_key_is_sent_as_the_same_objects() -> None:
     await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
     assert model.asked[0] == request(messages)
     assert model.asked[0].messages[0] is messages[0]
+
+
+async def test_a_long_request_without_secrets_is_not_looked_through_text_by_text(looked: list[str]) -> None:
+    model = Model()
+    line, messages = Discreet(model, Redaction({KEY: "model.apiKey"})), [said(f"message {n}") for n in range(3000)]
+    await line.reply(request(messages), lambda _: None)
+    assert len(looked) < 20
+    assert all(one is other for one, other in zip(model.asked[0].messages, messages, strict=True))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        TextBlock(f"a {KEY}"),
+        ResultBlock("c1", f"a {KEY}"),
+        ResultBlock(KEY, "a"),
+        CallBlock(Call("c1", "Bash", {"command": f"echo {KEY}"})),
+        CallBlock(Call("c1", "Bash", {"deep": [1, None, {"er": [f"echo {KEY}"]}]})),
+        CallBlock(Call("c1", "Bash", {KEY: True})),
+        CallBlock(Call(KEY, "Bash", {})),
+        CallBlock(Call("c1", KEY, {})),
+    ],
+)
+async def test_a_key_is_found_wherever_it_stands_in_a_long_request(block: Block) -> None:
+    model, messages = Model(), [said(f"message {number}") for number in range(300)]
+    messages[150] = ApiMessage("assistant", (TextBlock("see"), block))
+    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request(messages), lambda _: None)
+    sent = model.asked[0].messages
+    assert KEY not in str(sent)
+    assert "[redacted: model.apiKey]" in str(sent[150])
+    assert sent[:150] + sent[151:] == tuple(messages[:150] + messages[151:])

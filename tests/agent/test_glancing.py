@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from codelaw.adapters.stores.reading import Reading
+from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.agent.talking import due
 
@@ -21,13 +24,14 @@ async def long_chat(bench: Bench, turns: int) -> str:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the messages that were made of stored rows."""
     made: list[str] = []
-    message = Reading.message
+    messages = Reading.messages
 
-    def counted(self: Reading, row: tuple) -> object:
-        made.append(row[0])
-        return message(self, row)
+    def counted(self: Reading, rows: Iterable[tuple]) -> tuple[Message, ...]:
+        rows = list(rows)
+        made.extend(row[0] for row in rows)
+        return messages(self, rows)
 
-    monkeypatch.setattr(Reading, "message", counted)
+    monkeypatch.setattr(Reading, "messages", counted)
     return made
 
 

@@ -3,44 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import Delta, ModelReply, ModelRequest, TextDelta, ThinkingDelta
+from codelaw.domain.models import (
+    ApiMessage,
+    CallBlock,
+    Delta,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+    TextDelta,
+    ThinkingDelta,
+)
 
 if TYPE_CHECKING:
     from codelaw.domain.redaction import Redaction
     from codelaw.ports.model import ChatModel
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class _Clean:
     """What the request before held, by identity, with what was left of it: a step adds little to a long request."""
 
-    edition: int = -1
-    kept: dict[int, tuple[object, object]] = field(default_factory=dict[int, tuple[object, object]])
+    known: tuple[int, dict[int, tuple[object, object]]] = (-1, {})
+    """The edition of what is secret, and each object by its id. Set in one moment: threads may meet here."""
 
     def request(self, request: ModelRequest, redaction: Redaction) -> ModelRequest:
         """The request without known values; what is known already is not looked through again."""
-        known = self.kept if self.edition == redaction.edition else {}
+        edition = redaction.edition
+        known = self.known[1] if self.known[0] == edition else {}
         # Each entry holds its object, so that no other one can have its id while the entry is kept.
         current: dict[int, tuple[object, object]] = {}
-
-        def clean(value: T) -> T:
-            entry = known.get(id(value))
-            if entry is None or entry[0] is not value:
-                entry = (value, redaction.value(value))
-            current[id(value)] = entry
-            return entry[1]  # pyright: ignore[reportReturnType] - of the type of what it was made of
-
-        messages, tools = tuple(map(clean, request.messages)), clean(request.tools)
-        self.edition, self.kept = redaction.edition, current
+        fresh: list[ApiMessage] = []
+        for message in request.messages:
+            entry = known.get(id(message))
+            if entry is None or entry[0] is not message:
+                entry = (message, message)
+                fresh.append(message)
+            current[id(message)] = entry
+        # Mostly nothing secret stands in any of them, and one look at all their texts together says so.
+        if redaction.holds("\0".join(text for message in fresh for text in _texts(message))):
+            for message in fresh:
+                current[id(message)] = (message, redaction.value(message))
+        tools = known.get(id(request.tools))
+        if tools is None or tools[0] is not request.tools:
+            tools = (request.tools, redaction.value(request.tools))
+        current[id(request.tools)] = tools
+        self.known = edition, current
         rest = redaction.value(replace(request, messages=(), tools=()))
-        return replace(rest, messages=messages, tools=tools)
+        messages = tuple(cast("ApiMessage", current[id(message)][1]) for message in request.messages)
+        return replace(rest, messages=messages, tools=tools[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +115,32 @@ class Discreet:
     async def close(self) -> None:
         """As the model's own."""
         await self.model.close()
+
+
+def _texts(message: ApiMessage) -> Iterator[str]:
+    """All texts of a message, but its role."""
+    for block in message.blocks:
+        match block:
+            case TextBlock():
+                yield block.text
+            case ResultBlock():
+                yield block.call_id
+                yield block.text
+            case CallBlock():
+                yield block.call.id
+                yield block.call.tool
+                yield from _texts_of(block.call.arguments)
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """All texts in JSON values, the names among them."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += cast("Mapping[str, Any]", one)
+            waiting += cast("Mapping[str, Any]", one).values()
+        elif isinstance(one, list | tuple):
+            waiting += cast("list[Any]", one)

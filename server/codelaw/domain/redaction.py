@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -134,12 +135,13 @@ class Redaction:
             if listed == list(cast("list[Any]", value)):
                 return cast("Any", value)
             return tuple(listed) if isinstance(value, tuple) else listed
-        if is_dataclass(value) and not isinstance(value, type):
-            parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-            done = {name: self._walked(part, shapes=shapes) for name, part in parts.items()}
-            changed = {name: part for name, part in done.items() if part is not parts[name]}
-            return replace(value, **changed) if changed else value
-        return value
+        changed: dict[str, Any] = {}
+        for name in _fields(cast("type[Any]", type(value))):
+            part = getattr(value, name)
+            done = self._walked(part, shapes=shapes)
+            if done is not part:
+                changed[name] = done
+        return replace(value, **changed) if changed else value
 
     def sealed(self, text: str) -> str:
         """The text with a seal for every known value, by which `opened` finds it again."""
@@ -210,6 +212,12 @@ class RedactedStream:
         """Nothing more comes: gives what was held back."""
         held, self._held = self._held, ""
         return self._redaction.text(held)
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that it is made of; none of any other type."""
+    return tuple(field.name for field in fields(kind) if field.init) if is_dataclass(kind) else ()
 
 
 def _nothing() -> re.Pattern[str]:

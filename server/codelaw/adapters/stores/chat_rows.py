@@ -172,7 +172,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
     reading = Reading()
     return StoredChat(
         chat=_chat(_running(session, [row[0]]), is_alive, reading, row),
-        messages=reading.all(reading.message, in_order(messages)),
+        messages=reading.messages(in_order(messages)),
         turns=reading.all(reading.turn, [turn[:9] for turn in turns]),
         todos=reading.todos((row[13], row[16], row[0])),
         notices=frozenset(reading.all(reading.text, notices)),

@@ -35,6 +35,9 @@ _TRIM_SECONDS = 10.0
 GAP_SECONDS = 0.1
 """How long such a gap is waited for."""
 
+_TORN = "Could not decode to UTF-8"
+"""How the error about a text begins that is not valid Unicode."""
+
 _DAMAGED = "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
 _FOLDER = "Check the permissions of the folder and the space on its disk."
 _ADVICE: dict[int, tuple[str, str]] = {
@@ -155,6 +158,15 @@ class SqliteDatabase:
         def whole_work(connection: sqlite3.Connection) -> T:
             session = SqliteSession(connection)
             self.refuse_moved()
+            # SQLite's module makes texts by itself some times faster than it asks us to make each.
+            connection.text_factory = str
+            try:
+                with session.transaction(write=False):
+                    return work(session)
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith(_TORN):
+                    raise
+            connection.text_factory = text_or_bytes
             with session.transaction(write=False):
                 return work(session)
 

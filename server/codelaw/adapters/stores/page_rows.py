@@ -41,7 +41,7 @@ def page(session: Session, is_alive: IsAlive, chat_id: str, turns: int | None, b
         return ChatRecord(chat, (), (), chat.running)
     reading = Reading()
     rows = session.execute(_MESSAGES, (chat_id, first, until)).fetchall()
-    messages = reading.all(reading.message, in_order(rows))
+    messages = reading.messages(in_order(rows))
     events = _events(session, chat_id, first, until)
     said = {row[1]: row[2] for row in found if row[0] >= first}
     losses = (*reading.losses, *missing(said, rows))
