@@ -246,7 +246,7 @@ def _dataclass(kind: type[Any]) -> Decode:
     required = [name for name, default in _defaults(kind) if default is _REQUIRED]
 
     def decode(value: Any) -> Any:
-        values: dict[str, Any] = value if type(value) is dict else _expect(dict, value)
+        values = cast("dict[str, Any]", value if type(value) is dict else _expect(dict, value))
         for name in required:
             if name not in values:
                 raise Unreadable(f"{name} missing")
