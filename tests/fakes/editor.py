@@ -15,6 +15,7 @@ class Buffers:
 
     def __init__(self) -> None:
         self.open: dict[str, Buffer] = {}
+        self.saved: dict[Path, int] = {}
 
     def put(self, path: Path, text: str, version: int = 1) -> None:
         self.open[path.as_uri()] = Buffer(path.as_uri(), path, text, version)
@@ -29,8 +30,7 @@ class Buffers:
         return tuple(self.open.values())
 
     def saves(self, path: Path) -> int:
-        del path
-        return 0
+        return self.saved.get(path, 0)
 
     def formed(self, path: Path) -> Sequence[tuple[str, str]]:
         del path

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from codelaw.agent.journal import StoredJournal
 from codelaw.agent.past import to_the_end
@@ -26,29 +27,36 @@ SLACK = 5.0
 NAMED = 10
 _BOM = "\ufeff"
 
+_log = logging.getLogger(__name__)
+
 
 async def settle_interrupted(
     held: HeldImages, store: ChatStore, workspace: Workspace, redaction: Redaction, clock: Callable[[], float]
 ) -> None:
     """Keep what commands of dead servers have changed as changes of their turns, and tell of it in their chats.
 
-    A file that was changed later is somebody else's by now: it is kept as `unknown`, and a revert leaves it alone.
-
-    Raises:
-        Refusal: `store_unavailable`; what is not stored yet stays for the next time.
+    A file that was changed later, or saved by a person meanwhile, is somebody else's by now: it is kept as `unknown`,
+    and a revert leaves it alone. What cannot be stored now stays for the next time, and keeps nobody from the chats.
     """
 
-    async def settle(command: LeftCommand) -> bool:
-        try:
-            known = await store.changes(command.chat_id, command.turn_id)
-        except Refusal as refusal:
-            if refusal.code in {"chat_not_found", "turn_not_found"}:
-                return True  # they are deleted, and what was kept for them goes too
-            raise
+    async def taken(command: LeftCommand) -> None:
+        known = await store.changes(command.chat_id, command.turn_id)
         taking = _Taking(store, workspace, redaction, command)
         await taking.take([replace(change, number=0) for change in known])
         if notice := taking.notice():
             await store.append_events(command.chat_id, command.turn_id, [(clock(), notice)])
+
+    async def settle(command: LeftCommand) -> bool:
+        try:
+            await taken(command)
+        except Refusal as refusal:
+            if refusal.code in {"chat_not_found", "turn_not_found"}:
+                return True  # they are deleted, and what was kept for them goes too
+            _log.warning("what a command had changed cannot be kept now: %s", refusal.message)
+            return False
+        except Exception:  # noqa: BLE001 - a bug, or a file like no other, must not keep all chats closed (R-10)
+            _log.exception("what a command had changed cannot be kept")
+            return False
         return True
 
     await to_the_end(asyncio.ensure_future(held.settle(settle)))
@@ -96,7 +104,7 @@ class _Taking:
             if (None if now is None else await asyncio.to_thread(_digest, now)) == digest:
                 return None
         late = left.changed is not None and left.changed > self.command.alive + SLACK
-        state: Literal["done", "unknown"] = "unknown" if late or unreadable else "done"
+        state: Literal["done", "unknown"] = "unknown" if late or unreadable or left.saved else "done"
         before, lost = await asyncio.to_thread(self._before, left)
         journal = StoredJournal(
             self.store,
@@ -109,7 +117,7 @@ class _Taking:
         change = await asyncio.to_thread(journal.made, place, before, now, state)
         return replace(change, **lost)
 
-    def _before(self, left: LeftFile) -> tuple[FileImage | None, dict[str, str]]:
+    def _before(self, left: LeftFile) -> tuple[FileImage | None, dict[str, Any]]:
         """The file as it was, and what stands in its stead where that cannot be told."""
         if left.file.digest is None:
             return None, {}
@@ -119,7 +127,12 @@ class _Taking:
         if left.text is None:
             return None, {"encoding": DAMAGED}
         # Its key is not known just now: it stays sealed until it is.
-        return None, {"before": left.text.removeprefix(_BOM), "encoding": "utf-8"}
+        return None, {
+            "before": left.text.removeprefix(_BOM),
+            "encoding": "utf-8",
+            "bom": left.text.startswith(_BOM),
+            "mode": left.file.mode,
+        }
 
 
 def _digest(image: FileImage) -> str:

@@ -81,13 +81,18 @@ class StoredJournal:
         """Files that a command may change, before it starts; see `Journal.hold`."""
         if self.held is None or not files:
             return ""
+        saves = self.workspace.buffers.saves
+        before = [saves(place.path) for place, _ in files]
         contents, listed = await asyncio.to_thread(_digested, files)
 
         def text(digest: str) -> str:
             return self.redaction.sealed(contents[digest].decode("utf-8", "surrogateescape"))
 
+        def saved() -> list[int]:
+            return [place for place, file in enumerate(listed) if saves(file.place.path) != before[place]]
+
         call = (self.chat_id, self.turn_id, self.call_id)
-        holding = asyncio.ensure_future(self.held.hold(call, listed, text, self.redaction.edition))
+        holding = asyncio.ensure_future(self.held.hold(call, listed, text, self.redaction.edition, saved))
         try:
             return await to_the_end(holding)
         except asyncio.CancelledError:

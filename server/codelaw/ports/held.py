@@ -29,6 +29,8 @@ class LeftFile:
     """The sealed text; None where there was no file, or where what was kept cannot be read any more."""
     changed: float | None
     """When the file was last changed in any way, by the clock of the disk; None: there is none."""
+    saved: bool = False
+    """Whether a person has saved it while the command ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +53,18 @@ class HeldImages(Protocol):
     """Keeps files while a command runs. What is kept is durable against the death of the process."""
 
     async def hold(
-        self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str], edition: int
+        self,
+        call: tuple[str, str, str],
+        files: Sequence[HeldFile],
+        text: Callable[[str], str],
+        edition: int,
+        saved: Callable[[], Sequence[int]] = tuple,
     ) -> str:
         """Keep files for a call, given as the ids of chat, turn and call; gives the name by which they are released.
 
         `text` gives the sealed text of the bytes with that digest; it is asked, in a thread, only for what is not kept
-        yet. `edition` rises when more is sealed than before: what was kept earlier is not used again then.
+        yet. `edition` rises when more is sealed than before: what was kept earlier is not used again then. `saved`
+        gives the places in `files` of those that a person has saved since; it is asked now and then, on the event loop.
 
         Raises:
             OSError: they cannot be kept, and nothing of them is.

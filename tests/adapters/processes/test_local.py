@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.processes.local import Ends, LocalProcesses, child_environment
 from codelaw.domain.errors import ToolFailure
 
@@ -144,3 +145,30 @@ async def test_a_cancel_while_the_command_is_being_started_ends_the_whole_group(
             await running
     if mark.exists() and mark.read_text().strip():
         assert await gone(int(mark.read_text()))
+
+
+async def test_a_second_cancel_leaves_nothing_behind_either(tmp_path: Path):
+    leftovers = Leftovers(tmp_path / "running")
+    ended: list[int] = []
+    unguard = leftovers.unguard
+    leftovers.unguard = lambda group: [ended.append(group), unguard(group)][-1]
+    stray = "setsid sh -c 'echo $$ > stray; exec sleep 60' &"
+    command = f"trap '' TERM; {stray} while [ ! -s stray ]; do sleep 0.01; done; echo $$ > pid; sleep 60"
+    running = asyncio.create_task(LocalProcesses(leftovers=leftovers).run(command, cwd=tmp_path, timeout=60))
+    async with asyncio.timeout(10):
+        while not (tmp_path / "pid").exists() or not pids(tmp_path / "pid"):
+            await asyncio.sleep(0.01)
+        for _ in range(2):
+            running.cancel()
+            await asyncio.sleep(0.02)
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert await gone(pids(tmp_path / "pid")[0])
+        assert await gone(pids(tmp_path / "stray")[0])
+        while not ended:
+            await asyncio.sleep(0.01)
+    assert ended == pids(tmp_path / "pid")
+    await leftovers.close()
+    assert leftovers._guardian is not None
+    assert leftovers._guardian._process is not None
+    await asyncio.to_thread(leftovers._guardian._process.wait, 10)

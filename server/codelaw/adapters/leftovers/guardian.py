@@ -73,6 +73,6 @@ class Guardian:
 
     def _tell(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
-            # One that is gone is started anew for the next command.
-            with contextlib.suppress(BrokenPipeError, BlockingIOError):
+            # One that is gone is started anew for the next command; a closed one has nobody to end any more.
+            with contextlib.suppress(BrokenPipeError, BlockingIOError, ValueError):
                 self._process.stdin.write(line.encode())

@@ -7,6 +7,7 @@ them for each command; it gets its name when it is whole, after all that it name
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import logging
@@ -25,6 +26,8 @@ KEPT = 100_000_000
 DAYS = 30
 """For which texts of another database are kept."""
 _NAME = re.compile(r"[0-9a-f]{24}")
+_SAVED = ".saved"
+"""What the name of a file ends with that says which files of a command a person has saved."""
 
 _log = logging.getLogger(__name__)
 
@@ -77,10 +80,14 @@ class Images:
         with contextlib.suppress(FileNotFoundError):
             os.utime(self._calls / name)
 
+    def saved(self, name: str, places: Sequence[int]) -> None:
+        """A person has saved the files at these places while the command ran: they are not its to undo."""
+        _put(_saves(self._calls / name), json.dumps([*places]).encode())
+
     def release(self, name: str) -> None:
         """Forget a command."""
-        (self._calls / name).unlink(missing_ok=True)
         self._used.pop(name, None)
+        forget(self._calls / name)
 
     def _kept(self, digest: str, text: Callable[[str], str]) -> str:
         name = self._names.pop(digest, None)
@@ -117,23 +124,47 @@ def left(folder: Path, database: str) -> list[tuple[Path, LeftCommand]]:
     found: list[tuple[Path, LeftCommand]] = []
     for listing in sorted((folder / "calls").glob("*")):
         if not _NAME.fullmatch(listing.name):
-            listing.unlink(missing_ok=True)  # the server died while it wrote: the command had not begun
+            if not listing.name.endswith(_SAVED) or not listing.with_suffix("").exists():
+                listing.unlink(missing_ok=True)  # the server died while it wrote: the command had not begun
             continue
         try:
             alive = listing.stat().st_mtime
             told = json.loads(listing.read_bytes())
             if told["database"] != database:
                 if time.time() - alive > DAYS * 86_400:
-                    listing.unlink(missing_ok=True)
+                    forget(listing)
                 continue
+            saved = _read_saves(listing)
             call = (str(told["chat"]), str(told["turn"]), str(told["call"]))
-            files = tuple(_left(entry, folder / "texts") for entry in told["files"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            files = tuple(
+                _left(entry, folder / "texts", saved=place in saved) for place, entry in enumerate(told["files"])
+            )
+        except OSError as error:  # perhaps only now: it stays for the next time
+            _log.warning("what was kept before a command cannot be read now: %s", error)
+            continue
+        except (ValueError, KeyError, TypeError) as error:
             _log.warning("what was kept before a command cannot be read: %s", error)
-            listing.unlink(missing_ok=True)
+            forget(listing)
             continue
         found.append((listing, LeftCommand(*call, alive, files)))
     return found
+
+
+def forget(listing: Path) -> None:
+    """Remove what is kept of a command."""
+    listing.unlink(missing_ok=True)
+    _saves(listing).unlink(missing_ok=True)
+
+
+def _saves(listing: Path) -> Path:
+    return listing.with_name(f"{listing.name}{_SAVED}")
+
+
+def _read_saves(listing: Path) -> list[int]:
+    try:
+        return json.loads(_saves(listing).read_bytes())
+    except FileNotFoundError:
+        return []
 
 
 def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
@@ -149,11 +180,12 @@ def _listed(file: HeldFile, text: str | None) -> dict[str, Any]:
     }
 
 
-def _left(entry: dict[str, Any], texts: Path) -> LeftFile:
+def _left(entry: dict[str, Any], texts: Path, *, saved: bool) -> LeftFile:
     name, root, uri = entry["folder"]
     place = Located(Path(entry["path"]), entry["shown"], entry["uri"], Folder(name, Path(root), uri))
     file = HeldFile(place, entry["digest"], entry["mode"])
-    return LeftFile(file, None if entry["text"] is None else _text(texts / entry["text"]), _changed(place.path))
+    text = None if entry["text"] is None else _text(texts / entry["text"])
+    return LeftFile(file, text, _changed(place.path), saved)
 
 
 def _changed(path: Path) -> float | None:
@@ -166,7 +198,9 @@ def _changed(path: Path) -> float | None:
 def _text(path: Path) -> str | None:
     try:
         content = path.read_bytes()
-    except OSError:
+    except OSError as error:
+        if error.errno not in {errno.ENOENT, errno.EIO}:
+            raise
         return None
     if hashlib.sha256(content).hexdigest() != path.name:
         return None

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from codelaw.adapters.leftovers.guardian import Guardian
 from codelaw.adapters.leftovers.guardian_child import end_marked
-from codelaw.adapters.leftovers.images import Images, left
+from codelaw.adapters.leftovers.images import Images, forget, left
 from codelaw.adapters.stores.owners import FileOwners, alone
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
@@ -84,28 +84,49 @@ class Leftovers:
             self._guardian.end(group)
 
     async def hold(
-        self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str], edition: int
+        self,
+        call: tuple[str, str, str],
+        files: Sequence[HeldFile],
+        text: Callable[[str], str],
+        edition: int,
+        saved: Callable[[], Sequence[int]] = tuple,
     ) -> str:
         """See `HeldImages.hold`."""
         async with self._holding:
             await asyncio.to_thread(self._begun)
             assert self._images is not None  # noqa: S101 - it has begun
             name = await asyncio.to_thread(self._images.hold, call, files, text, edition)
-        self._beats[name] = asyncio.create_task(self._beat(self._images, name))
+            images = self._images
+        self._beats[name] = asyncio.create_task(self._beat(images, name, saved))
         return name
 
     async def release(self, name: str, *, stored: bool = True) -> None:
         """See `HeldImages.release`."""
-        beat = self._beats.pop(name)
+        beat = self._beats.pop(name, None)
+        if beat is None:
+            return  # it was closed meanwhile
         beat.cancel()
         await asyncio.gather(beat, return_exceptions=True)
         if stored and self._images is not None:
             await asyncio.to_thread(self._images.release, name)
 
-    async def _beat(self, images: Images, name: str) -> None:
-        while True:
-            await asyncio.sleep(BEAT_SECONDS)
-            await asyncio.to_thread(images.touch, name)
+    async def _beat(self, images: Images, name: str, saved: Callable[[], Sequence[int]]) -> None:
+        noted: Sequence[int] = ()
+        try:
+            while True:
+                await asyncio.sleep(BEAT_SECONDS)
+                noted = await self._noted(images, name, saved, noted)
+                await asyncio.to_thread(images.touch, name)
+        finally:
+            await self._noted(images, name, saved, noted)
+
+    async def _noted(
+        self, images: Images, name: str, saved: Callable[[], Sequence[int]], noted: Sequence[int]
+    ) -> Sequence[int]:
+        now = saved()
+        if [*now] != [*noted]:
+            await asyncio.to_thread(images.saved, name, now)
+        return now
 
     # Files that are written
 
@@ -145,7 +166,7 @@ class Leftovers:
                 found = await asyncio.to_thread(left, server, self.database)
                 for listing, command in found:
                     if await settle(command):
-                        await asyncio.to_thread(listing.unlink, missing_ok=True)
+                        await asyncio.to_thread(forget, listing)
                 await asyncio.to_thread(self._forget, server)
 
     async def close(self) -> None:
@@ -166,9 +187,14 @@ class Leftovers:
             if self._owners is None:
                 owners = FileOwners(self._folder)
                 own = self._folder / owners.id
-                own.mkdir(mode=0o700)
-                (own / "writes").mkdir(mode=0o700)
-                self._images = Images(own, self.database)
+                try:
+                    own.mkdir(mode=0o700)
+                    (own / "writes").mkdir(mode=0o700)
+                    self._images = Images(own, self.database)
+                except OSError:
+                    shutil.rmtree(own, ignore_errors=True)
+                    owners.end()
+                    raise
                 self._owners = owners
             return self._owners
 
@@ -187,11 +213,17 @@ class Leftovers:
             yield []
             return
         try:
-            owners = await asyncio.to_thread(self._begun)
-            others = await asyncio.to_thread(self._others)
-            yield [other for other in others if not await asyncio.to_thread(owners.is_alive, other.name)]
+            yield await asyncio.to_thread(self._dead_now)
         finally:
             await asyncio.to_thread(lock.__exit__, None, None, None)
+
+    def _dead_now(self) -> list[Path]:
+        try:
+            owners = self._begun()
+        except OSError as error:  # a full disk, say, must not keep anybody from reading
+            _log.warning("what dead servers have left cannot be looked at now: %s", error)
+            return []
+        return [other for other in self._others() if not owners.is_alive(other.name)]
 
     def _others(self) -> list[Path]:
         own = None if self._owners is None else self._owners.id

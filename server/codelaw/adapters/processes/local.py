@@ -145,12 +145,9 @@ class LocalProcesses:
                 except TimeoutError:
                     timed_out = True
                 finally:
-                    # Also after a normal end: nothing that the command left behind outlives its call.
-                    await asyncio.shield(_end(child))
-                    if self._means.kind != "bubblewrap":  # with which no process outlives the first one
-                        await asyncio.shield(asyncio.to_thread(_end_strays, f"{MARK}={mark}".encode()))
-                        if self._leftovers is not None:
-                            self._leftovers.unguard(child.pid)
+                    # Also after a normal end: nothing that the command left behind outlives its call. A second cancel
+                    # leaves it running to its end: the guardian must not know a number that becomes another's.
+                    await asyncio.shield(self._end(child, mark))
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         code = None if timed_out or limit else child.returncode
@@ -175,6 +172,15 @@ class LocalProcesses:
         """Let the command die with this server; with `bwrap` it does by itself."""
         if self._leftovers is not None and self._means.kind != "bubblewrap":
             await asyncio.to_thread(self._leftovers.guard, child.pid)
+
+    async def _end(self, child: Child, mark: str) -> None:
+        try:
+            await _end(child)
+            if self._means.kind != "bubblewrap":  # with which no process outlives the first one
+                await asyncio.to_thread(_end_strays, f"{MARK}={mark}".encode())
+        finally:
+            if self._leftovers is not None and self._means.kind != "bubblewrap":
+                self._leftovers.unguard(child.pid)
 
     @asynccontextmanager
     async def _confined(

@@ -111,9 +111,10 @@ class FileOwners:
 
     async def leave(self) -> None:
         """Die on purpose."""
-        await asyncio.to_thread(self._leave)
+        await asyncio.to_thread(self.end)
 
-    def _leave(self) -> None:
+    def end(self) -> None:
+        """As `leave`; touches the disk."""
         os.close(self._descriptor)
         self._file(self.id).unlink(missing_ok=True)
 

@@ -1,0 +1,91 @@
+"""What commands of dead servers have changed is taken over, and stands in nobody's way (E-2)."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from codelaw.adapters.leftovers import leftovers
+from codelaw.adapters.stores.chats import SqlChats
+from codelaw.domain.errors import Refusal
+from tests.agent.conftest import Bench, open_session
+from tests.agent.test_control import until
+
+REFUSAL = Refusal("store_unavailable", "The disk is full.", "Free some space.")
+
+
+def failing(error: Exception):
+    async def called(*_arguments: object) -> None:
+        raise error
+
+    return called
+
+
+async def interrupted(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A turn whose command has changed `a.txt`, of which nothing could be stored before the server ended."""
+    (bench.root / "a.txt").write_text("old\n")
+    bench.vendor.reset([bench.act("Bash", {"command": "echo new > a.txt"}), bench.finish("ok")])
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "plan_change", failing(REFUSAL))
+        result = await bench.turn("go")
+        await bench.session.close()
+    assert (bench.root / "a.txt").read_text() == "new\n"
+    return result.chat_id, result.turn_id
+
+
+@pytest.mark.parametrize("error", [REFUSAL, ValueError("a bug")])
+async def test_what_cannot_be_taken_over_yet_keeps_nobody_from_the_chats(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: Exception
+):
+    chat, turn = await interrupted(bench, monkeypatch)
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "plan_change", failing(error))
+        bench.session = await open_session(bench, {})
+        assert (await bench.session.read(chat)).chat.id == chat
+        await bench.session.close()
+    bench.session = await open_session(bench, {})
+    assert (await bench.session.revert(chat, turn)).conflicts == ()
+    assert (bench.root / "a.txt").read_text() == "old\n"
+
+
+async def test_a_disk_without_room_for_a_lock_keeps_nobody_from_the_chats(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    chat, turn = await interrupted(bench, monkeypatch)
+
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(leftovers, "FileOwners", full)
+        bench.session = await open_session(bench, {})
+        assert (await bench.session.read(chat)).chat.id == chat
+        await bench.session.close()
+    bench.session = await open_session(bench, {})
+    assert (await bench.session.revert(chat, turn)).conflicts == ()
+
+
+async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    for name in ("a.txt", "b.txt"):
+        (bench.root / name).write_text("old\n")
+    monkeypatch.setattr(leftovers, "BEAT_SECONDS", 0.01)
+    command = "echo new > a.txt; echo new > b.txt; sleep 30"
+    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    running = await bench.session.send(None, "go")
+    await until(lambda: (bench.root / "b.txt").read_text() == "new\n")
+    (bench.root / "b.txt").write_text("an hour of work\n")
+    bench.buffers.saved[bench.root / "b.txt"] = 1
+    await until(lambda: any(bench.home.glob("running/*/calls/*.saved")))
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "plan_change", failing(REFUSAL))
+        await bench.session.cancel(running.chat_id)
+        await running.result()
+        await bench.session.close()
+    bench.buffers.saved.clear()  # as another server's editor knows nothing of it
+    bench.session = await open_session(bench, {})
+    report = await bench.session.revert(running.chat_id, running.turn_id)
+    assert [conflict.path for conflict in report.conflicts] == ["b.txt"]
+    assert (bench.root / "a.txt").read_text() == "old\n"
+    assert (bench.root / "b.txt").read_text() == "an hour of work\n"
+    assert [*bench.home.glob("running/*/calls/*")] == []
