@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 
 import pytest
 
 from codelaw.adapters.leftovers import leftovers
 from codelaw.adapters.stores.chats import SqlChats
+from codelaw.agent import running
+from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_control import until
@@ -72,20 +75,39 @@ async def test_what_a_person_saved_while_the_command_ran_is_left_alone(bench: Be
     monkeypatch.setattr(leftovers, "BEAT_SECONDS", 0.01)
     command = "echo new > a.txt; echo new > b.txt; sleep 30"
     bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
-    running = await bench.session.send(None, "go")
+    turn = await bench.session.send(None, "go")
     await until(lambda: (bench.root / "b.txt").read_text() == "new\n")
     (bench.root / "b.txt").write_text("an hour of work\n")
     bench.buffers.saved[bench.root / "b.txt"] = 1
     await until(lambda: any(bench.home.glob("running/*/calls/*.saved")))
     with monkeypatch.context() as broken:
         broken.setattr(SqlChats, "plan_change", failing(REFUSAL))
-        await bench.session.cancel(running.chat_id)
-        await running.result()
+        await bench.session.cancel(turn.chat_id)
+        await turn.result()
         await bench.session.close()
     bench.buffers.saved.clear()  # as another server's editor knows nothing of it
     bench.session = await open_session(bench, {})
-    report = await bench.session.revert(running.chat_id, running.turn_id)
+    report = await bench.session.revert(turn.chat_id, turn.turn_id)
     assert [conflict.path for conflict in report.conflicts] == ["b.txt"]
     assert (bench.root / "a.txt").read_text() == "old\n"
     assert (bench.root / "b.txt").read_text() == "an hour of work\n"
     assert [*bench.home.glob("running/*/calls/*")] == []
+
+
+async def test_a_cancel_that_is_given_again_loses_nothing_of_it(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    (bench.root / "a.txt").write_text("old\n")
+    monkeypatch.setattr(running, "AGAIN_SECONDS", 0.02)
+    planned = SqlChats.plan_change
+
+    async def slow(store: SqlChats, chat_id: str, change: KeptChange) -> int:
+        await asyncio.sleep(0.3)
+        return await planned(store, chat_id, change)
+
+    monkeypatch.setattr(SqlChats, "plan_change", slow)
+    bench.vendor.reset([bench.act("Bash", {"command": "echo new > a.txt; sleep 30"}), bench.finish("ok")])
+    turn = await bench.session.send(None, "go")
+    await until(lambda: (bench.root / "a.txt").read_text() == "new\n")
+    await bench.session.cancel(turn.chat_id)
+    assert (await turn.result()).stop_reason == "cancelled"
+    assert (await bench.session.revert(turn.chat_id, turn.turn_id)).conflicts == ()
+    assert (bench.root / "a.txt").read_text() == "old\n"

@@ -12,6 +12,7 @@ from typing import Any
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.domain.results import FileChange, ToolResult
+from codelaw.ports.finishing import outlast
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.diagnosing import after_edit
 from codelaw.tools.diffs import Diff, difference
@@ -105,7 +106,9 @@ async def made(
     except asyncio.CancelledError:
         # It is withdrawn if that can still be done, else known as our own before the turn ends.
         writing.cancel()
-        await asyncio.gather(writing, return_exceptions=True)
+        await outlast(writing)
+        if not writing.cancelled():
+            writing.exception()  # the cancel is told of, not this
         raise
     done, refused = await asyncio.to_thread(_came_of, change, written)
     body |= _shown_diff(done)

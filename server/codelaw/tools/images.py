@@ -14,6 +14,7 @@ from pathlib import Path
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileImage, Located, Stamp
+from codelaw.ports.finishing import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.paths import in_git_folder
@@ -70,11 +71,10 @@ async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[None]:
         yield
     finally:
         keeping = asyncio.ensure_future(_ended(held, images, env))
-        try:
-            await asyncio.shield(keeping)
-        except asyncio.CancelledError:
-            await asyncio.gather(keeping, return_exceptions=True)
-            raise
+        if await outlast(keeping):
+            keeping.exception()  # the cancel is told of, not this
+            raise asyncio.CancelledError
+        keeping.result()
 
 
 async def _ended(held: str, images: Images, env: ToolEnvironment) -> None:

@@ -22,6 +22,7 @@ from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.hosts import Network
+from codelaw.ports.finishing import outlast
 
 STDOUT_ENDS = (12_000, 12_000)
 """Bytes kept of stdout: its head and its tail."""
@@ -145,9 +146,13 @@ class LocalProcesses:
                 except TimeoutError:
                     timed_out = True
                 finally:
-                    # Also after a normal end: nothing that the command left behind outlives its call. A second cancel
-                    # leaves it running to its end: the guardian must not know a number that becomes another's.
-                    await asyncio.shield(self._end(child, mark))
+                    # Also after a normal end: nothing that the command left behind outlives its call, and the guardian
+                    # does not know a number that becomes another's.
+                    ending = asyncio.ensure_future(self._end(child, mark))
+                    cancelled = await outlast(ending)
+                    ending.result()
+                    if cancelled:
+                        raise asyncio.CancelledError
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
         code = None if timed_out or limit else child.returncode
@@ -253,9 +258,9 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed]) -> Chi
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        await asyncio.wait([starting])
+        await outlast(starting)
         if starting.exception() is None:
-            await asyncio.shield(_end(starting.result()))
+            await outlast(asyncio.ensure_future(_end(starting.result())))
         raise
 
 

@@ -25,6 +25,7 @@ from codelaw.adapters.processes.proxy import Proxy, Way
 from codelaw.adapters.processes.scratch import Scratch
 from codelaw.adapters.processes.withheld import ChangedError, Walk, Withheld, nothing
 from codelaw.domain.hosts import Network
+from codelaw.ports.finishing import outlast
 
 __all__ = ["Confined", "Kind", "Means", "Sandbox"]
 
@@ -97,7 +98,7 @@ class Sandbox:
             try:
                 confined, leave = await asyncio.shield(entering)
             except asyncio.CancelledError:
-                await asyncio.wait([entering])
+                await outlast(entering)
                 if entering.exception() is None:
                     await asyncio.shield(asyncio.to_thread(entering.result()[1]))
                 raise
