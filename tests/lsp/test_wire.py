@@ -41,6 +41,7 @@ async def test_what_is_no_json_is_a_parse_error(client: RawClient, body: str | b
     ("body", "request_id"),
     [
         ('[{"jsonrpc": "2.0", "id": 5, "method": "codelaw/model/list"}]', None),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "x", "params": ' + "[" * 100_000, 5),
         ("[]", None),
         ('"text"', None),
         ("null", None),
@@ -54,6 +55,7 @@ async def test_what_is_no_json_is_a_parse_error(client: RawClient, body: str | b
         ('{"jsonrpc": "2.0", "id": [1], "method": "codelaw/model/list"}', None),
         ('{"jsonrpc": "2.0", "id": true, "method": "codelaw/model/list"}', None),
     ],
+    ids=lambda value: value[:60] if isinstance(value, str) else None,
 )
 async def test_what_is_no_request_is_refused(client: RawClient, body: str, request_id: object) -> None:
     assert (await answered(client, body, request_id))["code"] == -32600

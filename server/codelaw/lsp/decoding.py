@@ -14,20 +14,27 @@ def decode(body: bytes) -> dict[str, Any]:
     """The message in a body.
 
     Raises:
-        WireError: -32700 for what is no JSON, -32600 for what is no object or nested too deeply.
+        WireError: -32700 for what is no JSON, -32600 for what is no object, or one that is nested too deeply.
     """
     try:
         message = json.loads(body, parse_constant=_no_constant)
         if b"\\ud" in body or b"\\uD" in body:
             message = _without_lone_surrogates(message)
     except RecursionError:
-        raise WireError(INVALID_REQUEST, "Invalid request: nested too deeply") from None
+        if begins_object(body):
+            raise WireError(INVALID_REQUEST, "Invalid request: nested too deeply") from None
+        raise WireError(PARSE_ERROR, "Parse error: nested too deeply") from None
     except ValueError as error:
         raise WireError(PARSE_ERROR, f"Parse error: {str(error)[:200]}") from None
     if not isinstance(message, dict):
         what = "batches are not supported" if isinstance(message, list) else "an object is expected"
         raise WireError(INVALID_REQUEST, f"Invalid request: {what}")
     return cast("dict[str, Any]", message)
+
+
+def begins_object(body: bytes) -> bool:
+    """Whether a body, whole or not, may be a message."""
+    return body.lstrip()[:1] == b"{"
 
 
 def _no_constant(name: str) -> NoReturn:

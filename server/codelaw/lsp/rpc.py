@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeGuard, cast
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol
 
-from codelaw.lsp.decoding import decode, field_paths
+from codelaw.lsp.decoding import begins_object, decode, field_paths
 from codelaw.lsp.encoded import Encoded
 from codelaw.lsp.errors import (
     INTERNAL_ERROR,
@@ -99,7 +99,7 @@ class Rpc(LanguageServerProtocol):
         try:
             message = decode(body)
         except WireError as error:
-            nested = error.code == INVALID_REQUEST and b'"method"' in body[:HEAD]
+            nested = error.code == INVALID_REQUEST and begins_object(body) and b'"method"' in body[:HEAD]
             self._answer_error(Oversized(len(body), body[:HEAD]).request_id() if nested else None, error)
         else:
             self._dispatch(message)
