@@ -71,9 +71,16 @@ class ContextRequests(Core):
         return await agent.compact(ground)
 
     async def cancel_compaction(self, chat_id: str) -> bool:
-        """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6)."""
+        """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6).
+
+        Raises:
+            Refusal: `chat_not_found`.
+        """
         agent = self._chats.at_hand(chat_id)
-        return agent is not None and await agent.compacting.cancel()
+        if agent is None:
+            await (await self._chats.store()).chat(chat_id)
+            return False
+        return await agent.compacting.cancel()
 
     async def restore(self, chat_id: str, checkpoint_id: str | None = None) -> Chat:
         """Undo a compaction, the newest without an id, and those after it (K-3).
