@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.chats import Notice
-from codelaw.domain.files import FileImage, Located
+from codelaw.domain.files import Entry, FileImage, Located
 from codelaw.tools.images import MAX_BELOW, MAX_NAMED, Images, imaged, keep, kept
 from tests.fakes.desk import Desk, folder, make_desk
 
@@ -113,6 +113,23 @@ async def test_images_are_bounded(desk: Desk):
     assert len([name for name in names if name.startswith("many/")]) == MAX_BELOW
     words = " ".join(f"none{number}" for number in range(5_000))
     assert len((await imaged(words, env)).files) <= 300
+
+
+async def test_a_folder_is_listed_once_however_many_words_lead_there(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    for name in ("many/a.txt", "many/b.py", "many/c.h"):
+        desk.put(name, "x")
+    listed: list[Path] = []
+    real = desk.environment.workspace.entries
+
+    async def entries(place: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
+        listed.append(place.path)
+        return await real(place, hidden=hidden, ignored=ignored)
+
+    monkeypatch.setattr(desk.environment.workspace, "entries", entries)
+    images = await imaged("cat many/*.txt many/*.py many/*.h many", replace(desk.environment, journal=Kept()))
+    found = {place.shown for place, image in images.files if image is not None}
+    assert found == {"many/a.txt", "many/b.py", "many/c.h"}
+    assert listed.count(desk.root / "many") == 1
 
 
 async def test_what_was_too_large_to_keep_is_told_when_it_changed(desk: Desk):

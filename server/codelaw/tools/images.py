@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import FileImage, Located, Stamp
+from codelaw.domain.files import Entry, FileImage, Located, Stamp
 from codelaw.ports.finishing import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
@@ -134,8 +134,25 @@ async def _marks(places: Sequence[Located], env: ToolEnvironment) -> list[Mark]:
         except ToolFailure:
             marks.append(stamp)  # it is a file, or gone
         else:
-            marks.append(frozenset(entry.name for entry in entries))
+            marks.append(await asyncio.to_thread(_names, entries))
     return marks
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The names in a folder, sorted; there may be very many."""
+
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+    def matching(self, pattern: str) -> list[str]:
+        return [name for name in self.files if fnmatchcase(name, pattern)]
+
+
+def _listing(entries: Sequence[Entry]) -> _Listing:
+    files = sorted(entry.name for entry in entries if entry.kind == "file")
+    folders = sorted(entry.name for entry in entries if entry.kind == "folder" and entry.name.casefold() != ".git")
+    return _Listing(tuple(files), tuple(folders))
 
 
 class _Taking:
@@ -148,6 +165,8 @@ class _Taking:
         self.beyond: list[Located] = []
         """What is not taken, because it is too large or too much."""
         self._looked: set[Path] = set()
+        self._listed: dict[Path, _Listing] = {}
+        """Folders as they are at this moment; many words may name what lies in one of them."""
 
     async def take(self, places: Sequence[Located], most: int = MAX_NAMED) -> list[Located]:
         """Take files; gives the folders among them."""
@@ -180,8 +199,8 @@ class _Taking:
         found = await self.take(await self._located(plain))
         for pattern in [base / word for base in bases for word in words if _PATTERN.search(word)]:
             for folder in await self._located([pattern.parent]):
-                entries = await self._entries(folder)
-                names = [name for name, kind in entries if kind == "file" and fnmatchcase(name, pattern.name)]
+                listing = await self._listing(folder)
+                names = await asyncio.to_thread(listing.matching, pattern.name)
                 self.beyond += [folder] if len(names) > MAX_BELOW else []
                 await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
         return found
@@ -192,31 +211,40 @@ class _Taking:
             if not todo:
                 return
             place = todo.pop(0)
-            entries = await self._entries(place)
-            names = [name for name, kind in entries if kind == "file"]
+            listing = await self._listing(place)
+            names = listing.files
             room = MAX_BELOW - files
             files += len(names)
             await self.take(await self._located([place.path / name for name in names[:room]]))
             if len(names) > room:
                 todo.insert(0, place)
                 break
-            below = [place.path / name for name, kind in entries if kind == "folder" and name.casefold() != ".git"]
-            todo += await self._located(below)
+            todo += await self._located([place.path / name for name in listing.folders[:MAX_LISTED]])
         # Whether their files change is not known; a folder tells at least whether names come and go.
         self.beyond += todo[:MAX_FOLDERS]
 
-    async def _entries(self, folder: Located) -> list[tuple[str, str]]:
+    async def _listing(self, folder: Located) -> _Listing:
+        known = self._listed.get(folder.path)
+        if known is None:
+            self._listed[folder.path] = known = await self._listed_now(folder)
+        return known
+
+    async def _listed_now(self, folder: Located) -> _Listing:
         if in_git_folder(folder):
-            return []
+            return _Listing()
         try:
             entries = await self._env.workspace.entries(folder, hidden=True, ignored=True)
         except ToolFailure:
-            return []
-        return sorted((entry.name, entry.kind) for entry in entries)
+            return _Listing()
+        return await asyncio.to_thread(_listing, entries)
 
     async def _located(self, paths: Sequence[Path]) -> list[Located]:
         """Those that lie inside the workspace."""
         return await asyncio.to_thread(_located, self._env.workspace, paths) if paths else []
+
+
+def _names(entries: Sequence[Entry]) -> frozenset[str]:
+    return frozenset(entry.name for entry in entries)
 
 
 def _located(workspace: Workspace, paths: Sequence[Path]) -> list[Located]:
