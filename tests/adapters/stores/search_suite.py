@@ -155,3 +155,17 @@ class SearchSuite:
             pass
         for number in (0, 17, 29):
             assert await answered(second, f"walrus {number}") == ["c1"]
+
+    async def test_a_message_in_the_place_of_a_deleted_one_is_found(self, open_store):
+        store = await open_store()
+        await store.create(a_chat("c1"))
+        await store.begin_turn(a_turn(store), said("m1", "what was said first"))
+        source, dialect = await store.database.read(lambda session: (search_rows.waiting(session), session.dialect))
+        await store.delete("c1")
+        await store.create(a_chat("c2"))
+        await store.begin_turn(a_turn(store, chat_id="c2"), said("m1", "something else"))
+        messages = search_rows.ready(source, dialect)
+        await store.database.write(lambda session: search_rows.add(session, source, messages))
+        assert await answered(store, "something else") == ["c2"]
+        await take_in(store)
+        assert await answered(store, "something else") == ["c2"]

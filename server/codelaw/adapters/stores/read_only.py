@@ -57,7 +57,7 @@ class ReadOnlyDatabase:
         self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
         self._copy: Path | None = None
-        self._seen: list[tuple[int, int]] = []
+        self._seen: list[tuple[int, int]] | None = None
 
     @property
     def notice(self) -> Notice:
@@ -133,12 +133,14 @@ class ReadOnlyDatabase:
             raise Refusal("store_unavailable", f"{self.path}: the store is closed.")
         if self._seen != self._state():
             self._forget(self._connection)
+            self._seen = None  # until it is open again, which may fail
             self._open()
         return self._connection
 
     def _open(self) -> None:
-        self._seen = self._state()
+        seen = self._state()
         self._connection = self._reading()
+        self._seen = seen
 
     def _reading(self) -> sqlite3.Connection:
         """The file itself, where SQLite can share it; without side files as it lies there; else a copy of it."""
@@ -162,9 +164,17 @@ class ReadOnlyDatabase:
 
     def _copied(self) -> sqlite3.Connection:
         """A private copy, brought up to date: of what an earlier codelaw wrote, or of a log that cannot be shared."""
-        size = self._size("") + self._size("-wal")
         folder = Path(tempfile.mkdtemp(prefix="codelaw-"))
+        try:
+            connection = self._copied_into(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         self._copy = folder
+        return connection
+
+    def _copied_into(self, folder: Path) -> sqlite3.Connection:
+        size = self._size("") + self._size("-wal")
         if shutil.disk_usage(folder).free < _ROOM * size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
         for suffix in ("", "-wal"):

@@ -121,9 +121,11 @@ def ready(source: Slice, dialect: Dialect) -> list[Ready]:
 def add(session: Session, source: Slice, messages: Sequence[Ready]) -> None:
     """Take in a slice; what is gone meanwhile, or was taken in by another server, is left out."""
     if source.last is None:
-        for message in messages:
-            taken = "DELETE FROM search_waiting WHERE position = ? AND state = 0"
-            if session.execute(taken, (message.position,)).rowcount:
+        # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
+        same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
+        taken = f"DELETE FROM search_waiting WHERE position = ? AND state = 0 AND {same}"  # noqa: S608 - our own words
+        for (_, chat_id, _), message in zip(source.rows, messages, strict=True):
+            if session.execute(taken, (message.position, chat_id)).rowcount:
                 _take_in(session, message)
         return
     backlog = f"SELECT next, last FROM search_backlog{session.row_lock}"  # noqa: S608 - our own words
