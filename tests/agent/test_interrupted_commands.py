@@ -9,6 +9,7 @@ import pytest
 
 from codelaw.adapters.leftovers import leftovers
 from codelaw.adapters.stores.chats import SqlChats
+from codelaw.agent import interrupted as interrupted_module
 from codelaw.agent import running
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
@@ -111,3 +112,34 @@ async def test_a_cancel_that_is_given_again_loses_nothing_of_it(bench: Bench, mo
     assert (await turn.result()).stop_reason == "cancelled"
     assert (await bench.session.revert(turn.chat_id, turn.turn_id)).conflicts == ()
     assert (bench.root / "a.txt").read_text() == "old\n"
+
+
+async def test_what_was_stored_before_the_end_is_undone_beside_what_was_typed_since(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("a.txt", "b.txt"):
+        (bench.root / name).write_text("one\n2\n3\n4\n")
+    planned, stored = SqlChats.plan_change, list[str]()
+
+    async def once(store: SqlChats, chat_id: str, change: KeptChange) -> int:
+        if stored:
+            raise REFUSAL
+        stored.append(change.path)
+        return await planned(store, chat_id, change)
+
+    command = "sed -i s/one/ONE/ a.txt; sed -i s/one/ONE/ b.txt"
+    bench.vendor.reset([bench.act("Bash", {"command": command}), bench.finish("ok")])
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlChats, "plan_change", once)
+        result = await bench.turn("go")
+        await bench.session.close()
+    for name in ("a.txt", "b.txt"):
+        (bench.root / name).write_text("ONE\n2\n3\n4\nmine\n")
+    monkeypatch.setattr(interrupted_module, "SLACK", -3_600.0)  # as if it were an hour later
+    bench.session = await open_session(bench, {})
+    report = await bench.session.revert(result.chat_id, result.turn_id)
+    [first], [second] = report.reverted, [conflict.path for conflict in report.conflicts]
+    assert first == (bench.root / stored[0]).as_uri()
+    assert {stored[0], second} == {"a.txt", "b.txt"}
+    assert (bench.root / stored[0]).read_text() == "one\n2\n3\n4\nmine\n"
+    assert (bench.root / second).read_text() == "ONE\n2\n3\n4\nmine\n"

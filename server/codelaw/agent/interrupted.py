@@ -42,7 +42,7 @@ async def settle_interrupted(
     async def taken(command: LeftCommand) -> None:
         known = await store.changes(command.chat_id, command.turn_id)
         taking = _Taking(store, workspace, redaction, command)
-        await taking.take([replace(change, number=0) for change in known])
+        await taking.take({(change.call_id, change.uri, change.before) for change in known})
         if notice := taking.notice():
             await store.append_events(command.chat_id, command.turn_id, [(clock(), notice)])
 
@@ -71,15 +71,16 @@ class _Taking:
     changed: list[str] = field(default_factory=list[str])
     unsure: list[str] = field(default_factory=list[str])
 
-    async def take(self, known: list[KeptChange]) -> None:
-        """Keep every file that is different; `known` was kept already, before a death in the middle."""
+    async def take(self, known: set[tuple[str, str, str | None]]) -> None:
+        """Keep every file that is different; `known` was kept already, by the command's own server or another one."""
         for left in self.command.files:
             shown = left.file.place.shown
             change = await self._change(left)
             if change is None:
                 continue
-            (self.unsure if change.state == "unknown" else self.changed).append(shown)
-            if change not in known:
+            kept = (change.call_id, change.uri, change.before) in known
+            (self.unsure if change.state == "unknown" and not kept else self.changed).append(shown)
+            if not kept:
                 await self.store.plan_change(self.command.chat_id, change)
 
     def notice(self) -> NoticeEvent | None:
