@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import signal
@@ -171,6 +172,27 @@ async def test_texts_beyond_the_bound_go(leftovers: Leftovers, tmp_path: Path, m
     await leftovers.release(name)
     await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[:1], text, 1))
     assert len([*(tmp_path / "running").glob("*/texts/*")]) == 1
+
+
+async def test_what_stays_for_the_next_command_makes_room_for_it(
+    leftovers: Leftovers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    put = images._put
+
+    def on_a_small_disk(path: Path, content: bytes) -> None:
+        if len([*(tmp_path / "running").glob("*/texts/*")]) >= 2 and path.parent.name == "texts":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        put(path, content)
+
+    monkeypatch.setattr(images, "_put", on_a_small_disk)
+    running = await leftovers.hold(("c", "t", "k"), files()[:1], text, 1)
+    await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[1:2], text, 1))
+    await leftovers.release(await leftovers.hold(("c", "t", "k"), files()[2:3], text, 1))
+    kept = {path.read_text("utf-8", "surrogateescape") for path in (tmp_path / "running").glob("*/texts/*")}
+    assert kept == {text(file.digest) for file in (files()[0], files()[2]) if file.digest}
+    with pytest.raises(OSError, match="No space left"):
+        await leftovers.hold(("c", "t", "k"), files()[1:4], text, 1)
+    await leftovers.release(running)
 
 
 async def test_more_that_is_secret_lets_nothing_be_used_again(leftovers: Leftovers, tmp_path: Path):

@@ -60,19 +60,25 @@ class Images:
         if edition != self._edition:
             self._edition = edition
             self._names.clear()
+        try:
+            return self._held(call, files, text)
+        except OSError:  # what stays for the next command may be what the disk has no room for
+            self._trim(0)
+            return self._held(call, files, text)
+        finally:
+            self._trim(KEPT)
+
+    def _held(self, call: tuple[str, str, str], files: Sequence[HeldFile], text: Callable[[str], str]) -> str:
         name = os.urandom(12).hex()
         listed: list[dict[str, Any]] = []
         used: set[str] = set()
-        try:
-            for file in files:
-                kept = None if file.digest is None else self._kept(file.digest, text)
-                used |= set() if kept is None else {kept}
-                listed.append(_listed(file, kept))
-            told = {"database": self._database, "chat": call[0], "turn": call[1], "call": call[2], "files": listed}
-            _put(self._calls / name, json.dumps(told).encode())
-            self._used[name] = frozenset(used)
-        finally:
-            self._trim()
+        for file in files:
+            kept = None if file.digest is None else self._kept(file.digest, text)
+            used |= set() if kept is None else {kept}
+            listed.append(_listed(file, kept))
+        told = {"database": self._database, "chat": call[0], "turn": call[1], "call": call[2], "files": listed}
+        _put(self._calls / name, json.dumps(told).encode())
+        self._used[name] = frozenset(used)
         return name
 
     def touch(self, name: str) -> None:
@@ -100,9 +106,9 @@ class Images:
         self._names[digest] = name
         return name
 
-    def _trim(self) -> None:
+    def _trim(self, room: int) -> None:
+        """Remove the texts of no command that runs, but for the newest in as many bytes."""
         running = frozenset[str]().union(*self._used.values())
-        room = KEPT
         spared: set[str] = set(running)
         for digest, name in reversed([*self._names.items()]):
             room -= 0 if name in spared else self._sizes[name]
