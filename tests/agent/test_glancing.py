@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 import pytest
 
 from codelaw.adapters.stores.reading import Reading
+from codelaw.agent.chat import AgentChat
+from codelaw.app import ahead
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.agent.talking import due
@@ -35,7 +38,24 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-async def test_a_page_makes_only_its_own_messages(bench: Bench, read: list[str]) -> None:
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The chats that were loaded whole."""
+    begun: list[str] = []
+    load = AgentChat._load
+
+    async def counted(self: AgentChat, own: str | None = None) -> None:
+        begun.append(self.chat.id)
+        await load(self, own)
+
+    monkeypatch.setattr(AgentChat, "_load", counted)
+    return begun
+
+
+async def test_a_page_makes_only_its_own_messages(
+    bench: Bench, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1000.0)
     chat = await long_chat(bench, 20)
     await bench.reopen()
     read.clear()
@@ -46,6 +66,53 @@ async def test_a_page_makes_only_its_own_messages(bench: Bench, read: list[str])
     await bench.session.read(chat, turns=2, before_turn=newest.messages[0].turn_id)
     await bench.session.read(chat, since_seq=1, limit=0)
     assert len(read) < 20
+
+
+async def test_a_chat_that_is_looked_at_is_loaded_before_it_is_sent_to(
+    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ahead, "QUIET_SECONDS", 0.01)
+    chat = await long_chat(bench, 3)
+    await bench.reopen()
+    loads.clear()
+    await bench.session.read(chat, turns=1)
+    async with asyncio.timeout(20):
+        while not loads or bench.session._chats.ahead.busy:
+            await asyncio.sleep(0.01)
+    assert loads == [chat]
+    await bench.turn("MARK3", chat)
+    await bench.session.read(chat, turns=1)
+    assert (loads, bench.session._chats.ahead.busy) == ([chat], False)
+    assert all(f"MARK{number}" in str(bench.sent()["messages"]) for number in range(4))
+
+
+async def test_who_looks_through_many_chats_loads_the_last_alone(
+    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = [await long_chat(bench, 1) for _ in range(3)]
+    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1.0)
+    await bench.reopen()
+    loads.clear()
+    for chat in chats:
+        await bench.session.read(chat, since_seq=1, limit=0)
+    async with asyncio.timeout(20):
+        while not loads:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert loads == chats[2:]
+
+
+async def test_a_session_that_ends_loads_nothing_more(
+    bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = await long_chat(bench, 1)
+    monkeypatch.setattr(ahead, "QUIET_SECONDS", 0.05)
+    await bench.reopen()
+    loads.clear()
+    await bench.session.read(chat, turns=1)
+    await bench.reopen()
+    await asyncio.sleep(0.1)
+    assert not loads
 
 
 async def test_after_a_page_a_turn_still_knows_all(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import json
 import os
 import sys
@@ -105,6 +106,8 @@ class FakeTurn:
             os.write(1, b"more pollution\n")
             ctypes.CDLL(None).puts(b"pollution from C")
             ctypes.CDLL(None).fflush(None)
+        if text == "kept":
+            return str(gc.get_freeze_count())
         if text == "documents":
             return json.dumps([[item.uri, item.text, item.version] for item in self._session.documents.all()])
         if text.startswith("at "):

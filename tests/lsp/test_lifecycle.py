@@ -229,3 +229,16 @@ async def test_logs_hold_no_bodies(client: RawClient) -> None:
     await client.notify("textDocument/didOpen", {"private": "sentence"})
     assert await client.shut_down() == 0
     assert "private" not in client.process.stderr
+
+
+async def test_what_is_loaded_is_not_looked_through_by_the_garbage_collector_again() -> None:
+    async with stdio(FAKE_SERVER) as client:
+        await client.initialize()
+        async with asyncio.timeout(30):
+            kept = [int((await client.request("codelaw/chat/send", {"text": "kept"}))["answer"])]
+            while kept[-1] < 10_000:
+                await asyncio.sleep(0.05)
+                kept.append(int((await client.request("codelaw/chat/send", {"text": "kept"}))["answer"]))
+        # Once: what is made by the chats of another client is not kept.
+        again = await client.request("codelaw/chat/send", {"text": "kept"})
+    assert int(again["answer"]) <= kept[-1]

@@ -93,6 +93,8 @@ class ChatRequests(Core):
         """
         paged = turns is not None or before_turn is not None
         agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
+        if not agent.loaded and before_turn is None:
+            self._chats.ahead.looked_at(chat_id)
         await agent.outbox.drain()
         store = await self._chats.store()
         if paged:

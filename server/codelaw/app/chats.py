@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from codelaw.agent.chat import AgentChat
 from codelaw.agent.halting import halt
+from codelaw.app.ahead import Ahead
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class OpenChats:
         self._ledgers: OrderedDict[str, Ledger] = OrderedDict()
         """What the chats that were let go have read."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.ahead = Ahead(self.get)
 
     def __iter__(self) -> Iterator[AgentChat]:
         return iter((*self._chats.values(), *self._away.values()))
@@ -102,7 +104,8 @@ class OpenChats:
         self._locks.pop(chat_id, None)
 
     async def stop(self) -> None:
-        """Stop every turn and compaction."""
+        """Stop every turn and compaction, and load nothing more."""
+        await self.ahead.close()
         halting = [halted for agent in self if (halted := halt(agent)) is not None]
         await asyncio.gather(*halting, return_exceptions=True)
         await asyncio.gather(*(agent.rolling.cancel() for agent in self))
