@@ -58,6 +58,9 @@ class BodyWriter:
 
 
 def _message(message: ApiMessage) -> bytes:
+    if len(message.blocks) == 1 and type(block := message.blocks[0]) is TextBlock and not block.breakpoint:
+        # Nearly all messages of a long chat: the shortest way to the same bytes.
+        return _bytes(f'{{"role":"{message.role}","content":[{{"type":"text","text":{_quote(block.text)}}}]}}')
     blocks = ",".join(map(_block, message.blocks))
     return _bytes(f'{{"role":"{message.role}","content":[{blocks}]}}')
 
