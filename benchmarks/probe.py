@@ -49,7 +49,7 @@ class Probe:
             if wall > self._wall:
                 self._wall, self._what = wall, repr(handle)[:300]
 
-        asyncio.Handle._run = timed  # noqa: SLF001
+        asyncio.Handle._run = timed  # noqa: SLF001 # pyright: ignore[reportAttributeAccessIssue]
         gc.callbacks.append(self._collecting)
         signal.signal(signal.SIGUSR1, self._tell)
 
