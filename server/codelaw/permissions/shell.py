@@ -17,8 +17,9 @@ MAX_DEPTH = 12
 
 _BLANK = " \t"
 _ENDS_WORD = " \t\n;&|<>()"
-_SKIPPED = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "{", "}", "!"})
+_GOVERNS = frozenset({"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "{", "}", "!", "for", "time"})
 _UNREAD = frozenset({"case", "esac", "select", "function", "coproc", "[[", "in"})
+_TIMED = re.compile(r"(?:[ \t]|\\\n)*(?:-p[ \t]+)?(?:[ \t]|\\\n)*")
 _PLAIN_PARAMETER = re.compile(r"\$(?:\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*|[0-9?!#@*$-])")
 _LOOP_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
@@ -155,27 +156,25 @@ class _Reader:
                 continue  # the number of the descriptor that is redirected next
             if parting:  # to dash `a &>f b` is `a &` and then `>f b`
                 raise _UnreadableError
-            if not words and not targets and not inputs and self._reserved(word):
+            if not words and self._reserved(word, redirected=bool(targets or inputs)):
                 return
             words.append(word)
         text = self._text[start : self._at].strip()
         self.found.append(Simple(text, tuple(words), tuple(writes), tuple(targets), inputs))
 
-    def _reserved(self, word: Word) -> bool:
+    def _reserved(self, word: Word, *, redirected: bool) -> bool:
         """Whether `word`, in the place of a command, belongs to the shell's grammar; what it governs follows."""
-        joined = word.raw.replace("\\\n", "")  # the shell joins the lines before it looks at the word
-        if joined in _UNREAD or (joined != word.raw and joined in {*_SKIPPED, "for", "time"}):
+        # The shell joins lines first; behind a redirection, bash takes it for one in substitutions alone.
+        joined = word.raw.replace("\\\n", "")
+        if joined in _UNREAD or ((redirected or joined != word.raw) and joined in _GOVERNS):
             raise _UnreadableError
         if word.raw == "for":
             self._loop_header()
         elif word.raw == "time":
-            self._skip_blanks()
-            if self._text.startswith("-p ", self._at):
-                self._at += 3
-                self._skip_blanks()
+            self._at = next(_TIMED.finditer(self._text, self._at)).end()
             if self._peek() == "-":  # to bash `time -- b` is b
                 raise _UnreadableError
-        return word.raw in _SKIPPED or word.raw in ("for", "time")
+        return word.raw in _GOVERNS
 
     def _loop_header(self) -> None:
         start = self._at
