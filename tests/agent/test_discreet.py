@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import groupby
+
 import pytest
 
 from codelaw.agent.discreet import Discreet
@@ -106,3 +109,25 @@ async def test_a_key_is_found_wherever_it_stands_in_a_long_request(block: Block)
     assert KEY not in str(sent)
     assert "[redacted: model.apiKey]" in str(sent[150])
     assert sent[:150] + sent[151:] == tuple(messages[:150] + messages[151:])
+
+
+async def test_others_have_a_turn_before_and_after_a_request_is_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    holds = Redaction.holds
+
+    def noted(self: Redaction, text: str) -> bool:
+        happened.append("looked through")
+        return holds(self, text)
+
+    async def other() -> None:
+        for _ in range(2):
+            happened.append("another")
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(Redaction, "holds", noted)
+    model = Model()
+    waiting = asyncio.create_task(other())
+    await Discreet(model, Redaction({KEY: "model.apiKey"})).reply(request([said("hello")]), lambda _: None)
+    await waiting
+    assert len(model.asked) == 1
+    assert [what for what, _ in groupby(happened)][:3] == ["another", "looked through", "another"]

@@ -92,7 +92,11 @@ class Discreet:
             return tell(TextDelta, text.feed(delta.text))
 
         try:
-            reply = await self.model.reply(self._clean.request(request, self.redaction), feed)
+            # A long chat takes a while to be spelt, looked through and written: others have a turn in between.
+            await asyncio.sleep(0)
+            clean = self._clean.request(request, self.redaction)
+            await asyncio.sleep(0)
+            reply = await self.model.reply(clean, feed)
         except ModelFailure as failure:
             failure.partial = self.redaction.text(failure.partial)
             tell(ThinkingDelta, thinking.end())
