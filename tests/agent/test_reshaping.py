@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codelaw.agent.ground import Ground, Limits, Shape
@@ -100,6 +100,7 @@ WINDOWS = st.sampled_from([16_000, 32_000, 64_000, 200_000])
 
 
 @given(WINDOWS, st.integers(1, 12), st.integers(100, 4_000), st.floats(0.5, 2.0), SIZES)
+@example(16_000, 1, 1_172, 2.0, [(14, 0), (145, 1), (856, 3)])
 def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     window: int, keep: int, system: int, ratio: float, said: list[tuple[int, int]]
 ):
@@ -107,10 +108,13 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     for tokens, results in said:
         chat.round(tokens, results)
     before = chat.view
-    _, report = chat.compact("threshold")
+    planned, report = chat.compact("threshold")
     assert report.tokens_before == before
     assert report.tokens_after == chat.view
-    assert report.tokens_after <= before
+    # The summary here has a length of its own, which may be more than the little it stands for.
+    gone = sum(message_tokens(message) for round_ in planned.archived for message in round_.messages)
+    room = sizes(chat.ground.limits.window, chat.ground.shape.index_tokens).total
+    assert report.tokens_after <= before or gone < room
     kept = chat.past.transcript.kept
     assert kept, "the newest stays"
     assert len(kept) >= min(keep, len(said))
