@@ -31,6 +31,8 @@ DRAIN_SECONDS = 0.2
 """How long the output of a command that has ended is waited for when a grandchild keeps the pipe."""
 GRACE_SECONDS = 0.2
 """Between SIGTERM and SIGKILL."""
+STRAY_LOOKS = 3
+"""Through all processes, for those that a call has left behind."""
 KILL_SECONDS = 1.0
 """Between SIGKILL and giving up."""
 
@@ -293,19 +295,22 @@ async def _end(child: Child) -> None:
 def _end_strays(mark: bytes) -> None:
     """Kill the processes of a call that have left its group, as daemons do; where `/proc` tells of them.
 
-    Twice, as one may be born while the others are looked through.
+    More than once: one may be born while the others are looked through, and in the midst of an exec it has no
+    environment.
     """
-    for _ in range(2):
-        found = False
+    for _ in range(STRAY_LOOKS):
+        again = False
         for entry in Path("/proc").glob("[0-9]*/environ"):
             try:
-                if mark in entry.read_bytes().split(b"\0"):
+                environment = entry.read_bytes()
+                again = again or not environment
+                if mark in environment.split(b"\0"):
                     os.kill(int(entry.parent.name), signal.SIGKILL)
-                    found = True
+                    again = True
             except OSError:
                 # Another user's, or gone by now.
                 continue
-        if not found:
+        if not again:
             return
 
 
