@@ -71,9 +71,9 @@ def started_cpu() -> float:
 
 
 async def measure(root: Path, home: Path, rounds: int) -> None:
-    from codelaw.adapters.processes import drawing
-    from codelaw.adapters.processes.listings import Listings
     from codelaw.adapters.processes.local import LocalProcesses
+    from codelaw.adapters.processes.rules import drawing
+    from codelaw.adapters.processes.rules.listings import Listings
     from codelaw.adapters.processes.sandbox import Sandbox
 
     environment = {**os.environ, "HOME": str(home)}

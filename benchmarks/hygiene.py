@@ -13,8 +13,8 @@ import client
 from client import median, quantile, table
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.hygiene import hygiene
-from codelaw.transcript.repairs import NOTHING
+from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.repair.repairs import NOTHING
 
 MESSAGES = 5_000
 REPEATS = 50

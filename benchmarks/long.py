@@ -18,9 +18,9 @@ from pathlib import Path
 
 from client import Server, environment, median, table
 
-from codelaw.adapters.stores import chat_rows, event_rows
-from codelaw.adapters.stores.database import Session
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.rows import chat_rows, event_rows
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Chat, StoredTurn, TurnResult
 from codelaw.domain.events import AnswerDelta, Event, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Call, Message, Metadata

@@ -42,8 +42,8 @@ def entries(count: int) -> list[str]:
 
 
 async def fill(stores: Any, said: list[str], vectors: list[bytes], name: str) -> None:
-    from codelaw.adapters.stores import memory_rows
-    from codelaw.adapters.stores.signatures import signature
+    from codelaw.adapters.stores.rows import memory_rows
+    from codelaw.adapters.stores.sqlite.signatures import signature
     from codelaw.domain.memories import Memory
 
     for start in range(0, len(said), BATCH):

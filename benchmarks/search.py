@@ -21,11 +21,11 @@ from typing import Any
 
 from client import Server, environment, median, quantile, table
 
-from codelaw.adapters.stores import search_rows
-from codelaw.adapters.stores.connection import SqliteDatabase
-from codelaw.adapters.stores.database import Session
 from codelaw.adapters.stores.migrations import make_index_anew, migrate
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.rows import search_rows
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.sqlite.connection import SqliteDatabase
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 
 PER_CHAT = 200
 TURNS = 12

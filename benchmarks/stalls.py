@@ -24,7 +24,7 @@ from typing import Any
 
 from client import ROOT, Server, environment
 
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import StoredTurn, TurnResult
 from codelaw.domain.events import AnswerDelta, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.messages import Call, Message, Metadata

@@ -21,7 +21,7 @@ from typing import Any
 
 from client import median, quantile, table
 
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Chat, StoredTurn
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import Usage

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from codelaw.agent.asking import Joint
+from codelaw.agent.turn.model_call import Joint
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import Breaker, agree
 from tests.agent.test_control import texts, until

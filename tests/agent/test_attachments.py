@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from codelaw.agent.attachments import ATTACHMENT_CHARACTERS
+from codelaw.agent.inputs.attachments import ATTACHMENT_CHARACTERS
 from codelaw.domain.files import Buffer
 from codelaw.domain.requests import Attachment, LineRange
 from tests.agent.conftest import Bench

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.agent.beside import SpanLimits
+from codelaw.agent.chat.retrieved_context import SpanLimits
 from codelaw.domain.errors import Refusal
 from codelaw.domain.passages import Hit
 from tests.agent.conftest import Bench

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent import summarising
+from codelaw.agent.compaction import summarising
 from tests.agent.conftest import Bench
 from tests.agent.talking import ask, asked_in, blocks, due, filler, fine, is_summary, reports, said, small, system, talk
 from tests.loopback.spoken import texts_of

@@ -38,7 +38,7 @@ SLOW = {"529_for_ever", "500_for_ever", "reset", "413", "overflow"}
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real decision to ask again, without the waiting."""
-    from codelaw.agent import recovery
+    from codelaw.agent.model_calls import recovery
 
     real = recovery.delay
 
@@ -46,7 +46,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         wait = real(*args)
         return None if wait is None else 0.001
 
-    monkeypatch.setattr("codelaw.agent.recovery.delay", delay)
+    monkeypatch.setattr("codelaw.agent.model_calls.recovery.delay", delay)
 
 
 @pytest.mark.usefixtures("hasty")

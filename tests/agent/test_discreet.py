@@ -7,10 +7,10 @@ from itertools import groupby
 
 import pytest
 
-from codelaw.agent.discreet import Discreet
+from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
-from codelaw.domain.redaction import Redaction
+from codelaw.domain.safety.redaction import Redaction
 
 KEY, LATER = "k3y-0f-the-first-0ne-77", "an0ther-k3y-that-came-8"
 

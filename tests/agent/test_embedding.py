@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent import embedding as queue
-from codelaw.agent.embedding import BATCH, Embedding
+from codelaw.agent.recall import embedding as queue
+from codelaw.agent.recall.embedding import BATCH, Embedding
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Memory

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from codelaw.adapters.stores.reading import Reading
-from codelaw.agent.chat import AgentChat
+from codelaw.adapters.stores.rows.reading import Reading
+from codelaw.agent.chat.chat import AgentChat
 from codelaw.app import ahead
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench

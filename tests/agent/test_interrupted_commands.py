@@ -9,8 +9,8 @@ import pytest
 
 from codelaw.adapters.leftovers import leftovers
 from codelaw.adapters.stores.chats import SqlChats
-from codelaw.agent import interrupted as interrupted_module
-from codelaw.agent import running
+from codelaw.agent.effects import interrupted as interrupted_module
+from codelaw.agent.turn import running
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.agent.attachments import ATTACHMENT_CHARACTERS
+from codelaw.agent.inputs.attachments import ATTACHMENT_CHARACTERS
 from codelaw.domain.files import Buffer, Folder
 from codelaw.domain.requests import Attachment, EditorState, LineRange
 from tests.agent.conftest import Bench

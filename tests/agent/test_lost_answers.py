@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent import crash
+from codelaw.agent.chat import crash_recovery as crash
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench
 from tests.agent.test_broken_store import agree, script

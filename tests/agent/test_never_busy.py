@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent import chat as chat_module
-from codelaw.agent.discreet import Discreet
+from codelaw.agent.chat import chat as chat_module
+from codelaw.agent.model_calls.discreet import Discreet
 from codelaw.domain.models import Usage
 from tests.agent.conftest import Bench
 from tests.loopback.script import VendorReply

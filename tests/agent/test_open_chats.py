@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from codelaw.agent.chat import AgentChat
+from codelaw.agent.chat.chat import AgentChat
 from codelaw.app import chats
 from tests.agent.conftest import Bench
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.agent.outbox import INTERVAL, Outbox
+from codelaw.agent.recording.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
-from codelaw.domain.redaction import Redaction
+from codelaw.domain.safety.redaction import Redaction
 
 
 class Book:
@@ -113,7 +113,7 @@ async def test_deltas_that_wait_are_joined_once(monkeypatch: pytest.MonkeyPatch)
         joined += len(changes["delta"])
         return replace(event, **changes)
 
-    monkeypatch.setattr("codelaw.agent.outbox.replace", counted)
+    monkeypatch.setattr("codelaw.agent.recording.outbox.replace", counted)
     sent: list[ChatEvent] = []
     box = outbox(Book(), sent)
     for number in range(5000):

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.stores.opening import open_stores
-from codelaw.agent import question_vectors
-from codelaw.agent.question_vectors import Late, QuestionVectors, patience
-from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall import question_vectors
+from codelaw.agent.recall.question_vectors import Late, QuestionVectors, patience
+from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.domain.memories import Places
 from codelaw.memory.background import QUESTIONS, SENTENCES, texts

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.agent import question_vectors, remembering
-from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall import question_vectors, remembering
+from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.templates.render import preload

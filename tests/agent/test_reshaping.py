@@ -9,17 +9,17 @@ from typing import Any, Literal, cast
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.agent.ground import Ground, Limits, Shape
-from codelaw.agent.past import Past
-from codelaw.agent.reshaping import Cause, Plan, plan, report_of
-from codelaw.agent.selecting import layered
-from codelaw.agent.watermark import GROWTH, ended, held_up, waits
+from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of
+from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
+from codelaw.agent.inputs.selection import layered
+from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
+from codelaw.agent.recording.history import Past
 from codelaw.context.economy import thin
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.messages import Message
-from codelaw.transcript.compaction import due
-from codelaw.transcript.summary import sizes
+from codelaw.transcript.summaries.compaction import due
+from codelaw.transcript.summaries.summary import sizes
 from tests.context.spoken import Spoken, bash
 
 ASKED = 40

@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from codelaw.adapters.stores.sqlite import SqliteStore
-from codelaw.agent.retrieval import Retriever
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.agent.recall.retrieval import Retriever
 from codelaw.domain.errors import EmbeddingFailure
 from tests.adapters.stores.index_suite import with_messages
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.agent.journal import StoredJournal
+from codelaw.agent.effects.journal import StoredJournal
 from codelaw.domain.edits import RevertReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.files import FileImage
@@ -305,7 +305,7 @@ async def test_a_change_of_which_nobody_knows_whether_it_was_made(bench: Bench, 
 
 
 async def kept_by_command(bench: Bench, change: Any, chat: str | None = None) -> tuple[str, str]:
-    """A turn in which a command does `change`, which is a function; as `tools/images` keeps it."""
+    """A turn in which a command does `change`, which is a function; as `tools/changing/snapshots` keeps it."""
     before = {path: FileImage(path.read_bytes(), 0o640) for path in bench.root.iterdir() if path.is_file()}
     chat, turn = await played(bench, ("LS", {}), chat=chat)
     change()

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from codelaw.agent import silence
-from codelaw.agent.silence import SILENT
+from codelaw.agent.turn import silence
+from codelaw.agent.turn.silence import SILENT
 from tests.agent.conftest import Bench
 
 

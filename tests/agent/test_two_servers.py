@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.agent.chat import AgentChat
+from codelaw.agent.chat.chat import AgentChat
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
 from tests.agent.test_broken_store import agree

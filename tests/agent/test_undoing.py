@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from codelaw.agent.undoing import CannotUndo, Step, undone
+from codelaw.agent.effects.undoing import CannotUndo, Step, undone
 from tests.tools.test_merging import edited
 
 

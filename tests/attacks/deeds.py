@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codelaw.agent.approval import Gate, Policy
-from codelaw.agent.execution import Executor
+from codelaw.agent.turn.approval import Gate, Policy
+from codelaw.agent.turn.execution import Executor
 from codelaw.domain.chats import Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call

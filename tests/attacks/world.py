@@ -20,8 +20,8 @@ from typing import Any
 
 from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.rules.withheld import Withheld
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
-from codelaw.adapters.processes.withheld import Withheld
 from codelaw.domain.files import ProcessResult
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.cli import piped
+from codelaw.cli.conversation import piped
 from tests.cli.driving import received, run, run_closed
 
 

@@ -63,7 +63,7 @@ def test_a_line_of_parts_breaks_between_them(monkeypatch, columns, lines):
 
 def test_a_terminal_command_loads_nothing_heavy():
     heavy = {"pydantic", "pygls", "lsprotocol", "anthropic", "tiktoken", "jinja2", "websockets", "platformdirs"}
-    code = "import sys, codelaw.cli.chat, codelaw.cli.chats, codelaw.cli.context; print(*sys.modules)"
+    code = "import sys, codelaw.cli.conversation.chat, codelaw.cli.commands.chats, codelaw.cli.commands.context; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENV)
     assert heavy.isdisjoint(name.partition(".")[0] for name in done.stdout.split())
     code = "import sys, codelaw.cli.main, codelaw.cli.spawn; print(*sys.modules)"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from codelaw.context.law import LawText
 from codelaw.context.observations import neutralise, one_line, one_name, quoted
 from codelaw.context.untrusted import restricted
-from codelaw.domain.own_tags import openings
-from codelaw.domain.unseen import concealed
+from codelaw.domain.safety.own_tags import openings
+from codelaw.domain.safety.unseen import concealed
 from tests.domain.test_own_tags import SPELLINGS
 
 HOSTILE = [

@@ -17,13 +17,13 @@ FINDERS = {"which", "find_executable"}
 STARTERS = {
     "adapters/leftovers/guardian.py",  # who ends what a killed server has left
     "adapters/processes/child.py",  # commands, in the sandbox
-    "adapters/processes/finding.py",  # trials of the sandbox
+    "adapters/processes/sandboxes/finding.py",  # trials of the sandbox
     "adapters/workspace/child.py",
     "adapters/workspace/rg.py",
     "cli/spawn.py",  # the server
 }
-"""Modules that start programs: those take them from `adapters/processes/programs`, or from our own interpreter."""
-REPLACED = {"adapters/processes/landlock_child.py"}
+"""Modules that start programs: those take them from `adapters/programs`, or from our own interpreter."""
+REPLACED = {"adapters/processes/sandboxes/landlock_child.py"}
 """Modules that become the program: they run in the sandbox already."""
 
 

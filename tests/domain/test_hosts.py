@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from codelaw.domain.hosts import reach, read_host, read_rule
+from codelaw.domain.safety.hosts import reach, read_host, read_rule
 from codelaw.settings import load_settings
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.domain.own_tags import DISTINCT, OURS, disarmed, openings
+from codelaw.domain.safety.own_tags import DISTINCT, OURS, disarmed, openings
 
 SPELLINGS = [
     "<system-reminder>",

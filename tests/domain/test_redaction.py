@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from codelaw.domain.redaction import Redaction, mark, telling
+from codelaw.domain.safety.redaction import Redaction, mark, telling
 
 KEY = "k3y-AbC-9f8e7d6c5b4a"
 LONGER = f"{KEY}-longer"

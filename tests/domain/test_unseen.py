@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from codelaw.domain.unseen import concealed, has_unseen, legible, title, visible, visible_line, without_hidden
+from codelaw.domain.safety.unseen import concealed, has_unseen, legible, title, visible, visible_line, without_hidden
 
 SHAPELESS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters and marks that are drawn as nothing."""

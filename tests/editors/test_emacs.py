@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.transcript.chat_file import parse
+from codelaw.transcript.chat_file.chat_file import parse
 from tests.editors.conftest import emacs
 from tests.editors.test_neovim import ROOT, SERVER
 from tests.editors.test_stock_neovim import EDIT, LONG, REPLIES

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
-from codelaw.transcript.chat_file import SUFFIX
+from codelaw.transcript.chat_file.chat_file import SUFFIX
 
 RECIPES = Path(__file__).parents[2] / "editor-client"
 EDITORS = ("emacs", "helix", "neovim")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.transcript.chat_file import parse
+from codelaw.transcript.chat_file.chat_file import parse
 from tests.editors.test_neovim import ROOT, SERVER
 
 EDIT = json.dumps({"path": "calc.py", "old_string": "a - b", "new_string": "a + b"})

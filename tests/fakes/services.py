@@ -21,7 +21,7 @@ from codelaw.domain.code import (
 )
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer
-from codelaw.lsp.positions import Encoding, exact_offset, line_starts, position_of
+from codelaw.lsp.documents.positions import Encoding, exact_offset, line_starts, position_of
 
 EVERY = frozenset({"diagnostics", "definition", "references", "rename", "quickFix"})
 

@@ -17,7 +17,9 @@ FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 @pytest.fixture(scope="session")
 def fake_server() -> Iterator[list[str]]:
     """A command that starts the server with a fake session, quickly."""
-    with warm(FAKE_SERVER, "tests.lsp.fake_server:entry", "codelaw.lsp.serve", "tests.lsp.fake_session") as command:
+    with warm(
+        FAKE_SERVER, "tests.lsp.fake_server:entry", "codelaw.lsp.server.serve", "tests.lsp.fake_session"
+    ) as command:
         yield command
 
 

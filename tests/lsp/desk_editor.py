@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from codelaw.lsp.positions import Encoding, line_starts, offset, units
+from codelaw.lsp.documents.positions import Encoding, line_starts, offset, units
 from tests.lsp.raw import NO_ANSWER, RawClient, RpcError
 
 Manner = Literal[

@@ -17,7 +17,7 @@ async def open_session(**given):
 
 
 def main() -> int:
-    from codelaw.lsp.serve import serve
+    from codelaw.lsp.server.serve import serve
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--stdio", action="store_true")

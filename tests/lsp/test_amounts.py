@@ -22,16 +22,18 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ChatRecord
-from codelaw.lsp import collecting, convert, encoding, law, splicing
 from codelaw.lsp import connection as connections
+from codelaw.lsp import law
 from codelaw.lsp.connection import Connection
-from codelaw.lsp.decoding import changed_uris
-from codelaw.lsp.documents import EditorDocuments
-from codelaw.lsp.encoding import encoded
-from codelaw.lsp.errors import WireError
-from codelaw.lsp.positions import Encoding, line_at, line_starts, offset
-from codelaw.lsp.server import CodelawServer
-from codelaw.lsp.splicing import SplicedText
+from codelaw.lsp.documents import convert, splicing
+from codelaw.lsp.documents.documents import EditorDocuments
+from codelaw.lsp.documents.positions import Encoding, line_at, line_starts, offset
+from codelaw.lsp.documents.splicing import SplicedText
+from codelaw.lsp.server.server import CodelawServer
+from codelaw.lsp.transport import collecting, encoding
+from codelaw.lsp.transport.decoding import changed_uris
+from codelaw.lsp.transport.encoding import encoded
+from codelaw.lsp.transport.errors import WireError
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
 from codelaw.protocol.methods import METHODS

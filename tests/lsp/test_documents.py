@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from codelaw.lsp.documents import EditorDocuments, path_of
-from codelaw.lsp.positions import Encoding, code_points, line_starts
+from codelaw.lsp.documents.documents import EditorDocuments, path_of
+from codelaw.lsp.documents.positions import Encoding, code_points, line_starts
 
 
 def item(uri: str, text: str, version: int = 1) -> types.TextDocumentItem:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from codelaw.domain.edits import DocumentEdit, Splice, spliced
-from codelaw.lsp.edits import accepted, workspace_edit
+from codelaw.lsp.client_calls.edits import accepted, workspace_edit
 
 BEFORE = "alpha\nbeta 😀\r\ngamma\n"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.lsp.framing import Frame, Frames, Oversized, Unframed, frame
+from codelaw.lsp.transport.framing import Frame, Frames, Oversized, Unframed, frame
 
 
 def fed(data: bytes, size: int = 1 << 16, limit: int = 1 << 20) -> list[Frame]:

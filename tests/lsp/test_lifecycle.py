@@ -213,7 +213,7 @@ async def test_a_parent_that_is_already_dead() -> None:
 async def test_nothing_heavy_is_loaded_when_initialize_is_answered() -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from codelaw.lsp.serve import serve;"
+        "from codelaw.lsp.server.serve import serve;"
         "import codelaw.lsp.server;"
         "heavy = [name for name in ('pydantic', 'sqlite3', 'anthropic', 'tiktoken', 'websockets', 'jinja2',"
         " 'platformdirs', 'codelaw.app', 'codelaw.settings', 'codelaw.agent') if name in sys.modules];"

@@ -7,8 +7,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from codelaw.lsp.decoding import decode
-from codelaw.lsp.errors import INVALID_REQUEST, WireError
+from codelaw.lsp.transport.decoding import decode
+from codelaw.lsp.transport.errors import INVALID_REQUEST, WireError
 from codelaw.protocol.chats import ReadChat
 
 

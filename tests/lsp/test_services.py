@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.lsp.positions import Encoding, exact_offset, line_starts, position_of
+from codelaw.lsp.documents.positions import Encoding, exact_offset, line_starts, position_of
 from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient, RpcError
 
 URI = "file:///w/a.py"

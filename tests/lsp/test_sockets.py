@@ -13,8 +13,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from codelaw.lsp.serve import split_address
-from codelaw.lsp.sockets import MAX_UNKNOWN, is_loopback
+from codelaw.lsp.server.serve import split_address
+from codelaw.lsp.server.sockets import MAX_UNKNOWN, is_loopback
 from tests.lsp.conftest import FAKE_SERVER
 from tests.lsp.raw import PATIENCE, Ended, Process, RawClient, RpcError, spawn, tcp
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from codelaw.lsp import parent, stdio
-from codelaw.lsp.framing import Frame, frame
-from codelaw.lsp.stdio import PipeWire, read_pipe
+from codelaw.lsp.transport import parent, stdio
+from codelaw.lsp.transport.framing import Frame, frame
+from codelaw.lsp.transport.stdio import PipeWire, read_pipe
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.approval import LONG_SUBJECT, Gate, Policy
+from codelaw.agent.turn.approval import LONG_SUBJECT, Gate, Policy
 from codelaw.permissions import refusing
 from codelaw.permissions.policy import CallFacts
 from codelaw.permissions.refusing import Refusing

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from codelaw.agent.approval import Asked, Gate
+from codelaw.agent.turn.approval import Asked, Gate
 from codelaw.app.ruling import policy
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call

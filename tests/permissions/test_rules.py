@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.domain.globs import path_matcher
 from codelaw.domain.permissions import PathUse
+from codelaw.domain.safety.globs import path_matcher
 from codelaw.permissions.rules import MAX_RULES, RuleError, escape_path, parse, parse_all
 
 TOOLS: dict[str, PathUse | None] = {"Bash": None, "Edit": "writes", "Read": "reads", "TodoWrite": None}

@@ -10,8 +10,8 @@ from lsprotocol import types
 from pydantic import ValidationError
 
 from codelaw.lsp import handlers
-from codelaw.lsp.abilities import STANDARD, abilities
 from codelaw.lsp.client import Client
+from codelaw.lsp.server.abilities import STANDARD, abilities
 from codelaw.lsp.standard import ANSWERS
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS

@@ -36,7 +36,9 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def server() -> Iterator[list[str]]:
     """A command that starts the real server, quickly."""
-    with warm(SERVER, "codelaw.cli.main:entry", "codelaw.lsp.serve", "codelaw.app.session", "anthropic") as command:
+    with warm(
+        SERVER, "codelaw.cli.main:entry", "codelaw.lsp.server.serve", "codelaw.app.session", "anthropic"
+    ) as command:
         yield [*command, "serve", "--stdio"] if command != SERVER else SERVER
 
 

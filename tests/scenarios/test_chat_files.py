@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.transcript.chat_file import parse
+from codelaw.transcript.chat_file.chat_file import parse
 from tests.lsp.pad import Pad, editing
 from tests.lsp.raw import RawClient, RpcError
 from tests.scenarios.conftest import Start, act, finish

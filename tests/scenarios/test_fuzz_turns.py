@@ -163,7 +163,7 @@ def holds(bench: Bench, result: Any, first: int, number: int, chat: str | None, 
 
 @pytest.mark.parametrize("seed", range(40))
 async def test_random_turns(seed: int, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("codelaw.agent.recovery.delay", quick(monkeypatch))
+    monkeypatch.setattr("codelaw.agent.model_calls.recovery.delay", quick(monkeypatch))
     root = tmp_path / "work"
     root.mkdir()
     (root / "CODE_LAW.md").write_text(LAW)
@@ -184,7 +184,7 @@ async def test_random_turns(seed: int, tmp_path: Path, home: Path, monkeypatch: 
 
 def quick(monkeypatch: pytest.MonkeyPatch):
     """The real decision, without the waiting."""
-    from codelaw.agent import recovery
+    from codelaw.agent.model_calls import recovery
 
     real = recovery.delay
 

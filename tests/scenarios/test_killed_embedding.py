@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.agent.embedding import BATCH
+from codelaw.agent.recall.embedding import BATCH
 from tests.loopback.embeddings import Answer, LoopbackEmbeddings
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor

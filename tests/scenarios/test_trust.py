@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.domain.unseen import has_unseen
+from codelaw.domain.safety.unseen import has_unseen
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import RawClient, RpcError

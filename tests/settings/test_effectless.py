@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.agent.recovery import explain
+from codelaw.agent.model_calls.recovery import explain
 from codelaw.domain.errors import ModelFailure
 from codelaw.settings import load_settings
 from codelaw.settings.effectless import IDLE, PLANNED

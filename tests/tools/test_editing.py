@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from codelaw.context.demotion import demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.tools.matching import Replacement, replaced
+from codelaw.tools.changing.matching import Replacement, replaced
 from codelaw.tools.paths import located
 from tests.fakes.desk import Desk
 
@@ -322,7 +322,7 @@ def test_only_the_matched_text_changes(before: str, after: str, old: str, new: s
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from("abc"), max_size=15), st.lists(st.sampled_from("abc"), max_size=15))
 def test_a_diff_applies(before: list[str], after: list[str]):
-    from codelaw.tools.diffs import difference
+    from codelaw.tools.changing.diffs import difference
 
     old, new = "".join(f"{line}\n" for line in before), "".join(f"{line}\n" for line in after)
     diff = difference(old, new, "f")

@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import Entry, FileImage, Located
-from codelaw.tools.images import MAX_BELOW, MAX_NAMED, Images, imaged, keep, kept
+from codelaw.tools.changing.snapshots import MAX_BELOW, MAX_NAMED, Images, imaged, keep, kept
 from tests.fakes.desk import Desk, folder, make_desk
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.files import ProcessResult
-from codelaw.tools.sandboxing import OWN_SERVER, hint
+from codelaw.tools.commands.sandboxing import OWN_SERVER, hint
 from tests.fakes.desk import Desk
 
 

@@ -11,8 +11,8 @@ import pytest
 from codelaw.context.compressor import compress
 from codelaw.domain.code import Fix, Position, ProposedChange, ProposedEdits, Span, TextEdit
 from codelaw.domain.errors import ToolFailure
-from codelaw.tools import diagnosing
-from codelaw.tools.diagnosing import after_edit
+from codelaw.tools.code import diagnosing
+from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.paths import located
 from codelaw.tools.toolbox import default_toolbox
 from codelaw.tools.withholding import Withheld

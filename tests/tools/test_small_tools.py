@@ -10,12 +10,12 @@ import pytest
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
-from codelaw.tools.bash import Bash, BashArguments
 from codelaw.tools.bounds import MAX_DATA, bounded, json_size
-from codelaw.tools.diffs import difference
-from codelaw.tools.editing import PREVIEW_CHARACTERS, shown_whole
+from codelaw.tools.changing.diffs import difference
+from codelaw.tools.changing.editing import PREVIEW_CHARACTERS, shown_whole
+from codelaw.tools.commands.bash import Bash, BashArguments
+from codelaw.tools.keeping.todos import recap
 from codelaw.tools.paths import located
-from codelaw.tools.todos import recap
 from tests.fakes.desk import Desk, folder, make_desk
 
 

@@ -9,9 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.edits import Splice, spliced
-from codelaw.transcript.chat_file import YOU, block, closing, harmless, header, named_chat_file, opening, parse
-from codelaw.transcript.fences import fenced, left_open
-from codelaw.transcript.weaving import Telling, Woven, adopted, begun, landed, restored, weave
+from codelaw.transcript.chat_file.chat_file import (
+    YOU,
+    block,
+    closing,
+    harmless,
+    header,
+    named_chat_file,
+    opening,
+    parse,
+)
+from codelaw.transcript.chat_file.fences import fenced, left_open
+from codelaw.transcript.chat_file.syncing import Telling, Woven, adopted, begun, landed, restored, weave
 
 ANSWER = "# Heading\n\n## You\n\n```md\n## You\n<!-- codelaw chat x -->\n```\n\nDone 🦊."
 

@@ -1,8 +1,8 @@
 import pytest
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.compaction import cut, due
 from codelaw.transcript.rounds import Round
+from codelaw.transcript.summaries.compaction import cut, due
 
 
 @pytest.mark.parametrize(

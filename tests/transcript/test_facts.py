@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.facts import ChangedFile, Command, Facts, FailedCall, facts
-from codelaw.transcript.facts_text import code, fact_lines
+from codelaw.transcript.summaries.facts import ChangedFile, Command, Facts, FailedCall, facts
+from codelaw.transcript.summaries.facts_text import code, fact_lines
 from tests.transcript.calls import bash, edit, failed, ok, said, wrote
 
 

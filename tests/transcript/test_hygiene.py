@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.hygiene import hygiene, opened
-from codelaw.transcript.limits import limited
-from codelaw.transcript.pairing import MISSING, paired
-from codelaw.transcript.repairs import NOTHING, Repairs
-from codelaw.transcript.sanitise import sanitised
+from codelaw.transcript.repair.hygiene import hygiene, opened
+from codelaw.transcript.repair.limits import limited
+from codelaw.transcript.repair.pairing import MISSING, paired
+from codelaw.transcript.repair.repairs import NOTHING, Repairs
+from codelaw.transcript.repair.sanitise import sanitised
 from tests.transcript.histories import (
     MARK,
     acted,
@@ -193,7 +193,7 @@ def test_the_record_itself_is_left_alone(history: list[Message]):
 
 PROGRAM = """
 import pickle, sys
-from codelaw.transcript.hygiene import hygiene
+from codelaw.transcript.repair.hygiene import hygiene
 print(ascii(hygiene(pickle.load(sys.stdin.buffer))))
 """
 

@@ -8,8 +8,8 @@ import pytest
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.identifiers import index, names_by_place
-from codelaw.transcript.paths import folded, sketched
+from codelaw.transcript.summaries.identifiers import index, names_by_place
+from codelaw.transcript.summaries.paths import folded, sketched
 
 
 def user(text: str) -> Message:

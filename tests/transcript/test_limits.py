@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codelaw.domain.messages import Message
-from codelaw.transcript.hygiene import hygiene
-from codelaw.transcript.limits import chat_key, limited, turn_limit
-from codelaw.transcript.repairs import NOTHING, Repairs
+from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.repair.limits import chat_key, limited, turn_limit
+from codelaw.transcript.repair.repairs import NOTHING, Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, wellformed, whole_turn
 
 KEYS = [

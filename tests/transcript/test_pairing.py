@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.hygiene import hygiene
-from codelaw.transcript.pairing import MISSING, paired
-from codelaw.transcript.repairs import Repairs
+from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.repair.pairing import MISSING, paired
+from codelaw.transcript.repair.repairs import Repairs
 from tests.transcript.histories import acted, answered, asked, noted, observed, whole_turn
 from tests.transcript.wire import blocks, problem, wire
 

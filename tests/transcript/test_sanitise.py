@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
-from codelaw.transcript.hygiene import hygiene
-from codelaw.transcript.repairs import Repairs
-from codelaw.transcript.sanitise import sanitised
+from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.repair.repairs import Repairs
+from codelaw.transcript.repair.sanitise import sanitised
 from tests.transcript.histories import acted, answered, asked, observed, whole_turn
 from tests.transcript.wire import blocks, problem, wire
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.transcript.facts import ChangedFile, Command, Facts, FailedCall
-from codelaw.transcript.facts_text import FactLines
-from codelaw.transcript.headings import REQUIRED, heading, sections
-from codelaw.transcript.summary import (
+from codelaw.transcript.summaries.facts import ChangedFile, Command, Facts, FailedCall
+from codelaw.transcript.summaries.facts_text import FactLines
+from codelaw.transcript.summaries.headings import REQUIRED, heading, sections
+from codelaw.transcript.summaries.summary import (
     BadSummary,
     Border,
     archive_text,

@@ -23,12 +23,12 @@ from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 from codelaw.domain.reports import ContextReport, SectionReport
 from codelaw.domain.results import FileChange
-from codelaw.transcript.chat_file import block, parse
-from codelaw.transcript.fences import left_open
-from codelaw.transcript.markdown import context, transcript
-from codelaw.transcript.outline import folds, outline
-from codelaw.transcript.story import Story, stories
-from codelaw.transcript.telling import status, told
+from codelaw.transcript.chat_file.chat_file import block, parse
+from codelaw.transcript.chat_file.fences import left_open
+from codelaw.transcript.chat_file.markdown import context, transcript
+from codelaw.transcript.chat_file.outline import folds, outline
+from codelaw.transcript.chat_file.rendering import status, told
+from codelaw.transcript.chat_file.timeline import Story, stories
 
 CHAT = Chat("c1", "A title", "panel", "agent", "m", "layered", 0.0, 0.0, turns=1)
 

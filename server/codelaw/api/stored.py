@@ -15,7 +15,7 @@ from codelaw.domain.chats import StoredChat, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 from codelaw.settings import home, load_settings, process_environment, user_file
-from codelaw.transcript.hygiene import hygiene
+from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.transcript import Transcript
 
 

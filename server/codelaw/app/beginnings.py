@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codelaw.agent.running import RunningTurn
+    from codelaw.agent.turn.running import RunningTurn
 
 
 class Beginning:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from codelaw.agent.chat import AgentChat
-from codelaw.agent.halting import halt
+from codelaw.agent.chat.chat import AgentChat
+from codelaw.agent.chat.halting import halt
 from codelaw.app.ahead import Ahead
 from codelaw.domain.errors import Refusal
 

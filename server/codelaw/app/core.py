@@ -16,18 +16,18 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.agent.approval import Gate
-from codelaw.agent.beside import BesideGatherer, SpanLimits
-from codelaw.agent.chat import AgentChat
-from codelaw.agent.discreet import Discreet
-from codelaw.agent.embedding import Embedding
-from codelaw.agent.house import House
-from codelaw.agent.interrupted import settle_interrupted
-from codelaw.agent.leaving import TOOL, Decided, Leaving, not_confirmed
-from codelaw.agent.past import Past
-from codelaw.agent.question_vectors import patience
-from codelaw.agent.recorder import Recorder
-from codelaw.agent.retrieval import Retriever
+from codelaw.agent.chat.chat import AgentChat
+from codelaw.agent.chat.leaving import TOOL, Decided, Leaving, not_confirmed
+from codelaw.agent.chat.retrieved_context import BesideGatherer, SpanLimits
+from codelaw.agent.chat.services import House
+from codelaw.agent.effects.interrupted import settle_interrupted
+from codelaw.agent.model_calls.discreet import Discreet
+from codelaw.agent.recall.embedding import Embedding
+from codelaw.agent.recall.question_vectors import patience
+from codelaw.agent.recall.retrieval import Retriever
+from codelaw.agent.recording.history import Past
+from codelaw.agent.recording.recorder import Recorder
+from codelaw.agent.turn.approval import Gate
 from codelaw.app import models
 from codelaw.app.beginnings import Beginnings
 from codelaw.app.chats import OpenChats
@@ -41,15 +41,15 @@ from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
-from codelaw.domain.redaction import Redaction
+from codelaw.domain.safety.redaction import Redaction
 from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
-    from codelaw.agent.ground import Ground
-    from codelaw.agent.notes import Steer
-    from codelaw.agent.remembering import ChatMemory
-    from codelaw.agent.running import RunningTurn
-    from codelaw.agent.turn import Surroundings
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recall.remembering import ChatMemory
+    from codelaw.agent.turn.notes import Steer
+    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.agent.turn.turn import Surroundings
     from codelaw.app.models import Answerer
     from codelaw.app.turns import Plan
     from codelaw.domain.events import ChatEvent

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from codelaw.domain.redaction import shape_of
+from codelaw.domain.safety.redaction import shape_of
 
 if TYPE_CHECKING:
     from codelaw.settings import Settings

@@ -12,7 +12,7 @@ from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.scripted import ScriptedModel
 from codelaw.adapters.models.unreachable import place_of
-from codelaw.agent.recovery import NO_KEY_HINT
+from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
 from codelaw.domain.models import ModelProfile, Usage

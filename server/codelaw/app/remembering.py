@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.workspace.projects import project_keys
-from codelaw.agent.question_vectors import load_background
-from codelaw.agent.remembering import Attic, ChatMemory, RecallLimits
+from codelaw.agent.recall.question_vectors import load_background
+from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.memories import Places
 
 if TYPE_CHECKING:

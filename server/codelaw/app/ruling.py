@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.processes.withheld import Withheld
-from codelaw.agent.approval import Policy
+from codelaw.adapters.processes.rules.withheld import Withheld
+from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import Rule, parse, parse_all

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Self
 
 from codelaw.adapters.models import catalog
 from codelaw.app import models
-from codelaw.app.chat_requests import ChatRequests
-from codelaw.app.context_requests import ContextRequests
 from codelaw.app.known_keys import known_keys
-from codelaw.app.law_requests import LawRequests
-from codelaw.app.memory_requests import MemoryRequests
-from codelaw.app.permission_requests import PermissionRequests
-from codelaw.app.record_requests import RecordRequests
-from codelaw.app.revert_requests import RevertRequests
+from codelaw.app.requests.chats import ChatRequests
+from codelaw.app.requests.contexts import ContextRequests
+from codelaw.app.requests.laws import LawRequests
+from codelaw.app.requests.memories import MemoryRequests
+from codelaw.app.requests.permissions import PermissionRequests
+from codelaw.app.requests.records import RecordRequests
+from codelaw.app.requests.reverts import RevertRequests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ModelInfo
 from codelaw.templates.render import preload

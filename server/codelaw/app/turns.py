@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.agent.gather import Facts, Law, Question, find_law, question
-from codelaw.agent.ground import Ground, Limits, Shape
-from codelaw.agent.looking import editor_fragment
-from codelaw.agent.turn import Surroundings
+from codelaw.agent.inputs.gathering import Facts, Law, Question, find_law, question
+from codelaw.agent.inputs.looking import editor_fragment
+from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
+from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
@@ -25,12 +25,12 @@ from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message, Metadata
-from codelaw.tools.todos import recap
+from codelaw.tools.keeping.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
-from codelaw.transcript.limits import turn_limit
+from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
-    from codelaw.agent.chat import AgentChat
+    from codelaw.agent.chat.chat import AgentChat
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
-        from codelaw.cli.hangup import reopen_closed_streams  # noqa: PLC0415
+        from codelaw.cli.conversation.hangup import reopen_closed_streams  # noqa: PLC0415
 
         reopen_closed_streams()
         return run(arguments)
@@ -245,7 +245,7 @@ def _keep_memory() -> None:
 def _serve(arguments: argparse.Namespace) -> int:
     _keep_memory()
     from codelaw.cli.secret import chosen_token  # noqa: PLC0415
-    from codelaw.lsp.serve import serve  # noqa: PLC0415
+    from codelaw.lsp.server.serve import serve  # noqa: PLC0415
 
     listens = arguments.tcp is not None or arguments.ws is not None
     try:
@@ -265,7 +265,7 @@ def _chat(arguments: argparse.Namespace) -> int:
 
     _keep_memory()
     with spawned(arguments) as server:  # first, so that the server loads while we do
-        from codelaw.cli.chat import chat  # noqa: PLC0415
+        from codelaw.cli.conversation.chat import chat  # noqa: PLC0415
 
         return chat(server, arguments)
 
@@ -286,7 +286,7 @@ def _chats(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.chats import chats  # noqa: PLC0415
+        from codelaw.cli.commands.chats import chats  # noqa: PLC0415
 
         return chats(server, arguments)
 
@@ -295,7 +295,7 @@ def _context(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.context import context  # noqa: PLC0415
+        from codelaw.cli.commands.context import context  # noqa: PLC0415
 
         return context(server, arguments)
 
@@ -304,7 +304,7 @@ def _memory(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.memory import memory  # noqa: PLC0415
+        from codelaw.cli.commands.memory import memory  # noqa: PLC0415
 
         return memory(server, arguments)
 
@@ -313,7 +313,7 @@ def _permissions(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.permissions import permissions  # noqa: PLC0415
+        from codelaw.cli.commands.permissions import permissions  # noqa: PLC0415
 
         return permissions(server, arguments)
 
@@ -322,13 +322,13 @@ def _audit(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.audit import audit  # noqa: PLC0415
+        from codelaw.cli.commands.audit import audit  # noqa: PLC0415
 
         return audit(server, arguments)
 
 
 def _trust(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.trust import trust  # noqa: PLC0415
+    from codelaw.cli.commands.trust import trust  # noqa: PLC0415
 
     return trust(arguments)
 
@@ -337,7 +337,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     with spawned(arguments) as server:
-        from codelaw.cli.doctor import doctor  # noqa: PLC0415
+        from codelaw.cli.commands.doctor import doctor  # noqa: PLC0415
 
         return doctor(server, arguments)
 

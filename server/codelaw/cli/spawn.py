@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import codelaw
-from codelaw.adapters.processes.programs import outside
+from codelaw.adapters.programs import outside
 
 END_SECONDS = 3.0
 """How long a server may take to end after its input did."""

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TextIO
 
-from codelaw.domain.unseen import legible
+from codelaw.domain.safety.unseen import legible
 
 DIM, BOLD, RED, GREEN, YELLOW, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 

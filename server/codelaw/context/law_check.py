@@ -16,8 +16,8 @@ from typing import Literal
 from codelaw.context.law import LARGE_SHARE, LawText
 from codelaw.context.mentions import Named, named
 from codelaw.context.tokens import estimate
-from codelaw.domain.own_tags import DISTINCT, openings
-from codelaw.domain.unseen import concealed, visible_line
+from codelaw.domain.safety.own_tags import DISTINCT, openings
+from codelaw.domain.safety.unseen import concealed, visible_line
 
 Code = Literal[
     "law_unreadable", "law_long", "law_file_missing", "law_duplicate", "law_shadowed", "law_hidden", "law_tag"

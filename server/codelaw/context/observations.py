@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from codelaw.domain.own_tags import DISTINCT, REMINDER, disarmed, replaced
+from codelaw.domain.safety.own_tags import DISTINCT, REMINDER, disarmed, replaced
 
 # What a line-splitting reader would take for a line break, and what cannot be encoded, beyond what json escapes itself.
 _UNSAFE = re.compile("[\x7f\x85\u2028\u2029\ud800-\udfff]")

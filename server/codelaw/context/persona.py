@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codelaw.templates.render import render
-from codelaw.transcript.harmless import harmless
+from codelaw.transcript.summaries.harmless import harmless
 
 LONGEST = 8_000
 """Characters of a persona: some two thousand tokens in every request."""

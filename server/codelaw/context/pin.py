@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
-from codelaw.transcript.harmless import plain
+from codelaw.transcript.summaries.harmless import plain
 
 GOAL_CHARACTERS = 200
 

@@ -14,7 +14,7 @@ from codelaw.context.strategies import Chosen, Material, Selection, choose, thre
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
-from codelaw.transcript.hygiene import hygiene
+from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.rounds import rounds
 from codelaw.transcript.transcript import Transcript
 

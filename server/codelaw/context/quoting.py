@@ -7,7 +7,7 @@ import re
 
 from codelaw.context.observations import quoted
 from codelaw.domain.messages import Message
-from codelaw.transcript.harmless import harmless
+from codelaw.transcript.summaries.harmless import harmless
 
 ARGUMENTS = 200
 """Characters of a call's arguments."""

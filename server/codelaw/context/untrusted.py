@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from codelaw.context.law import LawText
 from codelaw.context.observations import one_name, quoted
 from codelaw.domain.messages import Fragment
-from codelaw.domain.unseen import without_hidden
+from codelaw.domain.safety.unseen import without_hidden
 from codelaw.templates.render import render
-from codelaw.transcript.harmless import harmless
+from codelaw.transcript.summaries.harmless import harmless
 
 SHOWN_CHARACTERS = 8_000
 """Of all laws together that a model is shown as data."""

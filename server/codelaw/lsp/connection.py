@@ -15,33 +15,34 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from codelaw.agent.leaving import STAYS
+from codelaw.agent.chat.leaving import STAYS
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, SteerEvent, TurnEnded, TurnStarted
-from codelaw.lsp import collecting, convert
-from codelaw.lsp.approver import ClientApprover
 from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client
-from codelaw.lsp.configuration import Configuration
-from codelaw.lsp.documents import DocumentMoment, EditorDocuments
-from codelaw.lsp.edits import ClientEditor
-from codelaw.lsp.encoded import Encoded
-from codelaw.lsp.encoding import encoded
-from codelaw.lsp.errors import bad_params, refusal
+from codelaw.lsp.client_calls.approver import ClientApprover
+from codelaw.lsp.client_calls.edits import ClientEditor
+from codelaw.lsp.client_calls.progress import Progress
+from codelaw.lsp.client_calls.showing import log_message, show_answer, show_compaction, show_message
+from codelaw.lsp.documents import convert
+from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.features.features import Features
-from codelaw.lsp.folders import Folders
 from codelaw.lsp.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
 from codelaw.lsp.law import LawDiagnostics, is_law
-from codelaw.lsp.offering import offer
-from codelaw.lsp.progress import Progress
-from codelaw.lsp.rpc import Rpc
+from codelaw.lsp.methods.workspace import offer_trust
+from codelaw.lsp.server.configuration import Configuration
+from codelaw.lsp.server.dynamic_registration import offer
+from codelaw.lsp.server.folders import Folders
+from codelaw.lsp.server.watching import Watching, is_settings_file
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
-from codelaw.lsp.showing import log_message, show_answer, show_compaction, show_message
 from codelaw.lsp.standard import ANSWERS
-from codelaw.lsp.watching import Watching, is_settings_file
-from codelaw.lsp.workspace import offer_trust
+from codelaw.lsp.transport import collecting
+from codelaw.lsp.transport.encoded import Encoded
+from codelaw.lsp.transport.encoding import encoded
+from codelaw.lsp.transport.errors import bad_params, refusal
+from codelaw.lsp.transport.rpc import Rpc
 from codelaw.ports.services import LanguageServices
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.editor import COMMAND_TYPES
@@ -180,7 +181,7 @@ class Connection:
         """What the client lends of its language servers; their types are not loaded for one that lends nothing."""
         if not self.client.services:
             return None
-        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.services")
+        module = await asyncio.to_thread(importlib.import_module, "codelaw.lsp.client_calls.services")
         return module.ClientServices(self.rpc, self.client, self.documents)
 
     async def answer(self, method: str, params: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp import chat, context, memory, model, permission, settings, workspace
 from codelaw.lsp.features import asking, commands
+from codelaw.lsp.methods import chat, context, memory, model, permission, settings, workspace
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from codelaw.context import law as laws
 from codelaw.context.law_check import Problem, check, paths, shadowed, too_long, unreadable
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState
-from codelaw.lsp.documents import DocumentMoment, path_of
-from codelaw.lsp.positions import Encoding, line_starts, position_of
+from codelaw.lsp.documents.documents import DocumentMoment, path_of
+from codelaw.lsp.documents.positions import Encoding, line_starts, position_of
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection

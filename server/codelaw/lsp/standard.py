@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from codelaw.lsp import law_answers
 from codelaw.lsp.features import actions, documents
+from codelaw.lsp.methods import law_answers
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Recalled
-from codelaw.domain.own_tags import disarmed
+from codelaw.domain.safety.own_tags import disarmed
 from codelaw.templates.render import render
 
 SCOPE_PRIORITY: dict[MemoryScope, float] = {"session": 1.0, "project": 0.8, "user": 0.5}

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from math import log2
 
-from codelaw.domain.unseen import HIDDEN
+from codelaw.domain.safety.unseen import HIDDEN
 
 _INVISIBLE = re.compile(f"[{HIDDEN}]")
 

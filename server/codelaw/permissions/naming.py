@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.globs import alternatives, translate
+from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.obeying import LOOP, READERS, only_reads
 from codelaw.permissions.programs import program

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.globs import alternatives, translate
-from codelaw.domain.obeyed import NAMES, folded, obeyed
+from codelaw.domain.safety.globs import alternatives, translate
+from codelaw.domain.safety.obeyed import NAMES, folded, obeyed
 from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.programs import program
 from codelaw.permissions.runs import inner_commands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from codelaw.domain.obeyed import about
+from codelaw.domain.safety.obeyed import about
 from codelaw.permissions.obeying import LOOP, only_reads, pieces, settings, spoken
 from codelaw.permissions.programs import program
 from codelaw.permissions.runs import inner_commands

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.globs import alternatives, translate
+from codelaw.domain.safety.globs import alternatives, translate
 
 Matcher = Callable[[str], bool]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from codelaw.domain.hosts import MOST_HOSTS, read_rules
+from codelaw.domain.safety.hosts import MOST_HOSTS, read_rules
 from codelaw.settings.group import Group
 from codelaw.settings.kept import KeptPath
 

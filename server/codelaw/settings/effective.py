@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from codelaw.domain.chats import Notice
-from codelaw.domain.unseen import visible_line
+from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.model import Group, Settings
 from codelaw.settings.reading import KeyPath, Layer, children, dotted

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from codelaw.adapters.processes.limits import usual_memory
-from codelaw.domain.hosts import read_rules
+from codelaw.domain.safety.hosts import read_rules
 from codelaw.settings.reading import KeyPath, Layer, dotted
 
 Rule = Literal["free", "lower", "add", "only"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located, Stamp
 from codelaw.ports.workspace import Workspace
-from codelaw.transcript.chat_file import named_chat_file
+from codelaw.transcript.chat_file.chat_file import named_chat_file
 
 GONE = "gone"
 """The digest of a file that is not there any more."""

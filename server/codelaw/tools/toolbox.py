@@ -12,21 +12,21 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.tools.base import AnyTool, Arguments
-from codelaw.tools.bash import Bash
-from codelaw.tools.diagnosing import Diagnostics
-from codelaw.tools.edit import Edit
-from codelaw.tools.glob import Glob
-from codelaw.tools.grep import Grep
-from codelaw.tools.ls import LS
+from codelaw.tools.changing.edit import Edit
+from codelaw.tools.changing.multi_edit import MultiEdit
+from codelaw.tools.changing.renaming import QuickFix, Rename
+from codelaw.tools.changing.write import Write
+from codelaw.tools.code.diagnosing import Diagnostics
+from codelaw.tools.code.navigating import Definition, References
+from codelaw.tools.commands.bash import Bash
+from codelaw.tools.keeping.memory_save import MemorySave
+from codelaw.tools.keeping.memory_search import MemorySearch
+from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.manual import argument_schema, signature
-from codelaw.tools.memory_save import MemorySave
-from codelaw.tools.memory_search import MemorySearch
-from codelaw.tools.multi_edit import MultiEdit
-from codelaw.tools.navigating import Definition, References
-from codelaw.tools.read import Read
-from codelaw.tools.renaming import QuickFix, Rename
-from codelaw.tools.todo_write import TodoWrite
-from codelaw.tools.write import Write
+from codelaw.tools.reading.glob import Glob
+from codelaw.tools.reading.grep import Grep
+from codelaw.tools.reading.ls import LS
+from codelaw.tools.reading.read import Read
 
 SERVED: dict[str, Callable[[], AnyTool]] = {
     "diagnostics": Diagnostics,

@@ -9,8 +9,8 @@ from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlock, TextBlock
 from codelaw.templates.render import preload, render
-from codelaw.transcript.headings import sections
-from codelaw.transcript.summary import check, instruction
+from codelaw.transcript.summaries.headings import sections
+from codelaw.transcript.summaries.summary import check, instruction
 
 ITSELF = "I am codelaw's offline reader, not a language model: I search the workspace and quote what I find."
 

@@ -16,8 +16,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from codelaw.adapters.processes.proxy import Limits, Proxy
-from codelaw.domain.hosts import Address
+from codelaw.adapters.processes.network.proxy import Limits, Proxy
+from codelaw.domain.safety.hosts import Address
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HOST = "192.0.2.10"

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from codelaw.adapters.processes import addresses
-from codelaw.adapters.processes.addresses import Shut, SystemResolver, dial, shut, usable
+from codelaw.adapters.processes.network import addresses
+from codelaw.adapters.processes.network.addresses import Shut, SystemResolver, dial, shut, usable
 
 SHUT = [
     ("127.0.0.1", "this machine itself"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.adapters.processes.asking import Asked, BadRequest, read_head
+from codelaw.adapters.processes.network.asking import Asked, BadRequest, read_head
 
 
 def head(*lines: str) -> bytes:

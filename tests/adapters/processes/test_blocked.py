@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.blocked import blocked
-from codelaw.adapters.processes.profile import Held, Profile
+from codelaw.adapters.processes.rules.blocked import blocked
+from codelaw.adapters.processes.rules.profile import Held, Profile
 
 WS = Path("/w")
 FIXED = (WS / ".git/config", WS / ".git/hooks", WS / ".husky")

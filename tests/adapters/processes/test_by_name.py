@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.proxied import PORT
+from codelaw.adapters.processes.network.proxied import PORT
 from codelaw.adapters.processes.sandbox import Means, Sandbox
 from codelaw.domain.files import ProcessResult
 from tests.adapters.processes.networks import Handler, Internet, answering, certificate, echoing, server_tls

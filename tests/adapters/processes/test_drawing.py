@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.processes.drawing import make_profile
-from codelaw.adapters.processes.profile import Access, Profile
+from codelaw.adapters.processes.rules.drawing import make_profile
+from codelaw.adapters.processes.rules.profile import Access, Profile
+from codelaw.adapters.processes.rules.withheld import UndrawableError, Walk, Withheld
 from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.adapters.processes.withheld import UndrawableError, Walk, Withheld
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
-from codelaw.domain.obeyed import FILES, FOLDERS
+from codelaw.domain.safety.obeyed import FILES, FOLDERS
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import parse
 from tests.attacks.world import World, world
@@ -366,7 +366,7 @@ def test_a_rule_that_cannot_be_followed_lets_nothing_run(around: World, monkeypa
         drawn(around, withheld=denying(around, "Read"))
     for number in range(4):
         (around.ws / f"d{number}").mkdir()
-    monkeypatch.setattr("codelaw.adapters.processes.withheld.MOST_FOLDERS", 2)
+    monkeypatch.setattr("codelaw.adapters.processes.rules.withheld.MOST_FOLDERS", 2)
     with pytest.raises(UndrawableError, match="too many folders"):
         drawn(around, withheld=denying(around, "Read(.env)"))
 

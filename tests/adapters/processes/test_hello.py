@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.adapters.processes.hello import NotTls, asked_name
+from codelaw.adapters.processes.network.hello import NotTls, asked_name
 
 
 def greeting(name: str | None) -> bytes:

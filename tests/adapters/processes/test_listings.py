@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.listings import YOUNG, Listings, Names
+from codelaw.adapters.processes.rules.listings import YOUNG, Listings, Names
 
 NAMES = Names(("a", "b/c", "b/d/e", "Lib/x"))
 
@@ -70,7 +70,7 @@ def test_other_spellings_of_a_name_count_as_it_does_on_file_systems_that_fold_th
 def test_where_nothing_can_be_listed_or_too_much_each_name_may_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("codelaw.adapters.processes.listings._MOST_ENTRIES", 1)
+    monkeypatch.setattr("codelaw.adapters.processes.rules.listings._MOST_ENTRIES", 1)
     for name in ("x", "y"):
         (tmp_path / name).touch()
     assert Listings().among(str(tmp_path), NAMES.heads) == NAMES.heads

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.nested import Nested, harmless, submodules
+from codelaw.adapters.processes.rules.nested import Nested, harmless, submodules
 
 
 def git(folder: Path, *arguments: str) -> str:

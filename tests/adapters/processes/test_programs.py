@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.programs import find_program, own_environment, own_python, usable
+from codelaw.adapters.programs import find_program, own_environment, own_python, usable
 from tests.fakes.desk import folder, make_desk
 
 

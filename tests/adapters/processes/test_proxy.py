@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes.hello import ALERT
-from codelaw.adapters.processes.proxy import MOST_REFUSED, Limits, Proxy, Way
+from codelaw.adapters.processes.network.hello import ALERT
+from codelaw.adapters.processes.network.proxy import MOST_REFUSED, Limits, Proxy, Way
 from tests.adapters.processes.networks import HOST, Internet, answering, certificate, echoing, server_tls
 
 QUICK = Limits(head=0.3, idle=0.3, farewell=0.3)

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes import bubblewrap, landlock
-from codelaw.adapters.processes.homes import git_settings, kept_places
 from codelaw.adapters.processes.local import LocalProcesses
-from codelaw.adapters.processes.placeholders import Placeholders
-from codelaw.adapters.processes.profile import Held
+from codelaw.adapters.processes.rules.homes import git_settings, kept_places
+from codelaw.adapters.processes.rules.placeholders import Placeholders
+from codelaw.adapters.processes.rules.profile import Held
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
-from codelaw.adapters.processes.scratch import Scratch
+from codelaw.adapters.processes.sandboxes import bubblewrap, landlock
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
 from tests.attacks.world import USUAL, World, world
 

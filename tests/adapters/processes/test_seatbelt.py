@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from codelaw.adapters.processes import finding, seatbelt
-from codelaw.adapters.processes.means import Means
-from codelaw.adapters.processes.profile import Held, Place, Profile
-from codelaw.adapters.processes.scratch import Scratch
+from codelaw.adapters.processes.rules.profile import Held, Place, Profile
+from codelaw.adapters.processes.sandboxes import finding, seatbelt
+from codelaw.adapters.processes.sandboxes.means import Means
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 WS = "/people/a/ws"
 PLACES = (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes import seccomp
 from codelaw.adapters.processes.sandbox import Means, Sandbox
+from codelaw.adapters.processes.sandboxes import seccomp
 from tests.attacks.world import USUAL, World, world
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.processes import drawing
 from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.rules import drawing
 from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.adapters.processes.scratch import Scratch
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from tests.attacks.world import SECRET, World, world
 
 pytestmark = [

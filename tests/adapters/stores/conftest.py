@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.adapters.stores import audit_rows
+from codelaw.adapters.stores.rows import audit_rows
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, StoredTurn, Todo, TurnError, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport, Demotion

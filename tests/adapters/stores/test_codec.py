@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.adapters.stores.codec import (
+from codelaw.adapters.stores.rows.codec import (
     Unreadable,
     decoder,
     from_text,

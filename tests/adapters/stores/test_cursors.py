@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from codelaw.adapters.stores.cursors import cursor, place
+from codelaw.adapters.stores.rows.cursors import cursor, place
 from codelaw.domain.errors import Refusal
 
 

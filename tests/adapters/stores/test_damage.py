@@ -6,14 +6,14 @@ import sqlite3
 
 import pytest
 
-from codelaw.adapters.stores.event_rows import LOST
+from codelaw.adapters.stores.rows.event_rows import LOST
 from codelaw.domain.chats import Todo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.events import AnswerDelta, NoticeEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
-from codelaw.transcript.altered import ALTERED, altered
+from codelaw.transcript.repair.altered import ALTERED, altered
 from tests.adapters.stores.suite import a_chat, a_checkpoint, a_turn, said
 
 TORN = b"\xff\xfe torn"

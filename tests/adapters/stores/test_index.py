@@ -64,5 +64,5 @@ async def test_an_older_file_is_indexed_from_its_beginning(open_store, path):
 
 
 def test_numpy_is_loaded_only_by_who_searches():
-    code = "import codelaw.adapters.stores.index, codelaw.agent.retrieval, sys; sys.exit('numpy' in sys.modules)"
+    code = "import codelaw.adapters.stores.index, codelaw.agent.recall.retrieval, sys; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

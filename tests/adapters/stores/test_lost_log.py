@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from tests.adapters.stores.suite import a_chat
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")

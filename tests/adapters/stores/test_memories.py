@@ -8,8 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from codelaw.adapters.stores import memory_rows, memory_search, signatures
 from codelaw.adapters.stores.opening import open_stores as open_any
+from codelaw.adapters.stores.rows import memory_rows
+from codelaw.adapters.stores.sqlite import memory_search, signatures
 from tests.adapters.stores.memory_suite import HERE, MODEL, MemorySuite, a_memory, found, vector
 from tests.adapters.stores.suite import a_chat
 

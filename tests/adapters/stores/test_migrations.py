@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from codelaw.adapters.stores.migrations import APPLICATION_ID, migrations, statements
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import StoredTurn, Todo
 from codelaw.domain.events import AnswerDelta
 from codelaw.domain.messages import Call, Message, Metadata

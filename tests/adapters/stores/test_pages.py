@@ -6,8 +6,8 @@ import sqlite3
 
 import pytest
 
-from codelaw.adapters.stores import page_rows
-from codelaw.adapters.stores.connection import SqliteSession
+from codelaw.adapters.stores.rows import page_rows
+from codelaw.adapters.stores.sqlite.connection import SqliteSession
 from tests.adapters.stores.pages_suite import PagesSuite, a_chat_of, turns_of
 
 

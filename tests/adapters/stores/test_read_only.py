@@ -8,9 +8,9 @@ import tempfile
 
 import pytest
 
-from codelaw.adapters.stores import read_only
-from codelaw.adapters.stores.connection import SqliteSession, let_read
-from codelaw.adapters.stores.read_only import ReadOnlyDatabase
+from codelaw.adapters.stores.sqlite import read_only
+from codelaw.adapters.stores.sqlite.connection import SqliteSession, let_read
+from codelaw.adapters.stores.sqlite.read_only import ReadOnlyDatabase
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat
 

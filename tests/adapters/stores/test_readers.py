@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from codelaw.adapters.stores import connection as connection_module
 from codelaw.adapters.stores.opening import open_stores as open_any
 from codelaw.adapters.stores.readers import QUICK, SLOW
+from codelaw.adapters.stores.sqlite import connection as connection_module
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import a_chat, a_turn, refusal, said
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.adapters.stores import connection, reading
-from codelaw.adapters.stores.checks import as_written, checksum, verify
-from codelaw.adapters.stores.codec import Unreadable
-from codelaw.adapters.stores.reading import Reading
+from codelaw.adapters.stores.rows import reading
+from codelaw.adapters.stores.rows.checks import as_written, checksum, verify
+from codelaw.adapters.stores.rows.codec import Unreadable
+from codelaw.adapters.stores.rows.reading import Reading
+from codelaw.adapters.stores.sqlite import connection
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 SOUND = ("m1", "t1", "assistant", "done", '{"step":2,"answer":"done"}', "c1", 3)

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores import search_keeper, search_rows
+from codelaw.adapters.stores import search_keeper
 from codelaw.adapters.stores.opening import open_stores
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.rows import search_rows
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from tests.adapters.stores.search_suite import SearchSuite, answered, take_in
 from tests.adapters.stores.suite import a_chat, said
 from tests.adapters.stores.test_migrations import make_version_1

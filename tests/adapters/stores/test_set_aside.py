@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from codelaw.adapters.stores import damage
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import Todo
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from codelaw.adapters.stores import connection as connection_module
 from codelaw.adapters.stores.migrations import migrations, statements
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite import connection as connection_module
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.suite import NASTY, StoreSuite, a_chat, a_checkpoint, a_turn, said

@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.adapters.workspace import ignore
 from codelaw.adapters.workspace.ignore import MAX_BYTES, MAX_PATTERNS, MAX_POINTER, IgnoreTree, oversized
-from codelaw.domain.globs import MAX_ALTERNATIVES, translate
+from codelaw.domain.safety.globs import MAX_ALTERNATIVES, translate
 from tests.fakes.desk import Desk
 
 STARS = "*a" * 25 + "b"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from codelaw.adapters.texts import MAX_BYTES
 from codelaw.adapters.workspace import parts, scan
-from codelaw.adapters.workspace.texts import MAX_BYTES
 from tests.fakes.desk import Desk, folder, make_desk
 
 PIECES = ["x", "words and words ", "é", "😀", "\n", "\n\n", "\r\n", "\r", "\t", "\u2028", "long " * 700, "z" * 1_999]

@@ -175,7 +175,7 @@ async def test_what_is_not_common_is_refused_by_name(either: Desk, pattern: str)
 @pytest.mark.needs("rg")
 async def test_a_runaway_expression_is_killed(both: tuple[Desk, Desk], monkeypatch: pytest.MonkeyPatch):
     both[0].put("a", "a" * 60 + "b\n")
-    monkeypatch.setattr("codelaw.tools.grep.MAX_SECONDS", 0.5)
+    monkeypatch.setattr("codelaw.tools.reading.grep.MAX_SECONDS", 0.5)
     result = await both[1]("Grep", pattern="(a|aa)+c")
     assert result.error is not None
     assert result.error.code == "TIMEOUT"

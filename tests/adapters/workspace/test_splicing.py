@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.adapters.workspace.splicing import splices
 from codelaw.domain.edits import Splice, spliced
-from codelaw.tools.diffs import MAX_MIDDLE
+from codelaw.tools.changing.diffs import MAX_MIDDLE
 
 PIECES = ["a\n", "b\n", "c\r\n", "😀\n", "é", "\r", "\n", "\r\n", "", "x\u2028y\n", "long line of text\n"]
 

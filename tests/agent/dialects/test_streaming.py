@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from codelaw.agent.asking import Joint
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.agent.dialects.react import React
+from codelaw.agent.turn.model_call import Joint
 from codelaw.domain.models import ModelReply
 
 SIZE = 60_000

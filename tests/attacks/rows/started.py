@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codelaw.adapters.processes.programs import find_program, own_environment, own_python
+from codelaw.adapters.programs import find_program, own_environment, own_python
 from codelaw.cli.spawn import server_command, server_environment
 from tests.attacks.deeds import row
 from tests.attacks.row import Action, Attack, NotRun

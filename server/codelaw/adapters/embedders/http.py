@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.adapters.embedders.http_failures import Trouble, of_answer, of_error
 from codelaw.adapters.embedders.http_reply import read_reply
-from codelaw.adapters.endpoints import guards
+from codelaw.adapters.models.endpoints import guards
 from codelaw.domain.errors import EmbeddingFailure
 from codelaw.ports.embedder import Vector
 

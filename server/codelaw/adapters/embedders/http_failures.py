@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
-from codelaw.adapters.endpoints import Misbehaved
+from codelaw.adapters.models.endpoints import Misbehaved
 from codelaw.domain.errors import CodelawError
 
 SHOWN = 300

@@ -23,7 +23,7 @@ from pathlib import Path
 from codelaw.adapters.leftovers.guardian import Guardian
 from codelaw.adapters.leftovers.guardian_child import end_marked
 from codelaw.adapters.leftovers.images import Images, forget, left
-from codelaw.adapters.stores.owners import FileOwners, alone
+from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.ports.held import HeldFile, Settle

@@ -8,7 +8,6 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from codelaw.adapters.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.adapters.models.anthropic_failures import kind_of_event, kind_of_status, measures, retry_after
@@ -20,6 +19,7 @@ from codelaw.adapters.models.anthropic_stream import (
     room_for,
 )
 from codelaw.adapters.models.apart import Abandoned, apart
+from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.adapters.models.unreachable import cause_of, passwords_of, place_of
 from codelaw.domain.errors import ModelFailure

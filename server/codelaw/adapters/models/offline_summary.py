@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, TextBlock
 from codelaw.templates.render import render
-from codelaw.transcript.facts import one_line
-from codelaw.transcript.headings import sections
-from codelaw.transcript.summary import is_instruction
+from codelaw.transcript.summaries.facts import one_line
+from codelaw.transcript.summaries.headings import sections
+from codelaw.transcript.summaries.summary import is_instruction
 
 _LIMIT = re.compile(r"At most (\d+) words")
 _CHARACTERS = 5

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codelaw.context.thread import is_request
 from codelaw.domain.models import ModelRequest, TextBlock
 from codelaw.templates.render import render
-from codelaw.transcript.facts import one_line
+from codelaw.transcript.summaries.facts import one_line
 
 _PART = re.compile(r"<earlier-messages>\n(.*)\n</earlier-messages>", re.DOTALL)
 _BEFORE = re.compile(r"<earlier-summary>\n(.*)\n</earlier-summary>", re.DOTALL)

@@ -14,14 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
-from codelaw.adapters.processes.blocked import blocked
 from codelaw.adapters.processes.child import Child, Feed
 from codelaw.adapters.processes.limits import Limits, size_of
+from codelaw.adapters.processes.rules.blocked import blocked
+from codelaw.adapters.processes.rules.withheld import Withheld, nothing
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
-from codelaw.adapters.processes.withheld import Withheld, nothing
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
-from codelaw.domain.hosts import Network
+from codelaw.domain.safety.hosts import Network
 from codelaw.ports.finishing import outlast
 
 STDOUT_ENDS = (12_000, 12_000)

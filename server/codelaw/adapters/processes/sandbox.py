@@ -11,20 +11,21 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from codelaw.adapters.processes import landlock, proxied, seatbelt
-from codelaw.adapters.processes.drawing import make_profile
-from codelaw.adapters.processes.finding import confine, find_means
-from codelaw.adapters.processes.listings import Listings
-from codelaw.adapters.processes.means import Confined, Kind, Means
-from codelaw.adapters.processes.nested import Nested
-from codelaw.adapters.processes.placeholders import Placeholders
-from codelaw.adapters.processes.planted import Tops, told_of
-from codelaw.adapters.processes.profile import Profile
-from codelaw.adapters.processes.programs import own_programs
-from codelaw.adapters.processes.proxy import Proxy, Way
-from codelaw.adapters.processes.scratch import Scratch
-from codelaw.adapters.processes.withheld import ChangedError, Walk, Withheld, nothing
-from codelaw.domain.hosts import Network
+from codelaw.adapters.processes.network import proxied
+from codelaw.adapters.processes.network.proxy import Proxy, Way
+from codelaw.adapters.processes.rules.drawing import make_profile
+from codelaw.adapters.processes.rules.listings import Listings
+from codelaw.adapters.processes.rules.nested import Nested
+from codelaw.adapters.processes.rules.placeholders import Placeholders
+from codelaw.adapters.processes.rules.planted import Tops, told_of
+from codelaw.adapters.processes.rules.profile import Profile
+from codelaw.adapters.processes.rules.withheld import ChangedError, Walk, Withheld, nothing
+from codelaw.adapters.processes.sandboxes import landlock, seatbelt
+from codelaw.adapters.processes.sandboxes.finding import confine, find_means
+from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
+from codelaw.adapters.programs import own_programs
+from codelaw.domain.safety.hosts import Network
 from codelaw.ports.finishing import outlast
 
 __all__ = ["Confined", "Kind", "Means", "Sandbox"]

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
-from codelaw.adapters.stores import (
+from codelaw.adapters.stores.damage import is_damage
+from codelaw.adapters.stores.rows import (
     audit_rows,
     change_rows,
     chat_rows,
@@ -18,10 +19,9 @@ from codelaw.adapters.stores import (
     search_rows,
     thread_rows,
 )
-from codelaw.adapters.stores.checks import checksum
-from codelaw.adapters.stores.damage import is_damage
-from codelaw.adapters.stores.database import Database, Owners, Session
-from codelaw.adapters.stores.reading import Reading
+from codelaw.adapters.stores.rows.checks import checksum
+from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.worker import log_unheard
 from codelaw.domain.audit import AuditEntry

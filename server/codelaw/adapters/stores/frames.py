@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from codelaw.adapters.stores import passage_rows
-from codelaw.adapters.stores.codec import legible
-from codelaw.adapters.stores.database import Session
+from codelaw.adapters.stores.rows import passage_rows
+from codelaw.adapters.stores.rows.codec import legible
+from codelaw.adapters.stores.rows.database import Session
 from codelaw.ranking.scoring import Frame, Said
 
 MAX_BYTES = 192 * 2**20

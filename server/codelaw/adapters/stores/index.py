@@ -13,8 +13,8 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.adapters.stores import passage_rows
-from codelaw.adapters.stores.database import Database, Owners, Session
+from codelaw.adapters.stores.rows import passage_rows
+from codelaw.adapters.stores.rows.database import Database, Owners, Session
 from codelaw.domain.passages import Hit, Passage
 from codelaw.ports.embedder import Vector
 

@@ -8,14 +8,16 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.adapters.stores import memory_rows, memory_search, postgres_memories
-from codelaw.adapters.stores.connection import empty_log
-from codelaw.adapters.stores.database import Database, Owners, Session
+from codelaw.adapters.stores.postgres import memories as postgres_memories
+from codelaw.adapters.stores.rows import memory_rows
+from codelaw.adapters.stores.rows.database import Database, Owners, Session
+from codelaw.adapters.stores.sqlite import memory_search
+from codelaw.adapters.stores.sqlite.connection import empty_log
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
 from codelaw.ports.embedder import Vector
 
 if TYPE_CHECKING:
-    from codelaw.adapters.stores.signatures import Signatures
+    from codelaw.adapters.stores.sqlite.signatures import Signatures
 
 T = TypeVar("T")
 
@@ -92,7 +94,7 @@ class SqlMemories:
         return await self._database.read(work, _ABOUT)
 
     def _known(self, embedder: str, size: int) -> Signatures:
-        from codelaw.adapters.stores.signatures import Signatures  # noqa: PLC0415 - numpy
+        from codelaw.adapters.stores.sqlite.signatures import Signatures  # noqa: PLC0415 - numpy
 
         if (embedder, size) not in self._signatures:
             self._signatures.clear()  # whoever asks with another embedder will go on with it
@@ -106,13 +108,13 @@ async def _signed(vectors: Sequence[Vector]) -> list[bytes]:
 
 
 def _sign(vectors: Sequence[Vector]) -> list[bytes]:
-    from codelaw.adapters.stores.signatures import signature  # noqa: PLC0415 - numpy
+    from codelaw.adapters.stores.sqlite.signatures import signature  # noqa: PLC0415 - numpy
 
     return [signature(vector) for vector in vectors]
 
 
 def _load() -> None:
-    import_module("codelaw.adapters.stores.signatures")
+    import_module("codelaw.adapters.stores.sqlite.signatures")
 
 
 def _clear_log(session: Session) -> None:

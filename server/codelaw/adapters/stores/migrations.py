@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from importlib.resources import files
 
-from codelaw.adapters.stores.database import Dialect
+from codelaw.adapters.stores.rows.database import Dialect
 from codelaw.domain.errors import Refusal
 
 APPLICATION_ID = 0x434C4157

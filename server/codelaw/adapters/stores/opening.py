@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from codelaw.adapters.stores.chats import SqlChats
 from codelaw.adapters.stores.index import SqlIndex
 from codelaw.adapters.stores.memories import SqlMemories
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.errors import Refusal
 from codelaw.ports.store import Stores
 
@@ -41,7 +41,7 @@ async def _open_postgres(url: str) -> SqlChats:
 
 
 def _load_postgres() -> Callable[[str], Awaitable[SqlChats]]:
-    from codelaw.adapters.stores.postgres import PostgresStore  # noqa: PLC0415 - loaded only by who uses it
+    from codelaw.adapters.stores.postgres_chats import PostgresStore  # noqa: PLC0415 - loaded only by who uses it
 
     return PostgresStore.open
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codelaw.adapters.stores.codec import text_or_bytes
 from codelaw.adapters.stores.migrations import migrate
+from codelaw.adapters.stores.rows.codec import text_or_bytes
 
 SECONDS = 30.0
 """What reading may take; what was not reached by then stays in the damaged file."""

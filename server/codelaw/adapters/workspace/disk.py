@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codelaw.adapters.processes.repositories import kept
+from codelaw.adapters.processes.rules.repositories import kept
 from codelaw.adapters.workspace import places
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
@@ -32,10 +32,10 @@ from codelaw.domain.files import (
     Located,
     Stamp,
 )
-from codelaw.domain.globs import path_matcher
+from codelaw.domain.safety.globs import path_matcher
 from codelaw.ports.editor import Editor
 from codelaw.ports.workspace import OpenDocuments
-from codelaw.tools.matching import same_lines
+from codelaw.tools.changing.matching import same_lines
 
 Asked = Callable[[Located, str], bool]
 """Whether the file with that absolute path, below a start, is asked for."""

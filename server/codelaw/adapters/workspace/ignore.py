@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from codelaw.adapters.workspace.texts import small_text
-from codelaw.domain.globs import translate
+from codelaw.adapters.texts import small_text
+from codelaw.domain.safety.globs import translate
 
 MAX_BYTES = 128 << 10
 """An ignore file larger than this is not read (S-6)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codelaw.adapters.texts import decoded, digest, read_raw
 from codelaw.adapters.workspace.splicing import splices
-from codelaw.adapters.workspace.texts import decoded, digest, read_raw
 from codelaw.domain.edits import DocumentEdit
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, FileText, Located
-from codelaw.tools.matching import in_style, line_break, same_lines
+from codelaw.tools.changing.matching import in_style, line_break, same_lines
 from codelaw.tools.paths import refuse_protected
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from codelaw.adapters.workspace.texts import MAX_BYTES, opened, visible
+from codelaw.adapters.texts import MAX_BYTES, opened, visible
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FilePart, Located
 

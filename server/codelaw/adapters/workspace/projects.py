@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codelaw.adapters.processes.repositories import settings_text
+from codelaw.adapters.processes.rules.repositories import settings_text
 from codelaw.domain.files import Folder
 from codelaw.memory import projects
 

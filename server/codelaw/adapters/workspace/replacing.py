@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from codelaw.adapters.workspace.descent import folder_of
-from codelaw.adapters.workspace.texts import Raw, decoded, encoded, read_raw
+from codelaw.adapters.descent import folder_of
+from codelaw.adapters.texts import Raw, decoded, encoded, read_raw
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FileText, Located
 from codelaw.tools.paths import refuse_protected

@@ -6,12 +6,12 @@ import os
 import stat
 from collections.abc import Sequence
 
-from codelaw.adapters.workspace.descent import folder_of
+from codelaw.adapters.descent import folder_of
+from codelaw.adapters.texts import Raw, read_raw
 from codelaw.adapters.workspace.replacing import Naming, put, unrecorded
-from codelaw.adapters.workspace.texts import Raw, read_raw
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, FileImage, Located
-from codelaw.tools.matching import same_lines
+from codelaw.tools.changing.matching import same_lines
 from codelaw.tools.paths import refuse_protected
 
 

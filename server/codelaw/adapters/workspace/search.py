@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.processes.programs import find_program, usable
+from codelaw.adapters.programs import find_program, usable
 from codelaw.adapters.workspace import child, rg
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree

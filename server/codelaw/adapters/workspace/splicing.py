@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 from codelaw.domain.edits import Splice
-from codelaw.tools.diffs import changes
+from codelaw.tools.changing.diffs import changes
 
 
 def splices(before: str, after: str) -> tuple[Splice, ...]:

@@ -15,7 +15,7 @@ from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
-from codelaw.transcript.closing import unmarked
+from codelaw.transcript.repair.closing import unmarked
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 from codelaw.context.observations import one_name
 from codelaw.domain.errors import Refusal
 from codelaw.domain.requests import Attachment, EditorState
-from codelaw.lsp import convert
 from codelaw.lsp.cancelling import begun
-from codelaw.lsp.documents import path_of
+from codelaw.lsp.documents import convert
+from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.features.showing import show
 from codelaw.lsp.features.texts import OWN_CHATS, normal
 from codelaw.protocol import chats as wire
 from codelaw.protocol import editor as params
 from codelaw.templates.render import render
-from codelaw.transcript.chat_file import SUFFIX, YOU, block, harmless, header
-from codelaw.transcript.fences import fenced
-from codelaw.transcript.story import Story, stories
-from codelaw.transcript.telling import told
+from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header
+from codelaw.transcript.chat_file.fences import fenced
+from codelaw.transcript.chat_file.rendering import told
+from codelaw.transcript.chat_file.timeline import Story, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.chats import TurnResult

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
-from codelaw.lsp.documents import DocumentMoment, path_of
+from codelaw.lsp.client_calls.showing import show_answer, show_message
+from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.features.owners import Owner, Owners
 from codelaw.lsp.features.teller import Teller
 from codelaw.lsp.features.texts import OWN_CHATS, normal
-from codelaw.lsp.showing import show_answer, show_message
-from codelaw.transcript.chat_file import ChatFile, named_chat_file, parse
-from codelaw.transcript.story import Noted, Story, stories
+from codelaw.transcript.chat_file.chat_file import ChatFile, named_chat_file, parse
+from codelaw.transcript.chat_file.timeline import Noted, Story, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
 from codelaw.lsp.cancelling import begun
+from codelaw.lsp.client_calls.showing import show_message
 from codelaw.lsp.features.contents import Address
-from codelaw.lsp.showing import show_message
 from codelaw.protocol import editor as params
 from codelaw.protocol.chats import Cancelled, Started
 

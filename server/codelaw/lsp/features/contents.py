@@ -15,14 +15,15 @@ from lsprotocol import types
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded
-from codelaw.lsp.errors import ClientError, Disconnected
-from codelaw.lsp.features.showing import put, show
-from codelaw.transcript import markdown
+from codelaw.lsp.client_calls.own_files import put
+from codelaw.lsp.features.showing import show
+from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.transcript.chat_file import markdown
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.connection import Connection
-    from codelaw.lsp.documents import DocumentMoment
+    from codelaw.lsp.documents.documents import DocumentMoment
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from codelaw.lsp.documents.positions import units
 from codelaw.lsp.features.contents import SCHEME
 from codelaw.lsp.features.texts import normal
-from codelaw.lsp.positions import units
-from codelaw.transcript.chat_file import named_chat_file
-from codelaw.transcript.outline import Entry, folds, outline
+from codelaw.transcript.chat_file.chat_file import named_chat_file
+from codelaw.transcript.chat_file.outline import Entry, folds, outline
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from codelaw.lsp.errors import ClientError, Disconnected
 from codelaw.lsp.features.chat_files import ChatFiles
 from codelaw.lsp.features.contents import Contents
+from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.connection import Connection
-    from codelaw.lsp.documents import DocumentMoment
+    from codelaw.lsp.documents.documents import DocumentMoment
 
 log = logging.getLogger(__name__)
 

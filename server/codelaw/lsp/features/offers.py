@@ -10,7 +10,7 @@ from codelaw.lsp.features.texts import line_of
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
-    from codelaw.transcript.chat_file import ChatFile
+    from codelaw.transcript.chat_file.chat_file import ChatFile
 
 LOOKED_AT = 20
 """The newest turns of a file that can be undone from it."""

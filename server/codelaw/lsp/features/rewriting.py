@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 
 from codelaw.domain.edits import Splice
-from codelaw.lsp.errors import ClientError
 from codelaw.lsp.features.texts import normal, text_edits
+from codelaw.lsp.transport.errors import ClientError
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Buffer

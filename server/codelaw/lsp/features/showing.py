@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
 
 from lsprotocol import types
 
-from codelaw.lsp.errors import ClientError, Disconnected
-from codelaw.lsp.showing import MESSAGE_CHARACTERS, show_message
+from codelaw.lsp.client_calls.own_files import put
+from codelaw.lsp.client_calls.showing import MESSAGE_CHARACTERS, show_message
+from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
     from codelaw.lsp.connection import Connection
 
 log = logging.getLogger(__name__)
-
-KEPT_FILES = 200
-"""Of a folder whose files nobody writes in; what is older is removed."""
-
-
-async def put(file: Path, text: str, *, prune: bool = False) -> None:
-    """Write a file of ours, whole or not at all; with `prune` the oldest in its folder give way."""
-    await asyncio.to_thread(_put, file, text, prune=prune)
 
 
 async def show(
@@ -66,15 +56,3 @@ async def show(
 
 def _short(text: str) -> str:
     return text if len(text) <= MESSAGE_CHARACTERS else text[:MESSAGE_CHARACTERS] + "…"
-
-
-def _put(file: Path, text: str, *, prune: bool) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    written = file.with_name(f".{uuid4().hex}")
-    written.write_text(text, "utf-8", newline="")
-    written.replace(file)
-    if not prune:
-        return
-    files = [path for path in file.parent.iterdir() if not path.name.startswith(".")]
-    for old in sorted(files, key=os.path.getmtime, reverse=True)[KEPT_FILES:]:
-        old.unlink(missing_ok=True)

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from codelaw.lsp.errors import Disconnected
 from codelaw.lsp.features.rewriting import rewrite
 from codelaw.lsp.features.texts import normal
-from codelaw.transcript.chat_file import ChatFile, parse
-from codelaw.transcript.story import Story
-from codelaw.transcript.telling import status, told
-from codelaw.transcript.weaving import Telling, Weave, Woven, adopted, begun, landed, restored, weave
+from codelaw.lsp.transport.errors import Disconnected
+from codelaw.transcript.chat_file.chat_file import ChatFile, parse
+from codelaw.transcript.chat_file.rendering import status, told
+from codelaw.transcript.chat_file.syncing import Telling, Weave, Woven, adopted, begun, landed, restored, weave
+from codelaw.transcript.chat_file.timeline import Story
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent

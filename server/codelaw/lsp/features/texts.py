@@ -8,7 +8,7 @@ from typing import Any
 
 from codelaw.domain.edits import Splice
 from codelaw.domain.files import Buffer
-from codelaw.lsp.positions import Encoding, line_starts, spelt
+from codelaw.lsp.documents.positions import Encoding, line_starts, spelt
 
 OWN_CHATS = "chats"
 """The folder, in the user's data folder, of the chat files that code actions make."""

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from codelaw.adapters.stores import postgres_connection as connection_module
+from codelaw.adapters.stores.postgres import connection as connection_module
 from codelaw.domain.errors import Refusal
 from tests.adapters.stores.postgresql.acting import cut, until
 from tests.adapters.stores.suite import a_chat, a_turn, refusal, said
@@ -60,7 +60,7 @@ async def test_who_was_cut_off_itself_believes_others_alive_for_a_while(monkeypa
     assert await second.is_alive(first.owner), "they may have been cut off by the same fault"
     assert not await second.is_alive("nobody")
     await first.close()
-    monkeypatch.setattr("codelaw.adapters.stores.postgres_owners.GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("codelaw.adapters.stores.postgres.server_liveness.GRACE_SECONDS", 0.0)
     await second.create(a_chat())  # it notices that it was cut off, and lives again
     assert not await second.is_alive(first.owner)
 

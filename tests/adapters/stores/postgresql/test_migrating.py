@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from codelaw.adapters.stores.migrations import migrations
-from codelaw.adapters.stores.postgres import PostgresStore
+from codelaw.adapters.stores.postgres_chats import PostgresStore
 from tests.adapters.stores.postgresql.acting import child, until
 from tests.adapters.stores.suite import a_chat
 

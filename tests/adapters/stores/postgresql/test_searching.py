@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from codelaw.adapters.stores import postgres_memories
+from codelaw.adapters.stores.postgres import memories as postgres_memories
 from tests.adapters.stores.memory_suite import MODEL, a_memory, found, vector
 from tests.adapters.stores.suite import NASTY, a_chat, a_turn, said
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codelaw.adapters.stores.postgres_session import translated
-from codelaw.adapters.stores.postgres_text import spelt, unspelt
+from codelaw.adapters.stores.postgres.session import translated
+from codelaw.adapters.stores.postgres.text import spelt, unspelt
 from tests.adapters.stores.changes_suite import ChangesSuite
 from tests.adapters.stores.forks_suite import ForksSuite
 from tests.adapters.stores.index_suite import IndexSuite

@@ -1,4 +1,4 @@
--- What was written, so that damage on the disk is noticed: checksums of rows (adapters/stores/checks.py), the number of a
+-- What was written, so that damage on the disk is noticed: checksums of rows (adapters/stores/rows/checks.py), the number of a
 -- message in its turn and of a turn in its chat, and how many there are. NULL: written by an earlier codelaw.
 
 ALTER TABLE chats ADD COLUMN begun BIGINT;    -- turns so far

@@ -1,0 +1,145 @@
+"""What a program asks of a proxy: the head of one request, read strictly (S-4).
+
+Whatever two programs could understand in two ways is refused: a head that the proxy reads as one host and a server
+behind it as another would be a way round the list.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codelaw.domain.safety.hosts import Address, read_host
+
+MOST_HEAD = 32_768
+"""Bytes of a head."""
+_MOST_FIELDS = 100
+_REQUEST = re.compile(rb"([A-Z-]{1,20}) ([\x21-\x7e]+) HTTP/1\.([01])")
+_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*((?:[\x21-\x7e\x80-\xff][ \t\x21-\x7e\x80-\xff]*)?)")
+_AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.%]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+_OF_ONE_HOP = frozenset(
+    (b"connection", b"proxy-connection", b"keep-alive", b"proxy-authorization", b"te", b"trailer", b"upgrade")
+)
+
+
+class BadRequest(ValueError):
+    """What was asked cannot be read in one way only; the message says why, as a part of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request."""
+
+    method: str
+    host: str | Address
+    port: int
+    tunnel: bool
+    """By CONNECT: all that follows is passed on as it is."""
+    head: bytes = b""
+    """What the server behind is sent; empty for a tunnel."""
+    body: int = 0
+    """Bytes that follow."""
+
+    @property
+    def place(self) -> str:
+        """`host:port`."""
+        return place_of(self.host, self.port)
+
+
+def place_of(host: str | Address, port: int) -> str:
+    """`host:port`, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if not isinstance(host, str) and host.version == 6 else f"{host}:{port}"
+
+
+def read_head(head: bytes) -> Asked:
+    """The head of a request, with the empty line that ends it.
+
+    Raises:
+        BadRequest: it is not one that is taken.
+    """
+    if not head.endswith(b"\r\n\r\n"):
+        raise BadRequest("its head has no end")
+    first, *lines = head[:-4].split(b"\r\n")
+    request = _REQUEST.fullmatch(first)
+    if request is None:
+        raise BadRequest("its first line is no request of HTTP/1.1")
+    if len(lines) > _MOST_FIELDS:
+        raise BadRequest("it has too many header fields")
+    fields: list[tuple[bytes, bytes, bytes]] = []
+    for line in lines:
+        field = _FIELD.fullmatch(line)
+        if field is None:
+            raise BadRequest("a header field cannot be read")
+        fields.append((field[1].lower(), field[2].rstrip(b" \t"), line))
+    method, target = request[1].decode(), request[2].decode()
+    if method == "CONNECT":
+        host, port = _authority(target, None)
+        _agree(fields, host, port, needed=False, tunnel=True)
+        if _body(fields):
+            raise BadRequest("CONNECT has no body")
+        return Asked(method, host, port, tunnel=True)
+    scheme, found, rest = target.partition("://")
+    if not found:
+        raise BadRequest("it names no host: it must be CONNECT host:port, or name a whole address (http://host/…)")
+    if scheme.lower() != "http":
+        raise BadRequest("for anything but http it must be CONNECT")
+    where = re.match(r"[^/?#]*", rest)
+    authority = where[0] if where else ""
+    host, port = _authority(authority, 80)
+    _agree(fields, host, port, needed=request[3] == b"1", tunnel=False)
+    path = rest[len(authority) :]
+    if "#" in path:
+        raise BadRequest("its address has a fragment")
+    path = path if path.startswith("/") else f"/{path}"
+    named = place_of(host, port).removesuffix(":80")
+    return Asked(method, host, port, tunnel=False, head=_passed_on(method, path, named, fields), body=_body(fields))
+
+
+def _authority(text: str, usual: int | None) -> tuple[str | Address, int]:
+    found = _AUTHORITY.fullmatch(text)
+    if found is None:
+        raise BadRequest("its host cannot be read" + ("; user and password are not taken" if "@" in text else ""))
+    port = int(found[2]) if found[2] else usual
+    if port is None or not 0 < port < 65_536:
+        raise BadRequest("its port is missing or no port")
+    try:
+        return read_host(found[1]), port
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _agree(
+    fields: list[tuple[bytes, bytes, bytes]], host: str | Address, port: int, *, needed: bool, tunnel: bool
+) -> None:
+    """The field `Host` must name the same place as the request."""
+    named = [value for name, value, _ in fields if name == b"host"]
+    if len(named) > 1:
+        raise BadRequest("it has more than one field Host")
+    if not named:
+        if needed:
+            raise BadRequest("it has no field Host")
+        return
+    # Some programs leave the port away before a tunnel.
+    said = _authority(named[0].decode("latin-1"), port if tunnel else 80)
+    if said != (host, port):
+        raise BadRequest("its field Host names another host")
+
+
+def _body(fields: list[tuple[bytes, bytes, bytes]]) -> int:
+    if any(name == b"transfer-encoding" for name, _, _ in fields):
+        raise BadRequest("a body without Content-Length is not taken")
+    lengths = [value for name, value, _ in fields if name == b"content-length"]
+    if not lengths:
+        return 0
+    if len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0]):
+        raise BadRequest("its Content-Length cannot be read")
+    return int(lengths[0])
+
+
+def _passed_on(method: str, path: str, named: str, fields: list[tuple[bytes, bytes, bytes]]) -> bytes:
+    """The head for the server behind: one request, after which it ends the connection."""
+    listed = b",".join(value for name, value, _ in fields if name == b"connection").lower().split(b",")
+    left_out = {*_OF_ONE_HOP, b"host", *(word.strip() for word in listed)} - {b"content-length"}
+    lines = [f"{method} {path} HTTP/1.1".encode(), f"Host: {named}".encode(), b"Connection: close"]
+    return b"\r\n".join([*lines, *(line for name, _, line in fields if name not in left_out), b"", b""])

@@ -1,0 +1,165 @@
+"""What is kept from commands within what they may write: found by walking names, never by following links (S-4).
+
+Whatever cannot be looked at counts as kept: nothing here raises because of what lies on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.placeholders import is_ours
+from codelaw.adapters.processes.rules.profile import Held
+
+_MOST_LINKS = 8
+
+
+@dataclass(slots=True)
+class Area:
+    """The folders that commands may write, and what of them is kept."""
+
+    roots: tuple[Path, ...]
+    """Absolute, with symlinks resolved."""
+    fixed: list[Path] = field(default_factory=list[Path])
+    """What is there and can be read, not changed."""
+    pinned: list[Path] = field(default_factory=list[Path])
+    """Folders that stay where they are, as mount points do: what is kept below them would be gone with them."""
+    held: list[Held] = field(default_factory=list[Held])
+    """Names that stay free."""
+    links: list[Path] = field(default_factory=list[Path])
+    """Links on the way to what is kept; no mount can lie on one, so each is to stay what it is by other means."""
+    obeyed_links: list[Path] = field(default_factory=list[Path])
+    """Names that are obeyed and links themselves."""
+    watched: list[Path] = field(default_factory=list[Path])
+    """Names that are not held although they are obeyed: who takes one is told of."""
+    asked: set[Path] = field(default_factory=set[Path])
+    """What an approval may open for one run (S-8)."""
+    _pins: set[str] = field(default_factory=set[str])
+
+    def root_of(self, path: Path) -> Path | None:
+        """The innermost writable folder that `path` lies in."""
+        holding = [root for root in self.roots if path != root and within(path, [root])]
+        return max(holding, key=lambda root: len(root.parts), default=None)
+
+    def keep(
+        self, path: Path, *, held: Held | None = None, hold: bool = True, ask: bool = False, pin: bool = True
+    ) -> None:
+        """Keep `path` as it is: read-only where it exists, else its first missing part stays free.
+
+        A link on the way is noted and what it leads to is kept, too. `held` is what takes the name meanwhile, a socket
+        if it is not said; without `hold` a missing one may come into being; without `pin` folders above may be moved.
+        """
+        for _ in range(_MOST_LINKS):
+            root = self.root_of(path)
+            if root is None:
+                return  # not writable in the first place
+            stopped = self._descend(root, path, held, hold=hold, ask=ask, pin=pin)
+            if stopped is None:
+                return
+            path = stopped
+
+    def anchor(self, path: Path) -> None:
+        """Let a link stay what it is, where one lies there: an approval may open it for one run (S-8)."""
+        if self.root_of(path) is not None and stat.S_ISLNK(mode_of(path) or 0):
+            self.obeyed_links.append(path)
+            self.asked.add(path)
+
+    def _descend(self, root: Path, path: Path, held: Held | None, *, hold: bool, ask: bool, pin: bool) -> Path | None:
+        """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""
+        parts = path.relative_to(root).parts
+        name = str(root).rstrip("/")
+        for number, part in enumerate(parts, 1):
+            name = f"{name}/{part}"
+            mode = mode_of(name)
+            if mode is not None and stat.S_ISDIR(mode) and number < len(parts):
+                if pin and name not in self._pins:
+                    self._pins.add(name)
+                    self.pinned.append(Path(name))
+                continue
+            at = Path(name)
+            if mode is None:
+                self._hold(at, held if at == path else None, hold=hold, ask=ask)
+                return None
+            if mode == 0:
+                self.fixed.append(at.parent if at.parent != root else at)
+                return None
+            if stat.S_ISLNK(mode):
+                self.links.append(at)
+                return Path(os.path.realpath(at)).joinpath(*parts[number:])
+            if number < len(parts):
+                if is_ours(Held(at, "socket")):
+                    self._hold(at, None, hold=hold, ask=ask)
+                    return None
+                if pin:
+                    self.pinned.append(at)
+        mine = held or Held(path, "socket")
+        if mine.path == path and is_ours(mine):
+            self._hold(path, mine, hold=True, ask=ask)
+            return None
+        if ask:
+            self.asked.add(path)
+        self.fixed.append(path)
+        return None
+
+    def _hold(self, name: Path, held: Held | None, *, hold: bool, ask: bool) -> None:
+        # Where we cannot make a thing, no command can.
+        if not os.access(name.parent, os.W_OK):
+            return
+        if not hold:
+            self.watched.append(name)
+            return
+        if ask:
+            self.asked.add(name)
+        self.held.append(held or Held(name, "socket"))
+
+
+def mode_of(path: Path | str) -> int | None:
+    """The mode of what lies at `path`, of a link its own; None when there is nothing, 0 when it cannot be said."""
+    try:
+        return os.lstat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError):
+        return 0
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder lies there, no link to one."""
+    return stat.S_ISDIR(mode_of(path) or 0)
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file lies there, no link to one."""
+    return stat.S_ISREG(mode_of(path) or 0)
+
+
+def folders_in(folder: Path, most: int) -> list[str] | None:
+    """The folders in `folder`, links left out, sorted; None when it cannot be listed, or holds more than `most`."""
+    found: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    found.append(entry.path)
+                    if len(found) > most:
+                        return None
+    except OSError:
+        return None
+    return sorted(found)
+
+
+def within(path: Path, folders: Iterable[Path] | Sequence[Path]) -> bool:
+    """Whether `path` is one of `folders`, or lies in one."""
+    name = f"{path}/"
+    return any(name.startswith(f"{str(folder).rstrip('/')}/") for folder in folders)
+
+
+def below_any(path: Path, folders: Collection[str]) -> bool:
+    """The same for absolute paths as they are spelled, of which there may be many: give a set."""
+    at = str(path)
+    while at and at not in folders:
+        at = at.rpartition("/")[0]
+    return bool(at) or "/" in folders

@@ -1,0 +1,325 @@
+"""Looks at the disk and draws what a sandboxed command may touch (S-4, S-8).
+
+Three layers, each above the one before: what is seen and what can be written, what is kept as it is, what is hidden.
+Whatever cannot be looked at is read-only or hidden; nothing here fails because of what lies on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.areas import Area, below_any, folders_in, is_folder, mode_of, within
+from codelaw.adapters.processes.rules.homes import GIT_SETTINGS, kept_places, secret_places
+from codelaw.adapters.processes.rules.listings import Listings
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Held, Place, Profile
+from codelaw.adapters.processes.rules.repositories import guard, linked_git, own_git_folders
+from codelaw.adapters.processes.rules.withheld import ChangedError, UndrawableError, Walk, Withheld, nothing
+from codelaw.domain.safety.hosts import Network
+from codelaw.domain.safety.obeyed import FILES, FOLDERS, START_UP, obeyed
+
+RUNTIME = ("/run", "/var/run")
+"""Where sockets of other programs lie: docker, D-Bus, keyrings. A read-only mount does not stop a connect."""
+RESOLVING = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/connman")
+"""What a name server's address hides behind, needed where the network is allowed."""
+SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
+OWN_FOLDER = ".codelaw"
+_MOST_SOCKETS = 5_000
+_MOST_NESTED = 300
+"""Folders at the top of a workspace in which files that others obey are looked for."""
+_MOST_ENTRIES = 1_000
+"""Entries of a workspace folder whose top has to stay as it is."""
+_UNMASKED = frozenset({".gitmodules"})
+"""Not held where it is missing: git outside fails on one that is no regular file."""
+_OBEYED = frozenset((*FOLDERS, *FILES))
+_SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """Places by layer; of one path the last word counts."""
+
+    seen: dict[Path, Access] = field(default_factory=dict[Path, Access])
+    hidden: set[Path] = field(default_factory=set[Path])
+
+    def see(self, paths: Iterable[Path | str], access: Access) -> None:
+        for path in paths:
+            real = existing(path)
+            if real is not None and real != Path("/"):
+                self.seen[real] = access
+
+    def hide(self, paths: Iterable[Path | str]) -> None:
+        for path in paths:
+            real = existing(path)
+            if real is not None:
+                self.hidden.add(real)
+
+
+def make_profile(
+    folders: Sequence[Path],
+    own: Sequence[Path],
+    environment: Mapping[str, str],
+    *,
+    cwd: Path,
+    network: Network,
+    withheld: Withheld = nothing,
+    walk: Walk | None = None,
+    listings: Listings | None = None,
+    opened: Collection[Path] = (),
+    programs: Collection[Path] = (),
+) -> Profile:
+    """Look at the disk and draw what a command in `folders` may touch.
+
+    `own` are codelaw's own folders; `withheld` is what rules and settings keep back; `opened` are paths that the user
+    has allowed this run to change: each opens what it lies in of that which is kept because other programs obey it
+    (S-8). `programs` are those that we run ourselves, which stay as they are also where they lie in the workspace.
+
+    Raises:
+        UndrawableError: the workspace lies in what is hidden, or a rule cannot be followed.
+    """
+    listings = listings or Listings()
+    folders = [Path(os.path.realpath(folder)) for folder in folders]
+    homes = _homes(environment)
+    git = own_git_folders(folders)
+    area = Area(tuple(dict.fromkeys([*folders, *git])))
+    _keep(area, folders, homes, listings)
+    found = (walk or Walk()).find(withheld, folders)
+    home = environment.get("HOME", "")
+    fast = {*withheld.named(withheld.read_only, folders, home), *found.fixed}
+    for path in sorted(fast):
+        area.keep(path, pin=path in found.moving or path not in found.fixed)
+    for path in programs:
+        if within(path, folders):
+            area.keep(path)
+            fast.add(path)
+    # What a rule or a setting keeps as it is, no approval opens.
+    asked = frozenset(path for path in area.asked if fast.isdisjoint((path, *path.parents)))
+    links = asked & frozenset(area.obeyed_links)
+    allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
+    through = [Path(os.path.realpath(link)) for link in links & allowed]
+    allowed |= frozenset(path for path in asked if any(within(one, [path]) for one in through))
+    anchored = frozenset(link.parent for link in links - allowed)
+    hidden = [*withheld.named(withheld.hidden, folders, home), *found.hidden]
+    for path in hidden:
+        area.pinned += _above(path, area) if path in found.moving or path not in found.hidden else ()
+    # Where a workspace holds a home: what is hidden by its name stays under its name.
+    for path in (*(Path(place) for home in homes for place in secret_places(home, listings)), *own):
+        area.pinned += _above(path, area)
+    for path in own:
+        if not os.path.lexists(path):
+            area.keep(path, held=Held(path, "folder"))
+
+    drawn = _Drawn()
+    _see(drawn, folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
+    drawn.hide(place for home in homes for place in secret_places(home, listings))
+    drawn.hide(own)
+    drawn.hide(one for one in _sockets() if not within(one, folders))
+    drawn.hide(hidden)
+    for folder in folders:
+        if (around := next((one for one in drawn.hidden if within(folder, [one])), None)) is not None:
+            raise UndrawableError(f"commands may not see {around}, and the folder {folder} lies there")
+
+    fixed = {path for path in area.fixed if path not in allowed and _stays(path)}
+    fixed.update(folder for folder in folders if folder in found.fixed or folder in anchored or _linked(folder))
+    held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
+    places = _places(drawn, area, fixed)
+    watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
+    return Profile(places, cwd, network, _outside(held, drawn.hidden), watched, asked, allowed, links)
+
+
+def existing(path: Path | str) -> Path | None:
+    """The path with symlinks resolved; None where there is nothing that we can come to."""
+    if sys.platform == "linux":
+        try:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError):
+            pass
+        else:
+            try:
+                real = os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - hundreds of them
+            except OSError:
+                real = ""
+            finally:
+                os.close(descriptor)
+            if real == os.fspath(path):  # the kernel has met no link
+                return Path(path)
+    if not os.path.lexists(path):  # says no, too, where we may not look: then no command may
+        return None
+    real = Path(os.path.realpath(path))
+    return real if os.path.lexists(real) else None
+
+
+def _stays(path: Path) -> bool:
+    """Whether a path is there, and is what it was when it was found.
+
+    Raises:
+        ChangedError: a command that still runs has put a link in its place.
+    """
+    real = existing(path)
+    if real is not None and real != path:
+        raise ChangedError(path)
+    return real is not None
+
+
+def _above(path: Path, area: Area) -> list[Path]:
+    """The folders between a writable one and what is kept in it."""
+    root = area.root_of(path)
+    return [] if root is None else [parent for parent in path.parents if root in parent.parents]
+
+
+def _see(
+    drawn: _Drawn,
+    folders: Sequence[Path],
+    git: Sequence[Path],
+    homes: Sequence[Path],
+    environment: Mapping[str, str],
+    *,
+    network: Network,
+    listings: Listings,
+    anchored: Collection[Path],
+) -> None:
+    """The lowest layer: the system without its sockets, the homes without what they hold, tools, the workspace."""
+    drawn.see(RUNTIME, "hidden")
+    drawn.see(TEMPORARY, "private")
+    drawn.see(SYSTEM_PROGRAMS, "read")
+    if network is True:
+        drawn.see(RESOLVING, "read")
+    if os.geteuid() == 0:
+        drawn.see(("/root", "/home"), "hidden")  # for others the permissions of the files see to it
+    for home in homes:
+        if home not in _SYSTEM:  # services have such homes; there is nothing to hide in them, and all to lose
+            drawn.see([home], "private" if home == homes[0] else "hidden")
+        drawn.see(kept_places(home, environment, listings), "read")
+    for folder in folders:
+        if _linked(folder) or folder in anchored:
+            drawn.see([folder], "read")
+            drawn.see(_entries(folder), "write")
+        else:
+            drawn.see([folder], "write")
+    for folder in anchored:
+        if folder not in folders:
+            drawn.see([folder], "read")
+            drawn.see(_entries(folder), "write")
+    drawn.see(git, "write")
+
+
+def _linked(folder: Path) -> bool:
+    """Whether what is kept at the top is a link, which no mount can keep from being replaced."""
+    return linked_git(folder) or stat.S_ISLNK(mode_of(folder / OWN_FOLDER) or 0)
+
+
+def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: Listings) -> None:
+    """The middle layer: what other programs obey, and our own folder (S-8)."""
+    guard(folders, area)
+    for folder in folders:
+        empty = _is_empty(folder)
+        # In an empty folder only `.git` is held: what makes a new project there takes it for empty no more.
+        area.keep(folder / OWN_FOLDER, hold=not empty)
+        there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
+        for name in sorted(there | {*FOLDERS, *FILES}):
+            area.keep(folder / name, hold=not empty and name not in _UNMASKED, ask=True)
+            area.anchor(folder / name)
+        for inner in folders_in(folder, _MOST_NESTED) or ():
+            for name in sorted(listings.among(inner, _OBEYED)):
+                if os.path.lexists(f"{inner}/{name}"):
+                    area.keep(Path(inner, name), ask=True, pin=False)
+                    area.anchor(Path(inner, name))
+    for home in homes:
+        if within(home, folders):
+            for name in (*START_UP, *GIT_SETTINGS):
+                area.keep(home / name, ask=True)
+                area.anchor(home / name)
+
+
+def _places(drawn: _Drawn, area: Area, fixed: Collection[Path]) -> tuple[Place, ...]:
+    """One access for each path: what is hidden wins, then what is fixed, then the deeper one."""
+    places: dict[Path, Access] = dict(drawn.seen)
+    for pin in dict.fromkeys(area.pinned):
+        real = existing(pin)
+        if real is not None and within(real, area.roots) and real not in places and is_folder(pin):
+            places[real] = "write"
+    frozen = {str(path) for path in fixed if path not in area.roots}
+    for path in [path for path, access in places.items() if access == "write" and path not in area.roots]:
+        if below_any(path, frozen):
+            del places[path]
+    for path in fixed:
+        places[path] = "read"
+    hidden = set(map(str, drawn.hidden))
+    around: dict[Path, Access] = {path: places[path] for path in places if not below_any(path, hidden)}
+    for path in drawn.hidden:
+        around[path] = "hidden"
+    by_name: dict[str, Access] = {str(path): access for path, access in around.items()}
+    return tuple(Place(path, access) for path, access in sorted(around.items(), key=_depth) if _matters(path, by_name))
+
+
+def _outside(held: Sequence[Held], hidden: Collection[Path]) -> tuple[Held, ...]:
+    names = set(map(str, hidden))
+    return tuple(one for one in held if not below_any(one.path, names))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether nothing but what keeps names free lies in it."""
+    return not any(not stat.S_ISSOCK(mode_of(folder / name) or 0) and name != ".git" for name in _names(folder))
+
+
+def _entries(folder: Path) -> list[Path]:
+    names = _names(folder)
+    if len(names) > _MOST_ENTRIES:
+        return []
+    return [folder / name for name in names if not stat.S_ISLNK(mode_of(folder / name) or 0)]
+
+
+def _sockets() -> list[Path]:
+    """Where the sockets of other programs lie, as far as the kernel tells."""
+    try:
+        lines = Path("/proc/net/unix").read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return []
+    names = (line.split(maxsplit=7)[7:] for line in lines[:_MOST_SOCKETS])
+    return list(dict.fromkeys(Path(name[0]) for name in names if name and name[0].startswith("/")))
+
+
+def _homes(environment: Mapping[str, str]) -> list[Path]:
+    """The home folders of the user, by the environment and by the system, the first one being in force."""
+    named = [environment.get("HOME", ""), _home_of(os.getuid())]
+    homes = [Path(os.path.realpath(name)) for name in named if Path(name).is_absolute()]
+    return list(dict.fromkeys(home for home in homes if os.path.isdir(home)))  # noqa: PTH112 - never raises
+
+
+@cache
+def _home_of(user: int) -> str:
+    """By the system; nothing for a user without an entry, as in containers."""
+    try:
+        return pwd.getpwuid(user).pw_dir
+    except KeyError:
+        return ""
+
+
+def _matters(path: Path, drawn: Mapping[str, Access]) -> bool:
+    """Whether a place is more than what holds around it already."""
+    here = drawn[str(path)]
+    at = str(path).rpartition("/")[0]
+    while at and at not in drawn:
+        at = at.rpartition("/")[0]
+    around = drawn.get(at or "/", "read")
+    return not (here == around == "read" or (here == "hidden" and around in ("hidden", "private")))
+
+
+def _depth(item: tuple[Path, Access]) -> tuple[int, str]:
+    return len(item[0].parts), str(item[0])

@@ -1,0 +1,80 @@
+"""Descriptors of what is bound into the sandbox, so that no name is followed twice (S-4).
+
+A command that still runs may put a link where a folder was when the next one was drawn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from codelaw.adapters.processes.rules.areas import below_any
+from codelaw.adapters.processes.rules.profile import Held, Place, Profile
+from codelaw.adapters.processes.rules.withheld import ChangedError
+
+One = TypeVar("One", Place, Held)
+_SPARE = 512
+"""Descriptors that the rest of the server may need."""
+
+
+@contextmanager
+def gripped(profile: Profile) -> Generator[tuple[Profile, list[int]]]:
+    """The profile with descriptors of whatever lies in a folder that commands write, and all of these descriptors.
+
+    They are closed when it fails inside; else whoever got them closes them. Touches the disk.
+
+    Raises:
+        ChangedError: a name is no longer what it was when it was drawn.
+        OSError: there are too many.
+    """
+    writable = frozenset(map(str, profile.inside("write")))
+    made: list[int] = []
+
+    def gripped_one(one: One) -> One:
+        if not below_any(one.path.parent, writable):
+            return one
+        made.append(_grip(one.path))
+        return replace(one, descriptor=made[-1])
+
+    _make_room(len(profile.places) + len(profile.held))
+    try:
+        places = tuple(gripped_one(place) if place.access in ("write", "read") else place for place in profile.places)
+        yield replace(profile, places=places, held=tuple(gripped_one(held) for held in profile.held)), made
+    except BaseException:
+        for descriptor in made:
+            os.close(descriptor)
+        raise
+
+
+def _grip(path: Path) -> int:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise ChangedError(path) from error
+    if _name_of(descriptor) == str(path):
+        return descriptor
+    os.close(descriptor)
+    raise ChangedError(path)
+
+
+def _name_of(descriptor: int) -> str:
+    """Where the kernel says that it is, with no link on the way."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - it is no path but what is told
+    except OSError:
+        return ""
+
+
+def _make_room(wanted: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _SPARE
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        most = needed if hard == resource.RLIM_INFINITY else min(hard, needed)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

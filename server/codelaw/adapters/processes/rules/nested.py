@@ -1,0 +1,287 @@
+"""Repositories that a command has made inside a workspace folder, where git outside would obey them (S-8).
+
+`git status` goes into every folder that the index calls a submodule, and editors look for repositories in the folders
+at the top: settings there can name programs. No mount can keep a name free in every folder, so what is new is looked at
+when the command has ended. A repository as `git clone` makes it stays; one that runs something loses the name `.git`.
+Everything is reached from a descriptor of before the command, over no link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Generator, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.repositories import indexes
+from codelaw.adapters.texts import small_text
+
+MOST_FOLDERS = 300
+"""At the top of a folder, in which repositories are looked for."""
+MOST_NAMED = 500
+"""Submodules, with those inside of others."""
+LARGEST_INDEX = 256 << 20
+LARGEST_SETTINGS = 1 << 16
+_GITLINK = b"\0\0\xe0\0"
+"""The mode of a submodule in an index."""
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
+_HEADER = re.compile(r"\[([\w.-]+)(?:\s+\"[^\"\\]*\")?\]")
+_SETTING = re.compile(r"([A-Za-z][\w-]*)(?:\s*=\s*([^\\]*))?")
+_SECTIONS = frozenset(
+    (
+        *("advice", "branch", "color", "column", "commit", "extensions", "feature", "fetch", "gc", "index", "init"),
+        *("lfs", "maintenance", "pack", "pull", "push", "rerere", "status", "user"),
+    )
+)
+"""Sections that name no program."""
+_KEYS = {
+    "core": frozenset(
+        (
+            *("abbrev", "autocrlf", "bare", "bigfilethreshold", "compression", "eol", "filemode", "ignorecase"),
+            *("logallrefupdates", "precomposeunicode", "protecthfs", "protectntfs", "quotepath", "safecrlf"),
+            *("repositoryformatversion", "sharedrepository", "sparsecheckout", "sparsecheckoutcone", "symlinks"),
+            *("untrackedcache", "worktree"),
+        )
+    ),
+    "remote": frozenset(
+        ("fetch", "mirror", "partialclonefilter", "promisor", "prune", "push", "pushurl", "tagopt", "url")
+    ),
+    "submodule": frozenset(("active", "branch", "fetchrecursesubmodules", "ignore", "recurse", "url")),
+}
+"""Of other sections the settings that name none."""
+
+_Stamp = tuple[tuple[int, int, int] | None, ...]
+
+
+class Nested:
+    """The repositories in some folders, as they are before a command; to be settled once, in the end."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        """Touches the disk."""
+        self._open: dict[Path, int] = {}
+        for folder in folders:
+            with contextlib.suppress(OSError):
+                self._open[folder] = os.open(folder, _OPEN)
+        self._before = dict(self._look())
+
+    def close(self) -> None:
+        """Let go of the folders."""
+        for descriptor in self._open.values():
+            os.close(descriptor)
+        self._open = {}
+
+    def settle(self) -> list[str]:
+        """Take the name from repositories that are new or changed and would run something; says so in sentences."""
+        told: list[str] = []
+        try:
+            for place, stamp in self._look():
+                if self._before.get(place) == stamp:
+                    continue
+                try:
+                    name = self._set_aside(*place)
+                except OSError as error:
+                    told.append(f"codelaw: remove {place[0] / place[1] / '.git'}: git obeys it ({error.strerror}).")
+                    continue
+                if name:
+                    told.append(
+                        f"codelaw: {place[0] / place[1]} has become a repository whose settings or hooks run programs:"
+                        f" its .git is {name} now."
+                    )
+        finally:
+            self.close()
+        return told
+
+    def _look(self) -> Iterator[tuple[tuple[Path, str], _Stamp]]:
+        """The repositories that git or an editor would find, by folder and path in it, and what tells of a change."""
+        for folder, top in self._open.items():
+            names = dict.fromkeys([*_tops(top), *_named(folder)])
+            waiting = [name for name in names if _has_git(top, name)]
+            found: list[str] = []
+            while waiting:
+                found.append(name := waiting.pop())
+                inner = _links(folder / name / ".git") if len(names) < MOST_NAMED else []
+                new = [path for one in inner if (path := f"{name}/{one}") not in names]
+                names |= dict.fromkeys(new)
+                waiting += [path for path in new if _has_git(top, path)]
+            for name in found:
+                with contextlib.suppress(OSError), _opened(top, name) as descriptor:
+                    stamp = tuple(_stamp(descriptor, one) for one in (".git", ".git/config", ".git/hooks"))
+                    if stamp[0] is not None:
+                        yield (folder, name), stamp
+
+    def _set_aside(self, folder: Path, name: str) -> str:
+        """The new name of a `.git` that runs something; nothing where it may stay.
+
+        Raises:
+            OSError: it cannot be renamed.
+        """
+        with _opened(self._open[folder], name) as descriptor:
+            if not _runs(folder / name / ".git", os.stat(".git", dir_fd=descriptor, follow_symlinks=False).st_mode):
+                return ""
+            other = f".git.set-aside-{os.urandom(4).hex()}"
+            os.rename(".git", other, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+            return other
+
+
+@contextlib.contextmanager
+def _opened(top: int, name: str) -> Generator[int]:
+    """A folder by its path in another, over no link."""
+    at = os.dup(top)
+    try:
+        for part in name.split("/"):
+            if part in ("", ".", ".."):
+                raise OSError(f"no folder: {name!r}")
+            below = os.open(part, _OPEN, dir_fd=at)
+            os.close(at)
+            at = below
+        yield at
+    finally:
+        os.close(at)
+
+
+def _has_git(top: int, name: str) -> bool:
+    """Whether it may be a repository: most folders are none, and need not be opened part by part."""
+    try:
+        os.stat(f"{name}/.git", dir_fd=top, follow_symlinks=False)
+    except OSError as error:
+        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
+    return True
+
+
+def _tops(top: int) -> list[str]:
+    with os.scandir(top) as entries:
+        found = [entry.name for entry in entries if entry.name != ".git" and entry.is_dir(follow_symlinks=False)]
+    return found[:MOST_FOLDERS]
+
+
+def _named(folder: Path) -> list[str]:
+    """Paths of submodules in a folder, by the index of the repository that it is, or lies in."""
+    found: list[str] = []
+    for holder, git in indexes([folder]):
+        inside = folder.relative_to(holder).as_posix()
+        prefix = "" if inside == "." else f"{inside}/"
+        found += [path[len(prefix) :] for path in _of_index(git) if path.startswith(prefix)]
+    return found
+
+
+def _links(git: Path) -> list[str]:
+    return _of_index(git) if git.is_dir() else []
+
+
+def _of_index(git: Path) -> list[str]:
+    """Submodules by the index of a git folder, and by those that it may share."""
+    found: list[str] = []
+    with contextlib.suppress(OSError):
+        with os.scandir(git) as entries:
+            names = [entry.name for entry in entries if entry.name == "index" or entry.name.startswith("sharedindex.")]
+        for name in names[:MOST_FOLDERS]:
+            facts = (git / name).stat()
+            if stat.S_ISREG(facts.st_mode) and facts.st_size <= LARGEST_INDEX:
+                found += _read(str(git / name), facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    return found[:MOST_NAMED]
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, *_facts: int) -> tuple[str, ...]:
+    """The submodules in an index that has these facts."""
+    data = Path(path).read_bytes()
+    if data[:4] != b"DIRC" or _GITLINK not in data:
+        return ()
+    for digest in (20, 32):
+        with contextlib.suppress(ValueError, IndexError):
+            return tuple(submodules(data, digest))
+    return ()
+
+
+def submodules(data: bytes, digest: int) -> Iterator[str]:
+    """The paths of submodules in the bytes of an index whose digests have `digest` bytes.
+
+    Raises:
+        ValueError: it is no such index.
+    """
+    version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
+    if version not in (2, 3, 4):
+        raise ValueError(f"version {version}")
+    at, before = 12, b""
+    for _ in range(count):
+        begun = at
+        mode, flags = int.from_bytes(data[at + 24 : at + 28]), int.from_bytes(data[at + 40 + digest : at + 42 + digest])
+        at += 42 + digest + (2 if flags & 0x4000 else 0)
+        kept = b""
+        if version == 4:
+            cut, at = _number(data, at)
+            kept = before[: len(before) - cut]
+        end = data.index(b"\0", at)
+        before = kept + data[at:end]
+        if flags & 0xFFF != min(len(before), 0xFFF):
+            raise ValueError("another kind of digest")
+        at = end + 1 if version == 4 else begun + ((end - begun) // 8 + 1) * 8
+        if mode == 0o160000:
+            yield os.fsdecode(before)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Git's number of variable length, and what follows it."""
+    value = data[at] & 0x7F
+    while data[at] & 0x80:
+        at += 1
+        value = ((value + 1) << 7) | (data[at] & 0x7F)
+    return value, at + 1
+
+
+def _stamp(folder: int, name: str) -> tuple[int, int, int] | None:
+    try:
+        facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return None
+    # A git folder changes with every commit: of it counts which one it is.
+    return facts.st_ino, stat.S_IFMT(facts.st_mode), 0 if name == ".git" else facts.st_ctime_ns
+
+
+def _runs(git: Path, mode: int) -> bool:
+    """Whether a `.git` of this mode leads to settings or hooks that run programs, or cannot be read with certainty."""
+    if stat.S_ISREG(mode):
+        match = _POINTER.fullmatch((small_text(git, 4096) or "").rstrip("\n"))
+        if match is None:
+            return False  # git refuses it
+        git = Path(os.path.realpath(git.parent / match[1]))
+    elif not stat.S_ISDIR(mode):
+        return True
+    if any(os.path.lexists(git / name) for name in ("commondir", "config.worktree")):
+        return True
+    if (git / "config").is_symlink() or (git / "hooks").is_symlink():
+        return True
+    if os.path.lexists(git / "config"):
+        text = small_text(git / "config", LARGEST_SETTINGS)
+        if text is None or not harmless(text):
+            return True
+    try:
+        with os.scandir(git / "hooks") as entries:
+            return any(not entry.name.endswith(".sample") for entry in entries)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def harmless(settings: str) -> bool:
+    """Whether a repository's settings name no program and no other settings, as far as can be said with certainty."""
+    section = ""
+    for line in settings.splitlines():
+        text = line.strip()
+        if not text or text[0] in "#;":
+            continue
+        header = _HEADER.fullmatch(text)
+        if header is not None:
+            section = header[1].casefold()
+            continue
+        setting = _SETTING.fullmatch(text)
+        if setting is None:
+            return False
+        if section not in _SECTIONS and setting[1].casefold() not in _KEYS.get(section, frozenset()):
+            return False
+    return True

@@ -1,0 +1,301 @@
+"""What of a git repository a command must not change, because git outside the sandbox obeys it (S-4, S-8).
+
+Hooks and settings run programs: the next `git status` of the editor would run them with the user's rights. The rest of
+a repository stays writable, so that a commit works. Nothing that a command can write decides what becomes writable: a
+folder counts as a workspace's own git folder only when it says so itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.areas import Area, folders_in, is_file, is_folder, mode_of, within
+from codelaw.adapters.processes.rules.profile import Held
+from codelaw.adapters.texts import small_text
+
+SAME_FOLDER = ".\n"
+"""A `commondir` that names the git folder itself, and so says what holds without it; we put it there for a while."""
+MAX_SETTINGS = 1 << 20
+"""Bytes of a repository's settings that are looked through."""
+MAX_MODULES = 200
+"""Submodules, and worktrees, that are guarded one by one; with more of them the folder that holds them is fixed."""
+MAX_NESTED = 300
+"""Folders at the top of a workspace in which repositories of their own are looked for."""
+_POINTER = re.compile(r"gitdir:\s*(.+?)\s*")
+_NAMED = re.compile(r"\s*(hookspath|path|fsmonitor)\s*=\s*(.+?)\s*", re.IGNORECASE)
+_RUN = re.compile(
+    r"\s*(?:clean|smudge|process|textconv|command|driver|external|editor|pager|sshcommand|askpass|program|helper|cmd"
+    r"|uploadpack|receivepack|[\w-]+(?=\s*=\s*\"?!))\s*=\s*\"?(.+?)\"?\s*",
+    re.IGNORECASE,
+)
+"""Settings whose value is a command; an alias is one with an exclamation mark."""
+_WORKTREE_SETTINGS = re.compile(r"^\s*worktreeconfig\b", re.IGNORECASE | re.MULTILINE)
+_OWN_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_MODULE_PATH = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+_OBEYED = ("config", "hooks", "config.worktree", "commondir", "objects", "objects/info", "modules", "worktrees", "info")
+
+
+def is_free(name: Path) -> bool:
+    """Whether there is nothing, or an empty folder such as a server that was killed may have left."""
+    mode = mode_of(name)
+    if mode is None:
+        return True
+    try:
+        return stat.S_ISDIR(mode) and not any(True for _ in name.iterdir())
+    except OSError:
+        return False
+
+
+def own_git_folders(folders: Sequence[Path]) -> list[Path]:
+    """The git folders of the repositories that `folders` are, or lie in: what a commit writes. Touches the disk."""
+    found: list[Path] = []
+    for holder in _holders(folders):
+        git = _git_folder(holder)
+        if git is not None:
+            found += [git, _common(git)]
+    return list(dict.fromkeys(found))
+
+
+def indexes(folders: Sequence[Path]) -> list[tuple[Path, Path]]:
+    """The repositories that `folders` are, or lie in, and the git folder with the index of each. Touches the disk."""
+    found = ((holder, _git_folder(holder)) for holder in _holders(folders))
+    return [(holder, git) for holder, git in found if git is not None]
+
+
+def guard(folders: Sequence[Path], area: Area) -> None:
+    """Keep what git obeys in the repositories that `folders` are, lie in, or hold. Touches the disk."""
+    seen: set[Path] = set()
+    for holder in _holders(folders):
+        _guard(holder, area, seen)
+    for folder in folders:
+        if is_free(folder / ".git"):
+            area.keep(folder / ".git", held=Held(folder / ".git", "folder"), ask=True)
+        if mode_of(folder / "refs") is not None and _is_git(folder):
+            # A folder that holds what a git folder holds is obeyed as one, once its `.git` is none.
+            _guard_folder(folder, None, area, seen)
+        for nested in _nested(folder):
+            if nested not in folders:
+                _guard(nested, area, seen)
+
+
+def kept(folders: Sequence[Path], path: Path) -> bool:
+    """Whether `path` is, or lies in, what is kept from commands in the repositories of `folders`. Touches the disk."""
+    area = Area(tuple(dict.fromkeys([*map(_real, folders), *own_git_folders(folders)])))
+    guard([*map(_real, folders)], area)
+    return within(_real(path), [*area.fixed, *area.links, *(held.path for held in area.held)])
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def settings_text(folder: Path) -> str | None:
+    """The settings of the repository that `folder` is, or lies in; None where there is none. Touches the disk."""
+    for holder in _holders([folder]):
+        git = _git_folder(holder)
+        return None if git is None else small_text(_common(git) / "config", MAX_SETTINGS)
+    return None
+
+
+def linked_git(folder: Path) -> bool:
+    """Whether the `.git` of a folder is a link, which no mount can keep from being replaced."""
+    return stat.S_ISLNK(mode_of(folder / ".git") or 0)
+
+
+def _holders(folders: Sequence[Path]) -> list[Path]:
+    """For each folder the nearest one with a `.git`, unless that is somebody's home or all there is."""
+    found: list[Path] = []
+    for folder in folders:
+        for place in (folder, *folder.parents):
+            if mode_of(place / ".git") is not None and not (place == folder and is_free(place / ".git")):
+                kept_out = place == Path("/") or (place != folder and place == Path(os.path.realpath(Path.home())))
+                if not kept_out and (place == folder or _same_owner(place / ".git", folder)):
+                    found.append(place)
+                break
+    return list(dict.fromkeys(found))
+
+
+def _same_owner(git: Path, folder: Path) -> bool:
+    """Whether a git folder around a workspace is the user's, or the workspace's owner's: git obeys no other either."""
+    try:
+        return git.lstat().st_uid in (os.geteuid(), folder.lstat().st_uid)
+    except OSError:
+        return False
+
+
+def _nested(folder: Path) -> Iterator[Path]:
+    """Repositories in a workspace folder, looked for as deep as editors do, and where submodules lie."""
+    yield from (Path(one) for one in folders_in(folder, MAX_NESTED) or () if mode_of(f"{one}/.git") is not None)
+    named = _MODULE_PATH.findall(small_text(folder / ".gitmodules", MAX_SETTINGS) or "")
+    for name in named[:MAX_MODULES]:
+        place = Path(os.path.normpath(folder / name.strip('"')))
+        if folder in place.parents and place.parent != folder and mode_of(f"{place}/.git") is not None:
+            yield place
+
+
+def _guard(holder: Path, area: Area, seen: set[Path]) -> None:
+    """Keep what the repository of `holder` obeys."""
+    name = holder / ".git"
+    git = _git_folder(holder)
+    if git is not None and linked_git(holder):
+        area.links.append(name)
+    elif not is_folder(name) or (git is None and not is_free(name)):
+        # Whom it points at must not change; or it could become one that is obeyed.
+        area.keep(name, ask=not is_folder(name))
+    if git is None:
+        return
+    common = _common(git)
+    if common != git:
+        area.pinned.append(git)
+        for part in ("commondir", "gitdir"):
+            area.keep(git / part)
+        area.keep(git / "config.worktree", hold=False, ask=True)
+    _guard_folder(common, holder, area, seen)
+
+
+def _guard_folder(git: Path, holder: Path | None, area: Area, seen: set[Path]) -> None:
+    """Keep hooks, settings and whatever leads to others of them."""
+    if git in seen or not within(git, area.roots):
+        return
+    seen.add(git)
+    if any(stat.S_ISLNK(mode_of(git / name) or 0) for name in _OBEYED):
+        area.fixed.append(git)  # a link in it could be replaced, and no mount can lie on one
+        for name in ("config", "hooks"):
+            area.keep(git / name, ask=True)  # with what it leads to
+        _guard_named(small_text(git / "config", MAX_SETTINGS) or "", git, holder, area)
+        return
+    area.pinned.append(git)
+    settings = small_text(git / "config", MAX_SETTINGS) or ""
+    area.keep(git / "config", held=Held(git / "config", "file"), ask=True)
+    area.keep(git / "hooks", held=Held(git / "hooks", "folder"), ask=True)
+    area.keep(
+        git / "config.worktree",
+        held=Held(git / "config.worktree", "file"),
+        hold=_WORKTREE_SETTINGS.search(settings) is not None,
+        ask=True,
+    )
+    area.keep(git / "commondir", held=Held(git / "commondir", "file", SAME_FOLDER.encode()))
+    alternates = git / "objects/info/alternates"
+    if is_folder(alternates.parent):
+        area.keep(alternates, held=Held(alternates, "file"))
+    _guard_named(settings, git, holder, area)
+    _guard_modules(git / "modules", area, seen)
+    _guard_worktrees(git / "worktrees", area, settings)
+
+
+def _guard_named(settings: str, git: Path, holder: Path | None, area: Area) -> None:
+    """Keep what the settings name: the folder of the hooks, further settings, and a monitor."""
+    section = ""
+    for line in settings.splitlines():
+        if line.lstrip().startswith("["):
+            section = line.lstrip().casefold()
+        match = _NAMED.fullmatch(line)
+        if match is None:
+            for place in _programs(line, holder):
+                area.keep(place, ask=True)
+            continue
+        key, name = match[1].lower(), os.path.expanduser(match[2].strip('"'))  # noqa: PTH111 - never raises
+        included = key == "path" and section.startswith("[include")
+        if not included and not (key == "hookspath" or (key == "fsmonitor" and "/" in name)):
+            continue
+        # Relative to the folder that git works in, or, for an included file, to the file that names it.
+        place = Path(os.path.normpath((git if included or holder is None else holder) / name))
+        if place not in (git / "config", git / "hooks"):
+            # Git ignores an included file that is missing, and fails on one that it cannot open.
+            area.keep(place, held=Held(place, "file") if included else None, ask=True)
+
+
+def _programs(line: str, holder: Path | None) -> Iterator[Path]:
+    """Files of the workspace in a command line that the settings have for filters, drivers, aliases and the like."""
+    match = _RUN.fullmatch(line)
+    if match is None or holder is None:
+        return
+    for word in re.split(r"[\s\"';&|]+", match[1].removeprefix("!")):
+        place = Path(os.path.normpath(holder / word))
+        if "/" in word and holder in place.parents and mode_of(place) is not None:
+            yield place
+
+
+def _guard_modules(modules: Path, area: Area, seen: set[Path]) -> None:
+    """The repositories of submodules, which may have submodules themselves."""
+    if not is_folder(modules):
+        return
+    waiting, count = [modules], 0
+    while waiting:
+        folder = waiting.pop()
+        inner = folders_in(folder, MAX_MODULES)
+        if inner is None or count > MAX_MODULES:
+            area.fixed.append(folder)
+            continue
+        area.pinned.append(folder)
+        for git in map(Path, inner):
+            count += 1
+            if mode_of(git / "HEAD") is None:
+                waiting.append(git)  # a submodule's name may have slashes
+            elif mode_of(git / "HEAD") == 0:
+                area.fixed.append(git)
+            else:
+                _guard_folder(git, None, area, seen)
+
+
+def _guard_worktrees(worktrees: Path, area: Area, settings: str) -> None:
+    """What leads from a worktree elsewhere back to the repository must lead there for ever."""
+    if not is_folder(worktrees):
+        return
+    inner = folders_in(worktrees, MAX_MODULES)
+    if inner is None:
+        area.fixed.append(worktrees)
+        return
+    hold = _WORKTREE_SETTINGS.search(settings) is not None
+    area.pinned.append(worktrees)
+    for git in map(Path, inner):
+        area.pinned.append(git)
+        for name in ("commondir", "gitdir"):
+            area.keep(git / name, hold=False)
+        area.keep(git / "config.worktree", held=Held(git / "config.worktree", "file"), hold=hold, ask=True)
+
+
+def _git_folder(holder: Path) -> Path | None:
+    """The git folder of `holder`, when it is one that speaks of `holder`.
+
+    A file `.git` may point anywhere, and whoever wrote it must not choose what becomes writable: what it points at has
+    to point back, as the folders of worktrees and submodules do.
+    """
+    name = holder / ".git"
+    mode = mode_of(name) or 0
+    if stat.S_ISLNK(mode):
+        git = Path(os.path.realpath(name))
+        return git if holder in git.parents and _is_git(git) else None
+    if stat.S_ISDIR(mode):
+        return name if _is_git(name) else None
+    match = _POINTER.fullmatch((small_text(name, 4096) or "").rstrip("\n"))
+    if match is None:
+        return None
+    git = Path(os.path.realpath(holder / match[1]))
+    if not is_file(git / "HEAD"):
+        return None
+    back = (small_text(git / "gitdir", 4096) or "").strip()
+    if back and Path(os.path.realpath(git / back)) == name:
+        return git
+    worktree = _OWN_WORKTREE.search(small_text(git / "config", MAX_SETTINGS) or "")
+    if worktree and Path(os.path.realpath(git / worktree[1].strip('"'))) == holder:
+        return git
+    return None
+
+
+def _is_git(folder: Path) -> bool:
+    return mode_of(folder / "HEAD") is not None and os.path.isdir(folder / "objects")  # noqa: PTH112 - never raises
+
+
+def _common(git: Path) -> Path:
+    """The repository that a worktree's git folder belongs to."""
+    pointer = (small_text(git / "commondir", 4096) or "").strip()
+    if not pointer:
+        return git
+    common = Path(os.path.realpath(git / pointer))
+    # Git puts the folders of worktrees below the repository they belong to.
+    return common if common / "worktrees" == git.parent and _is_git(common) else git

@@ -1,0 +1,200 @@
+"""What rules and settings keep back from commands, found on the disk for the sandbox to be drawn by (S-1, S-4).
+
+Rules are globs, and mounts lie on what exists: every folder of the workspace is looked through. What was seen of a
+folder holds until the folder changes, so that it costs a command little; a change of a folder shows in its `ctime`,
+which nobody can set.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.listings import YOUNG
+from codelaw.adapters.processes.rules.listings import stamp as stamp_of
+
+MOST_FOLDERS = 300_000
+MOST_FOUND = 2_000
+"""Each is a mount."""
+SECONDS = 5.0
+"""For one look; what has been seen by then is kept, so that the next one comes further."""
+_ANY = "\ue000any"
+"""A name that only a pattern for every name matches."""
+
+Matcher = Callable[[str], bool]
+_log = logging.getLogger(__name__)
+
+
+class UndrawableError(OSError):
+    """What a command may touch cannot be drawn, so it does not run; the message says why, and what to do."""
+
+
+class ChangedError(UndrawableError):
+    """Something was changed while it was looked at, by a command that still runs: looking again may do."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was changed while it was looked at: try again")
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What is kept back; the matchers take a path as it is shown."""
+
+    unreadable: Matcher | None = None
+    """What rules deny to tools that read."""
+    unwritable: Matcher | None = None
+    hidden: tuple[str, ...] = ()
+    """Paths that the user has named: absolute, `~/`, or relative to a workspace folder."""
+    read_only: tuple[str, ...] = ()
+    names: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """By root the names of the workspace's folders, with which shown paths begin where there are several."""
+    key: tuple[str, ...] = ()
+    """The rules as written: what was seen under others does not count."""
+
+    def named(self, paths: Sequence[str], folders: Sequence[Path], home: str) -> list[Path]:
+        """The places that `paths` mean."""
+        found: list[Path] = []
+        for path in paths:
+            spelled = f"{home}{path[1:]}" if path == "~" or path.startswith("~/") else path
+            found += [Path(os.path.normpath(folder / spelled)) for folder in folders]
+        return list(dict.fromkeys(found))
+
+
+nothing = Withheld()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Places in the workspace that rules keep back."""
+
+    hidden: tuple[Path, ...] = ()
+    fixed: tuple[Path, ...] = ()
+    moving: tuple[Path, ...] = ()
+    """Of both those that would not be kept back under the name of another folder: the folders above have to stay."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    stamp: tuple[int, ...]
+    folders: list[str]
+    hidden: list[str]
+    fixed: list[str]
+
+
+class Walk:
+    """Looks for what rules keep back; used from threads, one at a time."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+        self._key: tuple[object, ...] = ()
+        self._linked: set[str] = set()
+
+    def find(self, withheld: Withheld, folders: Sequence[Path]) -> Found:
+        """What lies in `folders` and is kept back. Touches the disk.
+
+        Raises:
+            UndrawableError: a rule keeps everything back, or the workspace is too large to be looked through.
+        """
+        if withheld.unreadable is None and withheld.unwritable is None:
+            return Found()
+        key = (withheld.key, tuple(withheld.names.items()))
+        if key != self._key:
+            self._key, self._seen = key, {}
+        hidden: list[str] = []
+        fixed: list[str] = []
+        deadline = time.monotonic() + SECONDS
+        visited: dict[str, _Seen] = {}
+        for folder in folders:
+            prefix = f"{withheld.names.get(folder, folder.name)}/" if len(withheld.names) > 1 else ""
+            if withheld.unreadable is not None and withheld.unreadable(prefix + _ANY):
+                raise UndrawableError(
+                    "a rule denies reading every file of the workspace, so no command can run in it: narrow the rule,"
+                    " or deny Bash too"
+                )
+            if withheld.unwritable is not None and withheld.unwritable(prefix + _ANY):
+                fixed.append(str(folder))
+            waiting = [(str(folder), prefix)]
+            while waiting:
+                at, shown = waiting.pop()
+                if len(visited) > MOST_FOLDERS or time.monotonic() > deadline:
+                    self._seen |= visited
+                    raise UndrawableError(
+                        "the workspace has too many folders to look for what the rules of permissions.deny keep from"
+                        " commands. Try again, as the search goes on from where it stopped; else open a smaller folder"
+                    )
+                seen = visited[at] = self._look(at, shown, withheld)
+                hidden += [f"{at}/{name}".rstrip("/") for name in seen.hidden]
+                fixed += [f"{at}/{name}" for name in seen.fixed]
+                waiting += [(f"{at}/{name}", f"{shown}{name}/") for name in seen.folders]
+        self._seen = visited
+        if len(hidden) + len(fixed) > MOST_FOUND:
+            raise UndrawableError(
+                f"the rules of permissions.deny keep {len(hidden) + len(fixed)} places from commands, and at most"
+                f" {MOST_FOUND} can be: name whole folders, as in Read(secrets/**)"
+            )
+        self._tell_linked(hidden)
+        moving = [path for path in hidden if not _by_name(withheld.unreadable, path)]
+        moving += [path for path in fixed if not _by_name(withheld.unwritable, path)]
+        return Found(*(tuple(map(Path, paths)) for paths in (hidden, fixed, moving)))
+
+    def _look(self, at: str, shown: str, withheld: Withheld) -> _Seen:
+        """One folder: its folders that are to be looked at, and what in it is kept back."""
+        try:
+            stamp = stamp_of(at)
+            known = self._seen.get(at)
+            if known is not None and known.stamp == stamp:
+                return known
+            seen = _Seen(stamp, [], [], [])
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    _sort(entry, shown, withheld, seen)
+        except FileNotFoundError:
+            return _Seen((), [], [], [])
+        except OSError:
+            # Who owns it could open it up: it is hidden as a whole.
+            return _Seen((), [], [""], [])
+        if time.time_ns() - max(stamp[2:]) < YOUNG:
+            seen.stamp = ()
+        return seen
+
+    def _tell_linked(self, hidden: Sequence[str]) -> None:
+        for path in hidden:
+            if path in self._linked:
+                continue
+            try:
+                facts = os.lstat(path)
+            except OSError:
+                continue
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+                self._linked.add(path)
+                _log.warning("%s has another name (a hard link), under which commands may read it", path)
+
+
+def _sort(entry: os.DirEntry[str], shown: str, withheld: Withheld, seen: _Seen) -> None:
+    if entry.is_symlink():
+        return  # what it leads to is found where it lies
+    folder = entry.is_dir(follow_symlinks=False)
+    path = shown + entry.name
+    if _denies(withheld.unreadable, path, folder=folder):
+        seen.hidden.append(entry.name)
+        return
+    if _denies(withheld.unwritable, path, folder=folder):
+        seen.fixed.append(entry.name)
+        if withheld.unreadable is None:
+            return
+    if folder and entry.name != ".git":
+        seen.folders.append(entry.name)
+
+
+def _denies(matcher: Matcher | None, path: str, *, folder: bool) -> bool:
+    return matcher is not None and (matcher(path) or (folder and matcher(f"{path}/{_ANY}")))
+
+
+def _by_name(matcher: Matcher | None, path: str) -> bool:
+    """Whether it is kept back wherever it lies."""
+    return matcher is not None and matcher(f"{_ANY}/{path.rpartition('/')[2]}")

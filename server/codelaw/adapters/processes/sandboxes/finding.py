@@ -1,0 +1,206 @@
+"""Which sandbox this machine has, found out by trying (S-4)."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.grips import gripped
+from codelaw.adapters.processes.rules.profile import Place, Profile
+from codelaw.adapters.processes.sandboxes import bubblewrap, landlock, seatbelt, seccomp, trial
+from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
+
+TRIAL_SECONDS = 5.0
+
+
+def find_means(
+    scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str], kinds: Sequence[Kind]
+) -> Means:
+    """Try out what there is, the best first; touches the disk."""
+    if sys.platform == "darwin":
+        return _find_seatbelt(scratch) if "seatbelt" in kinds else Means(None, "none is wanted")
+    if sys.platform != "linux":
+        return Means(None, f"there is none for {sys.platform}")
+    kinds = [kind for kind in kinds if kind != "seatbelt"]
+    reasons: list[str] = []
+    for kind in kinds:
+        found = _find_bubblewrap(scratch, folders, environment) if kind == "bubblewrap" else _find_landlock(scratch)
+        if isinstance(found, Means):
+            return found
+        reasons.append(found)
+    return Means(None, ", ".join(reasons) or "none is wanted")
+
+
+def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str]) -> Means | str:
+    """What it can do here, or why it cannot be used."""
+    program = bubblewrap.find_bwrap(environment, folders)
+    if program is None:
+        return "bubblewrap (bwrap) is not installed"
+    problem = "" if seccomp.supported() else f"there is none for {platform.machine()}"
+    unfiltered = ""
+    # Root can do without a user namespace, where files of other users keep their owners.
+    namespaces = [(True, True), (True, False)]
+    if os.geteuid() == 0:
+        namespaces.insert(0, (False, False))
+    for filtered in (True, False) if seccomp.supported() else (False,):
+        for users, sealed in namespaces:
+            means = Means("bubblewrap", "", program, users, sealed, filtered, lacking=unfiltered)
+            wrong = _try(scratch, means)
+            if wrong is None:
+                scoped = replace(means, scoped=True)
+                if filtered and landlock.abi() >= landlock.LEAST_ABI and _try(scratch, scoped) is None:
+                    means = scoped
+                return replace(
+                    means,
+                    detail=_said(program, "--version").removeprefix("bubblewrap ") or "of an unknown version",
+                    binding="--ro-bind-fd" in _said(program, "--help"),
+                )
+            problem = wrong
+        unfiltered = f"Its filter of system calls does not work here ({problem})."
+    return f"bubblewrap does not work here ({problem})"
+
+
+def _find_landlock(scratch: Scratch) -> Means | str:
+    abi = landlock.abi()
+    if abi < landlock.LEAST_ABI:
+        least = landlock.LEAST_ABI
+        return f"its landlock is too old (ABI {abi} of {least})" if abi else "the kernel has no landlock"
+    means = Means("landlock", f"ABI {abi}", filtered=True)
+    problem = _try(scratch, means)
+    return means if problem is None else f"landlock does not work here ({problem})"
+
+
+def _find_seatbelt(scratch: Scratch) -> Means:
+    if not seatbelt.supported():
+        return Means(None, f"there is no {seatbelt.PROGRAM}")
+    means = Means("seatbelt", "experimental")
+    problem = _try(scratch, means)
+    return means if problem is None else Means(None, f"sandbox-exec does not work here ({problem})")
+
+
+def _try(scratch: Scratch, means: Means) -> str | None:
+    """What does not hold when a program is locked into a folder made for it; None when everything does."""
+    try:
+        # In the session's own folder: a server that is killed meanwhile leaves nothing that the next does not find.
+        room = Path(tempfile.mkdtemp(prefix="trial-", dir=os.path.realpath(scratch.root())))
+        try:
+            with _listening(wanted=means.scoped) as listening:
+                return _tried_in(room, listening, scratch, means)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+
+
+def _tried_in(room: Path, listening: str, scratch: Scratch, means: Means) -> str | None:
+    for one in ("in", "out", "secret"):
+        (room / one).mkdir()
+        (room / one / "file").write_text(one, "utf-8")
+    places = (
+        Place(room, "read"),
+        Place(room / "in", "write"),
+        Place(room / "secret", "hidden"),
+    )
+    profile = Profile(places, room, network=means.scoped)
+    apart = means.kind == "bubblewrap"
+    program = [sys.executable, "-I", "-S", "-B", trial.__file__, str(room)]
+    program += [str(Path("/proc/self/ns/pid").readlink()) if apart else ""]
+    program += ["filtered" if means.filtered else "", listening]
+    return _tried(scratch, means, profile, program)
+
+
+def _tried(scratch: Scratch, means: Means, profile: Profile, program: Sequence[str]) -> str | None:
+    if means.kind == "landlock":
+        confined = Confined(landlock.command(profile, scratch, program)[0], {})
+    elif means.kind == "seatbelt":
+        confined = Confined(seatbelt.command(profile, scratch, program), {})
+    else:
+        confined = confine(means, profile, scratch, program, {})
+    try:
+        ended = _run(confined)
+    finally:
+        for descriptor in confined.descriptors:
+            os.close(descriptor)
+    *wrong, end = ended.stdout.decode("utf-8", "replace").splitlines() or [""]
+    if ended.returncode == 0 and end == trial.END:
+        return ", ".join(wrong) or None
+    said = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+    return said[-1][:200] if said else f"exit code {ended.returncode}"
+
+
+def confine(
+    means: Means, profile: Profile, scratch: Scratch, argv: Sequence[str], environment: Mapping[str, str]
+) -> Confined:
+    """A command for bubblewrap; its descriptors are to be closed when it has ended. Touches the disk.
+
+    Raises:
+        OSError: what it needs cannot be made, or is not what was drawn.
+    """
+    with gripped(profile) if means.binding else nullcontext((profile, list[int]())) as (drawn, descriptors):
+        filtered: int | None = None
+        if means.filtered:
+            # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
+            unix = means.scoped or profile.network is not True
+            filtered = seccomp.descriptor(seccomp.program(root=os.geteuid() == 0, unix=unix))
+            descriptors.append(filtered)
+        line = bubblewrap.command(
+            means.program, drawn, scratch, argv, users=means.users, sealed=means.sealed, filtered=filtered
+        )
+    inside = bubblewrap.environment_inside(environment)
+    before = landlock.scope if means.scoped else None
+    return Confined(line, inside, descriptors=tuple(descriptors), before=before)
+
+
+def _run(confined: Confined) -> subprocess.CompletedProcess[bytes]:
+    """In a thread of its own, since what is to be called before the start would hold for this one, too.
+
+    Raises:
+        OSError: it cannot be started.
+        subprocess.SubprocessError: it takes too long.
+    """
+
+    def run() -> subprocess.CompletedProcess[bytes]:
+        if confined.before is not None:
+            confined.before()
+        return subprocess.run(
+            confined.argv,
+            capture_output=True,
+            timeout=TRIAL_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=confined.environment,
+            pass_fds=confined.descriptors,
+        )
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run).result()
+
+
+@contextmanager
+def _listening(*, wanted: bool) -> Generator[str]:
+    """The name of a socket without a file, at which we listen; empty where none is wanted."""
+    if not wanted:
+        yield ""
+        return
+    name = f"codelaw-trial-{os.urandom(8).hex()}"
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(f"\0{name}")
+        one.listen()
+        yield name
+
+
+def _said(program: str, option: str) -> str:
+    line = [program, option]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=TRIAL_SECONDS, check=False, env={}, cwd="/")
+    return ended.stdout.strip()

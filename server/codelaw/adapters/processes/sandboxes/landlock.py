@@ -1,0 +1,132 @@
+"""A sandbox profile as landlock rules, for machines without `bwrap` or namespaces (S-4).
+
+Rules only ever allow: to hide a place, everything beside it is allowed one by one. What must stay as it is within a
+writable folder cannot be said at all: git's settings and hooks can be changed. So it is a partial sandbox, for which no
+blanket rule counts, and beneath `bwrap` a second layer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.homes import KEPT
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Access, Profile
+from codelaw.adapters.processes.sandboxes import landlock_child as program
+from codelaw.adapters.processes.sandboxes import seccomp
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
+
+LEAST_ABI = 6
+"""Before it, commands could signal the processes of the user and reach their sockets that are no files."""
+DEVICES = ("null", "zero", "full", "random", "urandom")
+"""No terminal: what is written to that of somebody else's is read by them, and what it is fed with is run."""
+_MOST_ENTRIES = 20_000
+"""Entries of the folders that lead to hidden places."""
+
+
+def abi() -> int:
+    """The version of landlock that the kernel offers; 0 without it, or where its rules could be got round."""
+    if sys.platform != "linux" or not seccomp.supported():
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    return max(0, libc.syscall(program.CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+
+
+def scope() -> None:
+    """Cut this thread, and what it starts, off from sockets without a file and from signals to the rest of us.
+
+    A second layer: it knows nothing of files, so that `bwrap` can still mount.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    program.restrict(libc, files=0, network=0)
+
+
+def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> tuple[list[str], Path]:
+    """What to start instead of `argv`, and the file with its orders, to be removed afterwards. Touches the disk.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+    write, read = _rules(profile, scratch)
+    orders = scratch.root() / f"orders-{os.urandom(8).hex()}"
+    # Ports are all that rules know of the network: by name there is nothing that they could allow.
+    network = profile.network is True
+    # Of UDP they know nothing, nor of sockets that are files, such as docker's.
+    calls = seccomp.program(root=os.geteuid() == 0, unix=False, internet=network)
+    told = {
+        "write": write,
+        "read": read,
+        "network": network,
+        "filter": calls.hex(),
+        "cwd": str(profile.cwd),
+        "command": list(argv),
+    }
+    orders.write_text(json.dumps(told), "utf-8")
+    return [sys.executable, "-I", "-S", "-B", str(Path(program.__file__)), str(orders)], orders
+
+
+def environment_inside(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
+    """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
+    kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
+    private = {place.path: scratch.in_stead_of(place.path) for place in profile.places if place.access == "private"}
+    home = Path(os.path.realpath(environment.get("HOME", "/")))
+    if home in private:
+        kept["HOME"] = str(private[home])
+        for name in KEPT:
+            _link(private[home] / name, home / name)
+    return {**kept, "TMPDIR": str(scratch.in_stead_of(Path(TEMPORARY[0])))}
+
+
+def _link(name: Path, target: Path) -> None:
+    if target.exists() and not os.path.lexists(name):
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.symlink_to(target)
+
+
+def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
+    """What can be written, and what else can be read."""
+    drawn: dict[Path, Access] = {place.path: place.access for place in profile.places}
+    drawn |= {Path("/dev"): "hidden"}
+    drawn |= {scratch.root(): "hidden", scratch.root() / "seen": "write"}
+    allowed: dict[str, list[str]] = {"write": [], "read": []}
+    left = _MOST_ENTRIES
+
+    def allow(path: Path, access: Access) -> None:
+        nonlocal left
+        access = drawn.get(path, access)
+        below = [place for place in drawn if path in place.parents]
+        if access in ("write", "read") and not any(drawn[place] in ("hidden", "private") for place in below):
+            allowed[access].append(str(path))
+            # Nothing below can be shut, only opened: a writable folder in one that can be read.
+            for place in below:
+                if drawn[place] == "write" and access == "read":
+                    allowed["write"].append(str(place))
+            return
+        if access in ("hidden", "private"):
+            for place in below:
+                nearest = next(parent for parent in place.parents if parent in drawn)
+                if nearest == path:
+                    allow(place, access)
+            return
+        try:
+            with os.scandir(path) as found:
+                entries = list(found)
+        except FileNotFoundError:
+            return  # it held something hidden, and went meanwhile
+        left -= len(entries)
+        if left < 0:
+            raise OSError("the folders around what is hidden have too many entries")
+        for entry in entries:
+            if not entry.is_symlink():
+                allow(Path(entry.path), access)
+
+    allow(Path("/"), "read")
+    allowed["write"] += [f"/dev/{name}" for name in DEVICES if Path("/dev", name).exists()]
+    return allowed["write"], allowed["read"]

@@ -1,0 +1,123 @@
+"""A sandbox profile in the language of macOS's `sandbox-exec` (S-4). Experimental: no blanket rule counts in it.
+
+Of several rules that match the last one counts, and a rule about a folder holds for all that lies in it: so the rules
+stand as the places do, what lies deeper after what it lies in, and what must not come into being last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codelaw.adapters.processes.rules.profile import TEMPORARY, Profile
+from codelaw.adapters.processes.sandboxes.scratch import Scratch
+
+PROGRAM = "/usr/bin/sandbox-exec"
+_OTHERS = "/private/var/folders"
+"""The temporary folders of all programs, their sockets included."""
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/dtracehelper")
+_SERVICES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.logger")
+"""Who knows the names of users and writes logs; keychains and the clipboard are others."""
+_RESOLVER = "/private/var/run/mDNSResponder"
+_LOWEST_PRINTABLE = 0x20
+_DELETE = 0x7F
+
+
+def supported() -> bool:
+    """Whether this machine has the program; touches the disk."""
+    return os.access(PROGRAM, os.X_OK)
+
+
+def command(profile: Profile, scratch: Scratch, argv: Sequence[str]) -> list[str]:
+    """What to start instead of `argv`; touches the disk.
+
+    Raises:
+        OSError: the private folders cannot be made, or a path cannot be spelt.
+    """
+    private = [scratch.in_stead_of(path) for path in profile.inside("private")]
+    return [PROGRAM, "-p", text(profile, private), *argv]
+
+
+def environment_inside(environment: Mapping[str, str], profile: Profile, scratch: Scratch) -> dict[str, str]:
+    """The variables of a command: home and temporary folder are others, as nothing can be laid over the real ones."""
+    kept = {name: value for name, value in environment.items() if name not in ("TMP", "TEMP", "XDG_RUNTIME_DIR")}
+    home = Path(os.path.realpath(environment.get("HOME", "/")))
+    if home in profile.inside("private"):
+        kept["HOME"] = str(scratch.in_stead_of(home))
+    return {**kept, "TMPDIR": str(scratch.in_stead_of(Path(os.path.realpath(TEMPORARY[0]))))}
+
+
+def text(profile: Profile, private: Iterable[Path], *, port: int | None = None) -> str:
+    """The rules; `private` are the folders used in stead of the private places, `port` that of a proxy of ours.
+
+    Raises:
+        OSError: a path cannot be spelt.
+    """
+    out = [
+        "(version 1)",
+        "(deny default)",
+        "(allow process-fork)",
+        "(allow process-exec)",
+        "(allow signal (target same-sandbox))",
+        "(allow process-info* (target same-sandbox))",
+        "(allow sysctl-read)",
+        "(allow ipc-posix-sem)",
+        f"(allow mach-lookup {' '.join(f'(global-name {quoted(name)})' for name in _SERVICES)})",
+        "(allow file-read*)",
+        f"(deny file-read* file-write* (subpath {quoted(_OTHERS)}))",
+        f"(allow file-read* file-write-data file-ioctl {_literals(_DEVICES)})",
+    ]
+    for place in profile.places:
+        where = f"(subpath {quoted(str(place.path))})"
+        if place.access == "write":
+            out.append(f"(allow file-read* file-write* {where})")
+        elif place.access == "read":
+            out += [f"(allow file-read* {where})", f"(deny file-write* {where})"]
+        else:
+            out.append(f"(deny file-read* file-write* {where})")
+    out += [f"(allow file-read* file-write* (subpath {quoted(str(folder))}))" for folder in private]
+    seen = [*profile.inside("write", "read"), *private]
+    # To get to a place one has to see that the folders above it are there, and no more.
+    out.append(
+        f"(allow file-read-metadata {_literals(map(str, sorted({up for path in seen for up in path.parents})))})"
+    )
+    out += [f"(deny file-write* (subpath {quoted(str(held.path))}))" for held in profile.held]
+    moving = sorted(_moving(profile))
+    if moving:
+        out.append(f"(deny file-write-unlink {_literals(map(str, moving))})")
+    return "\n".join([*out, *_network(profile, port)]) + "\n"
+
+
+def quoted(name: str) -> str:
+    """A string of the language.
+
+    Raises:
+        OSError: it holds a character that the language has no way to spell.
+    """
+    if any(ord(one) < _LOWEST_PRINTABLE or ord(one) == _DELETE for one in name):
+        raise OSError(f"the sandbox cannot name a path with a control character: {name!r}")
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _literals(names: Iterable[str]) -> str:
+    return " ".join(f"(literal {quoted(name)})" for name in names)
+
+
+def _moving(profile: Profile) -> set[Path]:
+    """Folders which are writable, and which what is shut lies in: moved away, they would take it along."""
+    writable = profile.inside("write")
+    shut = [*profile.inside("read", "hidden"), *(held.path for held in profile.held)]
+    return {up for path in shut for up in path.parents if any(one == up or one in up.parents for one in writable)}
+
+
+def _network(profile: Profile, port: int | None) -> list[str]:
+    if profile.network is True:
+        return [
+            "(allow system-socket)",
+            "(allow network-outbound (remote ip))",
+            "(allow network-bind network-inbound (local ip))",
+            f"(allow network-outbound {_literals([_RESOLVER])})",
+        ]
+    return [] if port is None else [f'(allow network-outbound (remote ip "localhost:{port}"))']

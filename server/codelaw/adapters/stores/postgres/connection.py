@@ -1,0 +1,289 @@
+"""PostgreSQL connections in threads of their own, one writes and a few read; a lost one is made anew (D-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Collection
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import Connection
+
+from codelaw.adapters.stores.postgres.migrations import migrate, use
+from codelaw.adapters.stores.postgres.place import Place, bare, is_lost, refused_connection, told
+from codelaw.adapters.stores.postgres.reading import Crowded, ReadOnly
+from codelaw.adapters.stores.postgres.server_liveness import PostgresOwners
+from codelaw.adapters.stores.postgres.session import PostgresSession
+from codelaw.adapters.stores.postgres.text import speak
+from codelaw.adapters.stores.readers import Dropped, Readers
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.adapters.stores.worker import Worker
+from codelaw.domain.errors import Refusal
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+KEEP_SECONDS = 5.0
+"""So often the connection is looked at while nobody uses it: a server whose lock is lost looks dead to others."""
+IDLE_SECONDS = 1.0
+"""A connection not used for longer may have been cut meanwhile, and is tried before work begins."""
+UNUSED_SECONDS = 30.0
+"""A connection that reads is given back to the server when nobody has used it for so long."""
+ATTEMPTS = 5
+"""For work that the database broke off because of what another server did meanwhile."""
+_CROSSED = (
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.ForeignKeyViolation,  # a chat was deleted after its rows were read
+    psycopg.errors.UniqueViolation,  # both made the same index
+)
+
+_SETTINGS = (
+    b"SET client_min_messages = error; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s';"
+    b" SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;"
+    b" SELECT set_config(name, '2s', false) FROM pg_settings"
+    b" WHERE name = 'client_connection_check_interval' AND version() !~* 'visual|mingw|windows'"
+)
+"""A server that hangs in a transaction, or whose computer is gone, holds nobody up for ever."""
+
+
+class PostgresDatabase:
+    """The threads and their connections. Writes are done in the order in which they were given."""
+
+    def __init__(self, place: Place, owners: PostgresOwners) -> None:
+        self.place = place
+        self._owners = owners
+        self._worker = Worker("codelaw-store")
+        self._connection: Connection[Any] | None = None
+        self._open = False
+        self._used = 0.0
+        self._failure: tuple[float, Refusal] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._readers = Readers("codelaw-store", ReadOnly(self._connect_reader))
+
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date.
+
+        Raises:
+            Refusal: `store_unavailable`; the database is left as it is.
+        """
+        try:
+            await self._worker.do(lambda: self._guarded(self._prepare))
+        except BaseException:
+            self._worker.end(self._drop)
+            raise
+        self._open = True
+        self._keeper = asyncio.create_task(self._keep())
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._worker.busy
+
+    async def run(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
+
+        Raises:
+            Refusal: `store_unavailable`, or what `work` refused.
+        """
+        return await self._run(work, ())
+
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing. It is begun anew after a deadlock."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction():
+                return work(session)
+
+        return await self._run(lambda session: _persistent(session, whole_work), about)
+
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a transaction that only reads: all that one answer is made of is seen at the same moment.
+
+        It waits for writes about the same things that were given before. When the caller is cancelled, it stops.
+        """
+
+        def whole_work(session: Session) -> T:
+            with session.transaction(write=False):
+                return work(session)
+
+        def reading(connection: Connection[Any]) -> T:
+            with told(self.place), self._owners.lent(connection):
+                return whole_work(PostgresSession(connection))
+
+        await self._worker.settled(about)
+        try:
+            if self._open:
+                return await self._readers.do(reading, slow=slow)
+        except Crowded:  # the server gives no more connections, and there is one already
+            return await self._run(whole_work, ())
+        except Dropped:
+            pass
+        raise self._closed()
+
+    async def close(self) -> bool:
+        """Finish the writes given so far, stop what reads, and let go; False when that was done before."""
+        if not self._open:
+            return False
+        self._open = False
+        if self._keeper is not None:
+            self._keeper.cancel()
+        try:
+            await self._readers.close()
+            await self._worker.do(self._let_go)
+        finally:
+            self._worker.end()
+        return True
+
+    async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
+        if not self._open:
+            raise self._closed()
+        asked = time.monotonic()
+        return await self._worker.do(lambda: self._guarded(lambda: work(self._session(asked))), about)
+
+    def _closed(self) -> Refusal:
+        return Refusal("store_unavailable", f"{self.place.shown}: the store is closed.")
+
+    async def _keep(self) -> None:
+        """Look after the connection as long as the store is open."""
+        lost = False
+        while self._open:
+            await asyncio.sleep(KEEP_SECONDS)
+            await asyncio.to_thread(self._readers.let_go, UNUSED_SECONDS)
+            try:
+                await self._worker.do(lambda: self._guarded(self._look))
+                lost = False
+            except (Refusal, psycopg.Error) as error:
+                if not lost:
+                    logging.getLogger(__name__).warning("store: %s", error)
+                lost = True
+
+    def _look(self) -> None:
+        if self._open:
+            self._session(time.monotonic())
+            if self._connection is not None:
+                self._owners.keep(self._connection)
+
+    def _session(self, asked: float) -> PostgresSession:
+        """The connection, made anew if it was lost; who asked before an attempt failed shares its failure."""
+        if self._connection is not None and time.monotonic() - self._used > IDLE_SECONDS:
+            try:
+                self._connection.execute("SELECT 1")
+            except psycopg.OperationalError:
+                self._drop()
+        connection = self._connection
+        if connection is None:
+            if self._failure is not None and asked <= self._failure[0]:
+                raise self._failure[1]
+            try:
+                connection = self._prepare()
+            except Refusal as refusal:
+                self._failure = (time.monotonic(), refusal)
+                raise
+        self._used = time.monotonic()
+        return PostgresSession(connection)
+
+    def _connect_reader(self) -> Connection[Any]:
+        with told(self.place):
+            connection = _connected(self.place)
+            try:
+                connection.execute(_SETTINGS)
+                use(connection, self.place.schema)
+                speak(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _prepare(self) -> Connection[Any]:
+        """Connect, bring the schema up to date, and let this owner live."""
+        connection = _connected(self.place)
+        try:
+            connection.execute(_SETTINGS)
+            _refuse_other_encodings(connection)
+            migrate(connection, self.place.schema)
+            use(connection, self.place.schema)
+            speak(connection)
+            self._owners.take(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        try:
+            with told(self.place):
+                return self._kept(work)
+        finally:
+            self._used = time.monotonic()
+
+    def _kept(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except psycopg.Error as error:
+            if self._connection is not None and is_lost(self._connection, error):
+                self._drop()
+            raise
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _let_go(self) -> None:
+        """Give the owner's lock back before the connection ends, which the database may notice late."""
+        if self._connection is not None:
+            try:
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
+            except psycopg.Error as error:
+                logging.getLogger(__name__).info("store: the connection was lost before its end: %s", bare(error))
+        self._drop()
+
+
+def _refuse_other_encodings(connection: Connection[Any]) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        hint = "Create another one with ENCODING 'UTF8', and name it in store.url."
+        raise Refusal("store_unavailable", f"This database is encoded in {encoding}, not in UTF-8.", hint)
+
+
+def _persistent(session: Session, work: Callable[[Session], T]) -> T:
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return work(session)
+        except _CROSSED:
+            if attempt == ATTEMPTS:
+                raise
+            time.sleep(random.uniform(0.01, 0.05) * attempt)  # noqa: S311 - no secret
+    raise AssertionError
+
+
+def _connected(place: Place) -> Connection[Any]:
+    """A connection, in `CONNECT_SECONDS` at most, however long the name of the host takes to be found."""
+    made: Future[Connection[Any]] = Future()
+
+    def attempt() -> None:
+        try:
+            made.set_result(psycopg.connect(place.conninfo(CONNECT_SECONDS), autocommit=True))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            made.set_exception(error)
+
+    Thread(target=attempt, name="codelaw-store-connect", daemon=True).start()
+    try:
+        return made.result(CONNECT_SECONDS)
+    except TimeoutError:
+        made.add_done_callback(_close_late)
+        raise refused_connection(place, TimeoutError(f"timeout: no answer within {CONNECT_SECONDS:g} s")) from None
+    except psycopg.Error as error:
+        raise refused_connection(place, error) from None
+
+
+def _close_late(made: Future[Connection[Any]]) -> None:
+    if made.exception() is None:
+        made.result().close()

@@ -1,0 +1,130 @@
+"""What turns did to files, as rows, and who may undo it just now (E-2)."""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from codelaw.adapters.stores.rows.chat_rows import require, unknown_turn
+from codelaw.adapters.stores.rows.checks import checksum, verify
+from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
+from codelaw.adapters.stores.rows.database import Session
+from codelaw.domain.edits import DAMAGED, KeptChange
+from codelaw.domain.errors import Refusal
+
+State = Literal["planned", "done", "undone", "unknown"]
+Encoding = Literal["utf-8", "binary"]
+
+FAST = 1
+"""Of zlib's levels: a text waits for its place on the disk while it is compressed."""
+
+
+def plan(session: Session, chat_id: str, change: KeptChange) -> int:
+    require(session, chat_id)
+    before = _packed(change.before)
+    known = (change.turn_id, change.call_id, change.path, change.uri, change.encoding, change.bom, change.mode)
+    return session.execute(
+        "INSERT INTO changes (chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before_text, after_text,"
+        " state, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+        (chat_id, *known, before, _packed(change.after), change.state, checksum(chat_id, *known, before)),
+    ).fetchone()[0]
+
+
+def settle(session: Session, chat_id: str, number: int, after: str | None) -> None:
+    require(session, chat_id)
+    session.execute(
+        "UPDATE changes SET after_text = ?, state = 'done' WHERE chat_id = ? AND number = ? AND state = 'planned'",
+        (_packed(after), chat_id, number),
+    )
+
+
+def withdraw(session: Session, chat_id: str, number: int) -> None:
+    require(session, chat_id)
+    session.execute("DELETE FROM changes WHERE chat_id = ? AND number = ? AND state = 'planned'", (chat_id, number))
+
+
+def mark_undone(session: Session, chat_id: str, numbers: Sequence[int]) -> None:
+    require(session, chat_id)
+    session.execute_many(
+        "UPDATE changes SET state = 'undone' WHERE chat_id = ? AND number = ?",
+        [(chat_id, number) for number in numbers],
+    )
+
+
+def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
+    require(session, chat_id)
+    if session.execute("SELECT 1 FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone() is None:
+        raise unknown_turn(turn_id)
+    rows = session.execute(
+        "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state,"
+        " checksum FROM changes"
+        " WHERE chat_id = ? AND turn_id = ? ORDER BY number",
+        (chat_id, turn_id),
+    )
+    return [_change(chat_id, row) for row in rows]
+
+
+def begin_revert(session: Session, is_alive: Callable[[str], bool], chat_id: str, owner: str) -> None:
+    """Keep turns and other reverts away from the chat until `end_revert`, or until this server dies.
+
+    Raises:
+        Refusal: `chat_busy`.
+    """
+    refuse_reverting(session, is_alive, chat_id)
+    running = "SELECT owner FROM turns WHERE chat_id = ? AND status = 'running'"
+    if any(is_alive(legible(row[0])) for row in session.execute(running, (chat_id,))):
+        raise Refusal("chat_busy", "A turn is running in this chat.", "Wait for it, or cancel it.")
+    session.execute("UPDATE chats SET reverting = ? WHERE id = ?", (owner, chat_id))
+
+
+def end_revert(session: Session, chat_id: str, owner: str) -> None:
+    session.execute("UPDATE chats SET reverting = '' WHERE id = ? AND reverting = ?", (chat_id, owner))
+
+
+def refuse_reverting(session: Session, is_alive: Callable[[str], bool], chat_id: str) -> None:
+    """Refuse while a living server undoes a turn of the chat."""
+    require(session, chat_id)
+    by = legible(session.execute("SELECT reverting FROM chats WHERE id = ?", (chat_id,)).fetchone()[0])
+    if by and is_alive(by):
+        raise Refusal("chat_busy", "A turn of this chat is being undone.", "Wait a moment and try again.")
+
+
+def _packed(text: str | None) -> bytes | None:
+    return None if text is None else zlib.compress(text.encode("utf-8", "surrogatepass"), FAST)
+
+
+def _unpacked(stored: Any) -> str | None:
+    if stored is None:
+        return None
+    try:
+        return zlib.decompress(stored).decode("utf-8", "surrogatepass")
+    except (zlib.error, TypeError, UnicodeDecodeError) as error:
+        raise Unreadable(str(error)) from error
+
+
+def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
+    """One change; a damaged one says so, because a file of which one change is missing must not be undone."""
+    number, turn_id, call_id, path, uri, before, after, encoding, bom, mode, state, check = row
+    try:
+        verify(check, chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before)
+        return KeptChange(
+            number,
+            whole(turn_id),
+            whole(call_id),
+            whole(path),
+            whole(uri),
+            _unpacked(before),
+            _unpacked(after),
+            valid(Encoding, encoding),
+            bool(valid(int, bom)),
+            None if mode is None else valid(int, mode),
+            valid(State, state),
+        )
+    except Unreadable as error:
+        logging.getLogger(__name__).warning("store: the change %s is damaged: %s", number, error)
+        told: State = "undone" if state == "undone" else "done"
+        return KeptChange(
+            number, legible(turn_id), legible(call_id), legible(path), legible(uri), None, None, DAMAGED, state=told
+        )

@@ -1,0 +1,248 @@
+"""Values of stored rows. Damaged rows never fail: what can be read of them is kept, and every loss is listed (D-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar, get_args
+
+from codelaw.adapters.stores.rows.checks import as_written, verify
+from codelaw.adapters.stores.rows.codec import (
+    Decode,
+    Unreadable,
+    decoder,
+    from_text,
+    legible,
+    salvaged,
+    salvaged_items,
+    whole,
+)
+from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
+from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
+from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.messages import Message, Metadata, Role
+from codelaw.domain.models import Usage
+from codelaw.domain.permissions import Grant
+from codelaw.transcript.repair.altered import altered
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Part = Literal["result", "arguments"]
+Scope = Literal["chat", "always"]
+
+# Made once: to look a decoder up by such a type takes longer than to decode a word of it.
+_MODE, _STRATEGY, _STATUS, _STOP = decoder(Mode), decoder(Strategy), decoder(TurnStatus), decoder(TurnStop | None)
+_ROLE, _PART, _SCOPE = decoder(Role), decoder(Part), decoder(Scope)
+_KIND, _DECIDED, _BY = decoder(AuditKind), decoder(Decided), decoder(By)
+_FLOAT, _INT = decoder(float), decoder(int)
+_ROLES = frozenset(get_args(Role))
+_NO_FACTS = Metadata()
+
+
+class Reading:
+    """What was read so far: each method makes a value of one row, or None when nothing of it can be used."""
+
+    def __init__(self) -> None:
+        self.losses: list[str] = []
+        """What was not whole, in words for a person."""
+
+    def all(self, read: Callable[[Row], T | None], rows: Iterable[Row]) -> tuple[T, ...]:
+        """The values of rows, in order; those that cannot be used are left out."""
+        return tuple(value for row in rows if (value := read(row)) is not None)
+
+    def chat(self, row: Row) -> Chat:
+        """As `chat_rows` selects it, up to `places`, and `checksum`."""
+        id_, title, kind, mode, model, strategy, created_at, updated_at, turns, generation, chosen, places, check = row
+        try:
+            verify(check, id_, title, mode, model, strategy, chosen, places)
+            return Chat(
+                whole(id_),
+                whole(title),
+                whole(kind),
+                _MODE(mode),
+                whole(model),
+                _STRATEGY(strategy),
+                _FLOAT(created_at),
+                _FLOAT(updated_at),
+                turns,
+                generation=generation,
+                chosen=_INT(chosen) != 0,
+                places=_places(whole(places)),
+            )
+        except Unreadable:
+            self.losses.append("the title or the settings of the chat")
+            return Chat(
+                legible(id_),
+                legible(title),
+                legible(kind),
+                _either(_MODE, mode, "ask"),  # the mode that may do least
+                legible(model),
+                _either(_STRATEGY, strategy, "layered"),
+                _either(_FLOAT, created_at, 0.0),
+                _either(_FLOAT, updated_at, 0.0),
+                turns,
+                generation=generation,
+                chosen=_either(_INT, chosen, 0) != 0,
+                places=_places(legible(places)),
+            )
+
+    def turn(self, row: Row) -> StoredTurn:
+        """`id, chat_id, status, owner, started_at, last_usage, stop_reason, number, checksum`."""
+        id_, chat_id, status, owner, started_at, usage, stop, number, check = row
+        try:
+            verify(check, chat_id, id_, number, started_at)
+            return StoredTurn(
+                whole(id_),
+                whole(chat_id),
+                _STATUS(status),
+                whole(owner),
+                _FLOAT(started_at),
+                from_text(Usage, usage) if usage else None,
+                _STOP(stop),
+            )
+        except Unreadable:
+            self.losses.append(f"the state of turn {legible(id_)}")
+            return StoredTurn(
+                legible(id_),
+                legible(chat_id),
+                _either(_STATUS, status, "ended"),
+                legible(owner),
+                _either(_FLOAT, started_at, 0.0),
+                _usage(usage) if usage else None,
+                _either(_STOP, stop, None),
+            )
+
+    def messages(self, rows: Iterable[Row]) -> tuple[Message, ...]:
+        """As `all` with `message`; rows with nothing odd about them, which are nearly all, take a shorter way."""
+        found: list[Message] = []
+        for row in rows:
+            id_, turn_id, role, content, metadata, chat_id, number, check = row
+            try:
+                if role in _ROLES and as_written(check, chat_id, id_, turn_id, role, content, metadata, number):
+                    facts = _NO_FACTS if metadata == "{}" else from_text(Metadata, metadata)
+                    found.append(Message(id_, turn_id, role, content, facts))
+                    continue
+            except Unreadable:
+                pass  # `message` says what can be read of it
+            odd = self.message(row)
+            if odd is not None:
+                found.append(odd)
+        return tuple(found)
+
+    def message(self, row: Row) -> Message | None:
+        """`id, turn_id, role, content, metadata, chat_id, number, checksum`. Without a role nobody can say who spoke.
+
+        One that is not as it was written says so itself.
+        """
+        id_, turn_id, role, content, metadata, chat_id, number, check = row
+        try:
+            said_by: Role = _ROLE(role)
+        except Unreadable:
+            self.losses.append(f"{_message(row)}: nobody can say who spoke")
+            return None
+        try:
+            verify(check, chat_id, id_, turn_id, role, content, metadata, number)
+            return Message(whole(id_), whole(turn_id), said_by, whole(content), from_text(Metadata, metadata))
+        except Unreadable:
+            self.losses.append(_message(row))
+            found = Message(legible(id_), legible(turn_id), said_by, legible(content), salvaged(Metadata, metadata))
+            return altered(found)
+
+    def todos(self, row: Row) -> tuple[Todo, ...]:
+        """The todo list of a chat: `todos, todos_checksum, id`."""
+        text, check, id_ = row
+        try:
+            verify(check, id_, text)
+            return from_text(tuple[Todo, ...], text)
+        except Unreadable:
+            self.losses.append("the list of tasks")
+            return salvaged_items(Todo, text)
+
+    def checkpoint(self, row: Row) -> Checkpoint | None:
+        """`body, chat_id, id, checksum`. One that cannot be read whole cuts nothing: too much is better than little."""
+        body, chat_id, id_, check = row
+
+        def read() -> Checkpoint:
+            verify(check, chat_id, id_, body)
+            return from_text(Checkpoint, body)
+
+        return self._whole(read, f"the compaction {legible(id_)}, which is taken back")
+
+    def thread_summary(self, row: Row) -> ThreadSummary | None:
+        """`body, chat_id, covers, checksum`. One that cannot be read whole is written anew."""
+        body, chat_id, covers, check = row
+
+        def read() -> ThreadSummary:
+            verify(check, chat_id, covers, body)
+            return from_text(ThreadSummary, body)
+
+        return self._whole(read, "the rolling summary, which is written anew")
+
+    def demotion(self, row: Row) -> Demotion | None:
+        """`message_id, part`."""
+        shown = f"the demotion of message {legible(row[0])}"
+        return self._whole(lambda: Demotion(whole(row[0]), _PART(row[1])), shown)
+
+    def grant(self, row: Row) -> Grant | None:
+        """`id, rule, scope, folder, person, checksum`. A permission that cannot be read whole is none."""
+        id_, rule, scope, folder, person, check = row
+
+        def read() -> Grant:
+            verify(check, id_, rule, scope, folder, person)
+            return Grant(whole(id_), whole(rule), _SCOPE(scope), whole(folder), whole(person))
+
+        return self._whole(read, f"the permission {legible(id_)}")
+
+    def audit(self, row: Row) -> AuditEntry | None:
+        """`chat_id, at, kind, tool, title, decision, by, rule, detail, folder, person`."""
+        chat_id, at, kind, tool, title, decision, by, *rest = row
+        rule, detail, folder, person = map(legible, rest)
+        return self._whole(
+            lambda: AuditEntry(
+                _FLOAT(at),
+                "" if chat_id is None else legible(chat_id),
+                _KIND(kind),
+                legible(tool),
+                legible(title),
+                _DECIDED(decision),
+                _BY(by),
+                *(rule, detail, folder, person),
+            ),
+            "an entry of the record",
+        )
+
+    def text(self, row: Row) -> str:
+        """One text."""
+        try:
+            return whole(row[0])
+        except Unreadable:
+            self.losses.append("the state of the chat")
+            return legible(row[0])
+
+    def _whole(self, read: Callable[[], T], what: str) -> T | None:
+        try:
+            return read()
+        except Unreadable:
+            self.losses.append(what)
+            return None
+
+
+def _message(row: Row) -> str:
+    return f"message {legible(row[0])} of turn {legible(row[1])}"
+
+
+def _places(text: str) -> tuple[str, ...]:
+    return tuple(place for place in text.split("\n") if place)
+
+
+def _either(decode: Decode, value: Any, otherwise: Any) -> Any:
+    try:
+        return decode(value)
+    except Unreadable:
+        return otherwise
+
+
+def _usage(text: Any) -> Usage | None:
+    try:
+        return from_text(Usage, text)
+    except Unreadable:
+        return None

@@ -1,0 +1,233 @@
+"""Searching messages by an index of their sequences of characters, as rows (D-2).
+
+The index follows behind: what is said waits in `search_waiting` until a slice of work takes it in, and until then it is
+looked through itself. So a search finds the same at every moment, whatever is indexed already, and no message waits for
+the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from codelaw.adapters.stores.rows import grams
+from codelaw.adapters.stores.rows.codec import legible
+from codelaw.adapters.stores.rows.database import Dialect, Session
+
+SLICE_CHARS = 150_000
+"""Of the texts that one slice takes in: some tens of milliseconds."""
+SLICE_MESSAGES = 200
+FEW = 3_000
+"""Messages that a search may look through one by one before it goes another way."""
+NEWEST = 20_000
+DENSE = 400
+"""Of the newest messages, from which on a question is so frequent that the chats are looked through, newest first."""
+TERMS = 300
+"""Sequences of three that may begin with the two characters of a question."""
+
+HOLDS: dict[Dialect, str] = {
+    "sqlite": "holds(CAST({} AS BLOB), ?)",
+    "postgresql": "strpos(folded({}), ?) > 0",
+}
+"""Whether a column holds a text that is case-folded already."""
+
+Condition = tuple[str, tuple[Any, ...]]
+"""Of a row of `chats`, with its parameters."""
+
+_BACKLOG = "SELECT position FROM messages, search_backlog WHERE position BETWEEN next AND last"
+_WAITING = f"SELECT position FROM search_waiting UNION ALL {_BACKLOG}"  # noqa: S608 - our own words
+_OF_CHAT = (
+    "SELECT 1 FROM message_grams CROSS JOIN messages ON messages.position = message_grams.rowid"
+    " WHERE message_grams MATCH of_chat(CAST(chats.id AS BLOB)) || ? AND chat_id = chats.id"
+)
+_INDEXED = (
+    " AND position NOT IN (SELECT position FROM search_waiting)"
+    " AND position NOT BETWEEN (SELECT next FROM search_backlog) AND (SELECT last FROM search_backlog)"
+)
+_ADD = "INSERT INTO message_grams (rowid, text, chat) VALUES (?, ?, ?)"
+_TAKE_OUT = "INSERT INTO message_grams (message_grams, rowid, text, chat) VALUES ('delete', ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Messages that wait, and how far the backlog is done with them; `last` is None for those of the queue."""
+
+    rows: Sequence[tuple[int, str | bytes, str | bytes]]
+    """Position, chat and text."""
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """One message, ready for the index."""
+
+    position: int
+    chat: str
+    text: str
+    numbers: Sequence[int]
+    long: bool
+
+
+def condition(session: Session, query: str, *, by_index: bool = True) -> Condition:
+    """Whether a message of a chat holds `query`, by the way that is likely the shortest."""
+    holds, wanted = HOLDS[session.dialect].format("content"), query.casefold()
+    through = f"EXISTS (SELECT 1 FROM messages WHERE chat_id = chats.id AND {holds})"  # noqa: S608 - our own words
+    if not by_index or _more(session, _WAITING, ()):
+        return through, (wanted,)
+    found = _candidates(session, query)
+    if found is None:
+        return through, (wanted,)
+    of_some = f"id IN (SELECT chat_id FROM messages WHERE position IN ({{}}) AND {holds})"  # noqa: S608 - ours
+    candidates, parameters = found
+    if not _more(session, candidates, parameters):
+        return of_some.format(f"{candidates} UNION ALL {_WAITING}"), (*parameters, wanted)
+    if session.dialect == "postgresql" or _dense(session, parameters[0]):
+        return through, (wanted,)
+    in_chat = f"EXISTS ({_OF_CHAT} AND {holds})"
+    return f"({in_chat} OR {of_some.format(_WAITING)})", (f" AND ({parameters[0]})", wanted, wanted)
+
+
+def waiting(session: Session) -> Slice:
+    """The next slice: what was said since there is an index, then what was said before."""
+    read = "SELECT position, chat_id, content FROM messages WHERE position IN"
+    of_queue = f"{read} (SELECT position FROM search_waiting WHERE state = 0 ORDER BY position LIMIT ?)"  # noqa: S608
+    rows = _bounded(session, f"{of_queue} ORDER BY position", (SLICE_MESSAGES,))
+    if rows:
+        return Slice(rows, None)
+    rows = _bounded(
+        session,
+        "SELECT position, chat_id, content FROM messages WHERE position >= (SELECT next FROM search_backlog)"
+        " AND position <= (SELECT last FROM search_backlog) ORDER BY position LIMIT ?",
+        (SLICE_MESSAGES,),
+    )
+    return Slice(rows, rows[-1][0] if rows else None)
+
+
+def ready(source: Slice, dialect: Dialect) -> list[Ready]:
+    """A slice made ready. It takes its time: not for the thread that writes."""
+    return [
+        Ready(
+            position,
+            grams.chat_mark(chat_id),
+            grams.indexed(content) if dialect == "sqlite" and len(content) <= grams.LONGEST else "",
+            grams.numbers(content) if dialect == "postgresql" and len(content) <= grams.LONGEST else (),
+            len(content) > grams.LONGEST,
+        )
+        for position, chat_id, content in source.rows
+    ]
+
+
+def add(session: Session, source: Slice, messages: Sequence[Ready]) -> None:
+    """Take in a slice; what is gone meanwhile, or was taken in by another server, is left out."""
+    if source.last is None:
+        # SQLite gives the position of a message that was deleted to another one: it is of another chat then.
+        same = "EXISTS (SELECT 1 FROM messages WHERE messages.position = search_waiting.position AND chat_id = ?)"
+        taken = f"DELETE FROM search_waiting WHERE position = ? AND state = 0 AND {same}"  # noqa: S608 - our own words
+        for (_, chat_id, _), message in zip(source.rows, messages, strict=True):
+            if session.execute(taken, (message.position, chat_id)).rowcount:
+                _take_in(session, message)
+        return
+    backlog = f"SELECT next, last FROM search_backlog{session.row_lock}"  # noqa: S608 - our own words
+    first, last = session.execute(backlog).fetchone()
+    for message in messages:
+        there = "SELECT 1 FROM messages WHERE position = ? AND position NOT IN (SELECT position FROM search_waiting)"
+        if first <= message.position <= last and session.execute(there, (message.position,)).fetchone():
+            _take_in(session, message)
+    session.execute("UPDATE search_backlog SET next = ? WHERE next <= ?", (source.last + 1, source.last))
+
+
+def take_out(session: Session, chat_id: str) -> bool:
+    """Take a slice of a chat's messages out of the index before they are deleted; gives whether that was all of them.
+
+    Until they are deleted they are looked through again.
+    """
+    if session.dialect == "postgresql":
+        return True
+    rows = _bounded(
+        session,
+        f"SELECT position, chat_id, content FROM messages WHERE chat_id = ?{_INDEXED} ORDER BY position LIMIT ?",  # noqa: S608 - our own words
+        (chat_id, SLICE_MESSAGES + 1),
+    )
+    for position, chat, content in rows:
+        session.execute(_TAKE_OUT, (position, grams.indexed(content), grams.chat_mark(chat)))
+    waiting = "INSERT INTO search_waiting (position, state) VALUES (?, 1)"
+    session.execute_many(waiting, [(row[0],) for row in rows])
+    if rows:  # what waits is not to be taken in meanwhile
+        session.execute(
+            "UPDATE search_waiting SET state = 1 WHERE state = 0"
+            " AND position IN (SELECT position FROM messages WHERE chat_id = ?)",
+            (chat_id,),
+        )
+    return not rows or (len(rows) <= SLICE_MESSAGES and sum(len(row[2]) for row in rows) < SLICE_CHARS)
+
+
+def take_back(session: Session) -> None:
+    """Let be indexed again what belongs to a chat whose deletion was broken off."""
+    session.execute("UPDATE search_waiting SET state = 0 WHERE state = 1")
+
+
+def _take_in(session: Session, message: Ready) -> None:
+    if message.long:
+        session.execute("INSERT INTO search_waiting (position, state) VALUES (?, 2)", (message.position,))
+    elif session.dialect == "sqlite":
+        session.execute(_ADD, (message.position, message.text, message.chat))
+    else:
+        listed = "{" + ",".join(map(str, message.numbers)) + "}"
+        session.execute("INSERT INTO message_grams (position, grams) VALUES (?, ?)", (message.position, listed))
+
+
+def _candidates(session: Session, query: str) -> Condition | None:
+    """Positions of messages that may hold the question; None: the index cannot say."""
+    text = grams.folded(query)
+    if len(text) < grams.SHORTEST:
+        return None
+    if session.dialect == "postgresql":
+        wanted = [text] if len(text) == grams.SHORTEST else grams.asked(query)
+        listed = "{" + ",".join(str(grams.number(gram)) for gram in wanted) + "}"
+        return "SELECT position FROM message_grams WHERE grams @> CAST(? AS SMALLINT[])", (listed,)
+    if len(text) > grams.SHORTEST:
+        match = " AND ".join(map(_quoted, grams.asked(query)))
+    else:
+        listed = session.execute(
+            "SELECT term FROM message_vocabulary WHERE term >= ? AND term <= ? LIMIT ?",
+            (text, f"{text}\U0010ffff", TERMS + 1),
+        ).fetchall()
+        if len(listed) > TERMS:
+            return None
+        match = " OR ".join(_quoted(legible(row[0])) for row in listed) or _quoted("\x01\x01\x01")  # no text has it
+    return "SELECT rowid FROM message_grams WHERE message_grams MATCH ?", (match,)
+
+
+def of_chat(chat_id: bytes) -> str:
+    """The SQL function `of_chat`: what the index is asked for that a chat's messages have."""
+    return _quoted(grams.chat_mark(chat_id))
+
+
+def _quoted(gram: str) -> str:
+    return '"' + gram.replace('"', '""') + '"'
+
+
+def _more(session: Session, positions: str, parameters: tuple[Any, ...]) -> bool:
+    """Whether these are more than a few."""
+    some = f"SELECT count(*) FROM (SELECT 1 FROM ({positions}) AS them LIMIT ?) AS few"  # noqa: S608 - ours
+    return session.execute(some, (*parameters, FEW + 1)).fetchone()[0] > FEW
+
+
+def _dense(session: Session, match: str) -> bool:
+    """Whether so many of the newest messages may hold the question that the newest chats are soon found without it."""
+    newest: int = session.execute("SELECT coalesce(max(position), 0) FROM messages").fetchone()[0]
+    of_newest = "SELECT rowid FROM message_grams WHERE message_grams MATCH ? AND rowid > ? LIMIT ?"
+    return len(session.execute(of_newest, (match, newest - NEWEST, DENSE)).fetchall()) >= DENSE
+
+
+def _bounded(session: Session, sql: str, parameters: tuple[Any, ...]) -> list[tuple[int, str | bytes, str | bytes]]:
+    """Rows until their texts are as long as a slice, one at least."""
+    rows: list[tuple[int, str | bytes, str | bytes]] = []
+    length = 0
+    for position, chat_id, content in session.execute(sql, parameters):
+        rows.append((position, chat_id, content))
+        length += len(content)
+        if length >= SLICE_CHARS:
+            break
+    return rows

@@ -1,0 +1,397 @@
+"""SQLite connections in threads of their own, one that writes and a few that read, spoken to from the event loop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from codelaw.adapters.stores import damage
+from codelaw.adapters.stores.migrations import migrate, refuse_foreign
+from codelaw.adapters.stores.readers import Dropped, Readers
+from codelaw.adapters.stores.rows import search_rows
+from codelaw.adapters.stores.rows.codec import legible, storable, text_or_bytes
+from codelaw.adapters.stores.rows.database import Dialect, Parameters, Session
+from codelaw.adapters.stores.sqlite.lost_log import tell_lost
+from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone, living
+from codelaw.adapters.stores.worker import Worker
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 5.0
+ALONE_SECONDS = 45.0
+"""How long another codelaw that opens the file is waited for: it may be saving what it can of a damaged one."""
+LOG_BYTES = 16_000_000
+"""Of the write-ahead log, from which on a writer waits for a gap between the readers to begin it anew."""
+_KEPT_LOG_BYTES = 4_000_000
+_TRIM_SECONDS = 10.0
+"""Between two such waits."""
+GAP_SECONDS = 0.1
+"""How long such a gap is waited for."""
+
+_TORN = "Could not decode to UTF-8"
+"""How the error about a text begins that is not valid Unicode."""
+
+_DAMAGED = "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
+_FOLDER = "Check the permissions of the folder and the space on its disk."
+_ADVICE: dict[int, tuple[str, str]] = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again; nothing that was saved is lost."),
+    sqlite3.SQLITE_BUSY: ("another program holds the database", "Close it, or try again in a moment."),
+    sqlite3.SQLITE_LOCKED: ("another program holds the database", "Close it, or try again in a moment."),
+    sqlite3.SQLITE_CORRUPT: ("the database is damaged", _DAMAGED),
+    sqlite3.SQLITE_NOTADB: ("this is not a database", _DAMAGED),
+    sqlite3.SQLITE_READONLY: ("the database cannot be written", "Check the permissions of the file and its folder."),
+    sqlite3.SQLITE_PERM: ("the database cannot be written", "Check the permissions of the file and its folder."),
+    sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "Check the permissions of the file and its folder."),
+    sqlite3.SQLITE_IOERR: ("the disk gave an error", "Check the disk; nothing that was saved before is touched."),
+    sqlite3.SQLITE_INTERRUPT: ("the work was broken off", "Nothing of it was saved; try again."),
+    sqlite3.SQLITE_TOOBIG: ("a text is too big for the database", "Send less text at once."),
+}
+
+
+class SqliteSession:
+    """The connection as work in its thread sees it."""
+
+    dialect: Dialect = "sqlite"
+    row_lock = ""  # to write locks the whole file
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run one statement; text that is not valid Unicode is bound as bytes."""
+        try:
+            return self._connection.execute(sql, parameters)
+        except UnicodeEncodeError:
+            return self._connection.execute(sql, _storable(parameters))
+
+    def execute_many(self, sql: str, rows: list[Parameters]) -> None:
+        for row in rows:
+            self.execute(sql, row)
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Generator[None]:
+        """All or nothing. To write takes the lock at once, so that what is read inside stays true."""
+        self._connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+
+class SqliteDatabase:
+    """The threads and their connections. Writes are done in the order in which they were given."""
+
+    def __init__(self, path: Path, *, chosen: bool = False) -> None:
+        """`chosen`: a setting named the file, so that what is no database may be anything but ours."""
+        self.path = path
+        self._chosen = chosen
+        self._worker = Worker("codelaw-store")
+        self._connection: sqlite3.Connection | None = None
+        self._readers = Readers("codelaw-store", _ReadOnly(self))
+        self._log = path.with_name(f"{path.name}-wal")
+        self._trim_after = 0.0
+        self._identity: tuple[int, int] | None = None
+        """Of the file that was opened: the path may lead to another one since."""
+        self.notices: tuple[Notice, ...] = ()
+        """What came of a damaged file."""
+
+    async def open(self) -> FileOwners:
+        """Create or open the file, and bring its schema up to date; locks live in `owners/` beside it.
+
+        A damaged file is set aside, and what can be read of it is saved, unless another codelaw has it open.
+
+        Raises:
+            Refusal: `store_unavailable`: not writable, foreign, newer, or damaged while another has it open. The file
+                is left as it is.
+        """
+        try:
+            return await self._in_thread(self._open)
+        except BaseException:
+            self._worker.end()
+            raise
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for a write."""
+        return self._worker.busy
+
+    @property
+    def reading(self) -> int:
+        """How many readings wait or run."""
+        return self._readers.reading
+
+    async def run(self, work: Callable[[Session], T]) -> T:
+        """Do `work` in the thread that writes. A cancelled caller leaves it running to its end.
+
+        Raises:
+            Refusal: `store_unavailable`, or what `work` refused.
+        """
+        return await self._run(work, ())
+
+    async def write(self, work: Callable[[Session], T], about: Collection[str] = ()) -> T:
+        """Do `work` in a transaction that writes: all of it or nothing. A cancelled caller leaves it running."""
+
+        def whole_work(session: Session) -> T:
+            with session.transaction():
+                done = work(session)
+            self._trim_log(session)
+            return done
+
+        return await self._run(whole_work, about)
+
+    async def read(self, work: Callable[[Session], T], about: Collection[str] = (), *, slow: bool = False) -> T:
+        """Do `work` in a deferred transaction: all that one answer is made of is seen at the same moment.
+
+        It waits for writes about the same things that were given before. When the caller is cancelled, it stops.
+        """
+
+        def whole_work(connection: sqlite3.Connection) -> T:
+            session = SqliteSession(connection)
+            self.refuse_moved()
+            # SQLite's module makes texts by itself some times faster than it asks us to make each.
+            connection.text_factory = str
+            try:
+                with session.transaction(write=False):
+                    return work(session)
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith(_TORN):
+                    raise
+            connection.text_factory = text_or_bytes
+            with session.transaction(write=False):
+                return work(session)
+
+        await self._worker.settled(about)
+        if self._connection is None:
+            raise self._closed()
+        try:
+            return await self._readers.do(lambda connection: self._guarded(lambda: whole_work(connection)), slow=slow)
+        except Dropped:
+            raise self._closed() from None
+
+    async def close(self) -> bool:
+        """Finish the writes given so far, stop what reads, and let go of the file; False when that was done before."""
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return False
+        await self._readers.close()
+        await self._in_thread(connection.close)
+        self._worker.end()
+        return True
+
+    def connect_reader(self) -> sqlite3.Connection:
+        """A connection to the file that this one has open; nothing can be written by it.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        return self._guarded(self._connect_reader)
+
+    def refuse_moved(self) -> None:
+        """SQLite would go on with a file that no path leads to any more.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            status = None
+        if status is None or (status.st_dev, status.st_ino) != self._identity:
+            raise Refusal(
+                "store_unavailable",
+                "the database was deleted, moved or replaced while codelaw had it open.",
+                "Put it back, or restart codelaw to go on with what is there now.",
+            )
+
+    async def _run(self, work: Callable[[Session], T], about: Collection[str]) -> T:
+        connection = self._connection
+        if connection is None:
+            raise self._closed()
+
+        def present_work() -> T:
+            self.refuse_moved()
+            return work(SqliteSession(connection))
+
+        return await self._worker.do(lambda: self._guarded(present_work), about)
+
+    def _closed(self) -> Refusal:
+        return Refusal("store_unavailable", f"{self.path}: the store is closed.")
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await self._worker.do(lambda: self._guarded(work))
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except Refusal as refusal:
+            if refusal.code == "store_unavailable":
+                raise Refusal(refusal.code, f"{self.path}: {refusal.message}", refusal.hint) from refusal
+            raise
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # An extended code carries the plain one in its low byte; errors of our own SQL have none of these.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code not in _ADVICE and not damage.is_damage(error):
+                raise
+            if damage.is_damage(error) and self._connection is not None:
+                damage.suspect(self.path)
+            reason, hint = _ADVICE.get(code, _ADVICE[sqlite3.SQLITE_CORRUPT])
+            raise Refusal("store_unavailable", f"{self.path}: {reason} ({error}).", hint) from error
+        except OSError as error:
+            raise Refusal("store_unavailable", f"{self.path}: {error.strerror or error}.", _FOLDER) from error
+
+    def _open(self) -> FileOwners:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        locks = self.path.parent / "owners"
+        with alone(locks, ALONE_SECONDS):
+            connection = self._sound(locks)
+            try:
+                owners = FileOwners(locks)
+            except BaseException:
+                connection.close()
+                raise
+        status = self.path.stat()
+        self._identity = (status.st_dev, status.st_ino)
+        self._connection = connection
+        return owners
+
+    def _sound(self, locks: Path) -> sqlite3.Connection:
+        damage.finish(self.path)
+        used = living(locks)
+        try:
+            connection = self._connect(thorough=not used)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if used or not damage.is_damage(error) or (self._chosen and not damage.is_ours(self.path)):
+                raise
+            self.notices = (*self.notices, damage.set_aside(self.path, error))
+            return self._connect(thorough=False)
+        damage.opened(self.path)
+        return connection
+
+    def _trim_log(self, session: Session) -> None:
+        """Readers that follow each other closely would let the log grow for ever; never raises."""
+        now = time.monotonic()
+        if now < self._trim_after:
+            return
+        try:
+            if self._log.stat().st_size < LOG_BYTES:
+                return
+            self._trim_after = now + _TRIM_SECONDS
+            empty_log(session, "RESTART")
+        except (OSError, sqlite3.Error) as error:  # what was written is stored all the same
+            logging.getLogger(__name__).warning("store: %s cannot be moved into the database: %s", self._log, error)
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=ro",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            cached_statements=256,
+            check_same_thread=False,  # one at a time uses it
+        )
+        try:
+            self.refuse_moved()
+            let_read(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _connect(self, *, thorough: bool) -> sqlite3.Connection:
+        if not self.path.exists():  # SQLite gives its side files the permissions of this one
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256)
+        try:
+            refuse_foreign(connection)  # before anything is written to it
+            _use_wal(connection)
+            if thorough and (lost := tell_lost(connection, self.path)) is not None:
+                self.notices = (lost,)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")
+            let_read(connection)
+            migrate(connection)
+            damage.check(connection, self.path, thorough=thorough)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+class _ReadOnly:
+    """How the connections that read are made."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    def connect(self, asked: float) -> sqlite3.Connection:
+        del asked
+        return self._database.connect_reader()
+
+    def interrupt(self, connection: sqlite3.Connection) -> None:
+        connection.interrupt()
+
+    def alive(self, connection: sqlite3.Connection, idle_seconds: float) -> bool:
+        del connection, idle_seconds
+        return True
+
+    def usable(self, connection: sqlite3.Connection, *, interrupted: bool) -> bool:
+        del interrupted
+        return not connection.in_transaction
+
+    def disconnect(self, connection: sqlite3.Connection) -> None:
+        connection.close()
+
+
+def empty_log(session: Session, mode: Literal["RESTART", "TRUNCATE"]) -> None:
+    """Move the write-ahead log into the database, unless it is read all the time meanwhile."""
+    session.execute(f"PRAGMA busy_timeout = {GAP_SECONDS * 1000:.0f}")
+    try:
+        session.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    finally:
+        session.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log; SQLite does not wait by itself when two servers do so at once."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def let_read(connection: sqlite3.Connection) -> None:
+    """What every connection needs to read our rows."""
+    connection.text_factory = text_or_bytes
+    connection.create_function("holds", 2, _holds, deterministic=True)
+    connection.create_function("of_chat", 1, search_rows.of_chat, deterministic=True)
+
+
+def _holds(text: str | bytes, folded: str | bytes) -> bool:
+    """The SQL function `holds`: LIKE knows only the case of ASCII and stops at a NUL.
+
+    It is given BLOBs, because a TEXT that is torn cannot be handed to a function.
+    """
+    return legible(folded) in legible(text).casefold()
+
+
+def _storable(parameters: Parameters) -> Parameters:
+    return tuple(storable(value) if isinstance(value, str) else value for value in parameters)

@@ -1,0 +1,379 @@
+"""A chat: owns one transcript and runs one turn at a time (R-1, R-9)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from codelaw.agent.chat import crash_recovery as crash
+from codelaw.agent.chat.following import Following
+from codelaw.agent.chat.glancing import Glance
+from codelaw.agent.chat.leaving import Leaving, run
+from codelaw.agent.compaction.compacting import Compacting
+from codelaw.agent.compaction.compaction_plan import Cause
+from codelaw.agent.compaction.thread_summary import Rolling
+from codelaw.agent.inputs.gathering import added
+from codelaw.agent.recording.history import Past
+from codelaw.agent.recording.losses import Losses
+from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
+from codelaw.agent.turn.execution import Executor
+from codelaw.agent.turn.notes import Add, Notes
+from codelaw.agent.turn.open_turn import OpenTurn
+from codelaw.agent.turn.running import RunningTurn
+from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
+from codelaw.agent.turn.window_fitter import Fitting
+from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import TurnEnded, TurnStarted
+from codelaw.domain.messages import Message, Metadata
+from codelaw.tools.base import ToolEnvironment
+from codelaw.tools.freshness import Ledger
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.services import House
+    from codelaw.agent.inputs.gathering import Question
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.turn.approval import Gate
+    from codelaw.domain.chats import Chat, StoredChat, Todo
+    from codelaw.domain.checkpoints import CompactionReport
+    from codelaw.domain.events import Event
+    from codelaw.domain.models import Usage
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, weakref_slot=True)
+class AgentChat:
+    """One chat. `refresh` it before use: another server may have written to it (D-4)."""
+
+    chat: Chat
+    house: House
+    gate: Gate
+    todos: tuple[Todo, ...] = ()
+    noticed: set[str] = field(default_factory=set[str])
+    """Once-per-chat notices already given."""
+    ledger: Ledger = field(default_factory=Ledger)
+    running: RunningTurn | None = None
+    opened: OpenTurn | None = None
+    """What has been said in the running turn."""
+    outbox: Outbox = field(init=False)
+    past: Past = field(init=False)
+    """The finished rounds."""
+    compacting: Compacting = field(init=False)
+    rolling: Rolling = field(init=False)
+    notes: Notes = field(init=False)
+    """Steers and reminders that the model has not been told yet."""
+    following: Following = field(init=False)
+    losses: Losses = field(init=False)
+    _refs: int = 0
+    _starting: bool = False
+    glance: Glance = field(init=False)
+    loaded: bool = False
+    """`past` is what the store held at the last look."""
+    _owed: tuple[StoredTurn, list[Message]] | None = None
+    """The end of a turn that the store could not take yet."""
+    _saved_todos: tuple[Todo, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock, self.house.redaction)
+        self.past = Past(self.chat.id, self.house.store)
+        self.compacting = Compacting(self.past, self.house.clock)
+        self.rolling = Rolling(self.past, self.house.clock)
+        self.notes = Notes(lambda text, look: added(text, look, self.house.workspace, self.gate.hides("Read", "reads")))
+        self.following = Following(self)
+        self.losses = Losses(self.chat.id, self._post)
+        self.glance = Glance(self)
+
+    @property
+    def idle(self) -> bool:
+        """No turn and no compaction runs here, none is about to, and all of it is stored."""
+        return self.running is None and not self._starting and self._owed is None and not self.compacting.in_flight
+
+    @property
+    def owes(self) -> str | None:
+        """The turn whose end is not stored yet."""
+        return None if self._owed is None else self._owed[0].id
+
+    @property
+    def running_turn(self) -> str | None:
+        """The turn that runs here, or in another living server."""
+        if self.running is not None:
+            return self.running.turn_id
+        return self.chat.running if self._owed is None else None
+
+    async def refresh(self) -> None:
+        """Take in what another server did; cheap when there is nothing (D-4). A turn that runs here goes on untouched.
+
+        A turn whose server died is closed (D-1). Calls must not overlap.
+        """
+        if self._owed is not None and self.running is None:
+            try:
+                await self._settle()
+            except Refusal as refusal:
+                _log.warning("chat %s: %s", self.chat.id, refusal.message)
+        if not self.idle:
+            return
+        now = await self.house.store.chat(self.chat.id)
+        if not self.idle:
+            return
+        known = (self.chat.turns, self.past.generation)
+        same = self.loaded and now.running is None and (now.turns, now.generation) == known
+        self.chat = now
+        if not same:
+            await self._load()
+
+    def unload(self) -> None:
+        """Give the transcript's memory back; the next `refresh` loads it again. What was read and granted is kept."""
+        if self.idle and not self.rolling.in_flight:
+            self.past.forget()
+            self.loaded = False
+
+    def environment(self) -> ToolEnvironment:
+        """What this chat's tools may use."""
+
+        def keep(todos: tuple[Todo, ...]) -> None:
+            self.todos = todos
+
+        async def result(ref: str) -> dict[str, object] | None:
+            return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
+
+        house, memory = self.house, self.house.memory
+        known = (house.workspace, house.processes, self.ledger, result, keep)
+        enabled = memory if memory is not None and memory.limits.enabled else None
+        return ToolEnvironment(*known, services=house.services, memory=enabled)
+
+    def claim(self) -> None:
+        """Reserve the chat for a turn about to start; `start` or `release` must follow.
+
+        Raises:
+            Refusal: `chat_busy`.
+        """
+        if self._starting or self.running_turn is not None:
+            raise Refusal("chat_busy", "A turn is running in this chat.", "Wait for it, cancel it, or steer it.")
+        self._starting = True
+
+    def release(self) -> None:
+        """Give back a claim without having started a turn."""
+        self._starting = False
+
+    async def start(
+        self,
+        question: Question,
+        typed: str,
+        around: Surroundings,
+        notices: list[Notice],
+        cost: Callable[[str, Usage], float | None],
+        *,
+        leaving: Leaving | None = None,
+        steers: tuple[str, ...] = (),
+    ) -> RunningTurn:
+        """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed."""
+        turn_id = uuid4().hex[:12]
+        user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
+        stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
+        try:
+            await self._begin(stored, user)
+            self.running = running = RunningTurn(self.chat.id, turn_id)
+            self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
+        finally:
+            self._starting = False
+        known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
+        self.opened = opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
+        self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
+        for notice in notices:
+            opened.notice(notice)
+        journal = self.house.journal(self.chat.id, turn_id, opened.notice)
+        tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
+        executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction, recorder=self.house.recorder)
+
+        def made(settled: Surroundings) -> Turn:
+            self.rolling.ground = ground = settled.ground
+            opened.model = ground.model_name
+            parts = (opened, ground, self.past, self.compacting, settled.recap, settled.beside)
+            fitting = Fitting(*parts, clock=self.house.clock, learned=settled.learned)
+            return Turn(opened, typed, settled, fitting, executor)
+
+        running.work = asyncio.create_task(run(leaving, opened, around, made), name=f"turn {turn_id}")
+        running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
+        return running
+
+    async def tell_notes(self, add: Add) -> None:
+        """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
+        self.notes.changed(await self.ledger.external_changes(self.house.workspace))
+        assert self.opened is not None  # noqa: S101 - only a running turn asks
+        await self.notes.tell(self.opened, add)
+
+    async def compact(self, ground: Ground) -> CompactionReport:
+        """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).
+
+        Raises:
+            Refusal: `chat_busy`: a turn runs in another server.
+        """
+        if self.running is None and self.running_turn is not None:
+            raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
+        cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
+        report = await self.compacting.run(ground, cause, self._post, lambda _: None)
+        if report.checkpoint_id is not None and self.opened is not None:
+            self.opened.last_usage = None
+        await self.outbox.drain()
+        return report
+
+    async def restore(self, checkpoint_id: str | None) -> None:
+        """Undo a compaction; a turn that runs sees it at its next step (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
+        """
+        if self.compacting.in_flight:
+            raise Refusal("chat_busy", "A compaction is running in this chat.", "Wait for it, or cancel it.")
+        await self.past.restore(checkpoint_id)
+        if self.opened is not None:
+            self.opened.last_usage = None
+
+    async def save_todos(self) -> tuple[Todo, ...]:
+        """Make the todo list durable."""
+        todos = self.todos
+        await self.house.store.save_todos(self.chat.id, todos)
+        self._saved_todos = todos
+        return todos
+
+    async def _begin(self, turn: StoredTurn, user: Message) -> None:
+        await self._settle()
+        try:
+            before = await self.house.store.begin_turn(turn, user)
+            if before != self.chat.turns:
+                # Another server was here since the last look.
+                await self._load(own=turn.id)
+        except BaseException as error:
+            # It may have begun although the store failed, and nobody else would end it.
+            if not isinstance(error, Refusal) or error.code != "chat_busy":
+                self._owed = crash.ended(turn), crash.last_words(turn, [])
+            raise
+        self.chat = replace(self.chat, turns=before + 1)
+
+    async def _load(self, own: str | None = None) -> None:
+        """Everything from the store but the turn `own`, and turns that run elsewhere, which are not history yet."""
+        store = self.house.store
+        stored = await store.load(self.chat.id)
+        await self.glance.close_compaction()
+        for turn in stored.turns:
+            if turn.id != own and turn.status == "running" and not await store.is_alive(turn.owner):
+                await self._close_crashed(turn, stored)
+                stored = await store.load(self.chat.id)
+        left_out = {turn.id for turn in stored.turns if turn.status == "running"}
+        self.chat = stored.chat if own is None else replace(stored.chat, running=None)
+        self.past.take(stored, left_out)
+        self.losses.tell(stored.losses)
+        self.todos = self._saved_todos = stored.todos
+        self.noticed = set(stored.notices)
+        self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
+        self.loaded = not left_out - {own}
+        if own is None:
+            await self.following.look_back(stored.turns[-1] if stored.turns else None)
+
+    async def _close_crashed(self, turn: StoredTurn, stored: StoredChat) -> None:
+        await self.house.settle_interrupted()
+        for event in await crash.closed(self.house.store, turn, stored.messages):
+            self.outbox.post(turn.id, event)
+        await self.outbox.drain()
+
+    async def _settle(self) -> None:
+        """Write the end that is owed.
+
+        Raises:
+            Refusal: `store_unavailable`: not yet.
+        """
+        if self._owed is None:
+            return
+        turn, last = self._owed
+        try:
+            await self.house.store.end_turn(turn, last)
+        except Refusal as refusal:
+            if refusal.code == "store_unavailable":
+                raise
+            _log.warning("turn %s is gone from the store: %s", turn.id, refusal.message)
+            self.loaded = False
+        self._owed = None
+
+    async def _conduct(
+        self,
+        running: RunningTurn,
+        opened: OpenTurn,
+        executor: Executor,
+        stored: StoredTurn,
+        cost: Callable[[str, Usage], float | None],
+    ) -> TurnResult:
+        assert running.work is not None  # noqa: S101 - set before this task was made
+        ending = await ending_of(running.work, opened.id)
+        try:
+            result = await self._conclude(ending, opened, executor, stored, cost)
+        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+            _log.exception("turn %s could not be concluded", opened.id)
+            self._owed = self._owed or (crash.ended(stored), crash.last_words(stored, opened.record))
+            self.loaded = False
+            result = result_of(self.chat.id, opened, Ending("failed", error=FAILED), cost)
+        try:
+            self.notes.heard(opened)
+            if result.stop_reason != "finished":
+                self.following.give_back(opened.id)
+        finally:
+            self.outbox.post(opened.id, TurnEnded(result))
+            self.running = self.opened = None
+        self._starting = self.following.begin(opened.id)
+        await self.outbox.drain()
+        await tidy(self.house.store, self.chat.id, opened.id)
+        self.rolling.after_turn(self._post)
+        self.house.after_turn(self.chat.id)
+        return result
+
+    async def _conclude(
+        self,
+        ending: Ending,
+        opened: OpenTurn,
+        executor: Executor,
+        stored: StoredTurn,
+        cost: Callable[[str, Usage], float | None],
+    ) -> TurnResult:
+        self.loaded &= await opened.recall()
+        left = [call for _, call in opened.open_calls()]
+        last = last_words(opened, ending)
+        ended = replace(stored, status="ended", last_usage=opened.last_usage, stop_reason=ending.stop)
+        error = await self._write_end(ended, last, (crash.ended(stored), crash.last_words(stored, opened.record)))
+        if error is not None:
+            ending = replace(ending, stop="failed", error=error)
+        for call in left:
+            executor.tell(call, "interrupted", opened.step)
+        said = [opened.question, *opened.record, *last]
+        self.past.ended(said, opened.id, stored.started_at, opened.last_usage, self.house.clock())
+        return result_of(self.chat.id, opened, ending, cost)
+
+    async def _write_end(
+        self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]
+    ) -> TurnError | None:
+        """Store a turn's end; what the store cannot take is owed to it, in `plain` words where it never will."""
+        self._owed = turn, last
+        error: TurnError | None = None
+        try:
+            await self._settle()
+            if self.todos != self._saved_todos:
+                await self.save_todos()
+        except Refusal as refusal:
+            error = TurnError(refusal.code, refusal.message, refusal.hint)
+        except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
+            _log.exception("the end of turn %s could not be stored", turn.id)
+            self._owed, error = self._owed and plain, FAILED
+        self.todos = self._saved_todos
+        return error
+
+    def _post(self, event: Event) -> None:
+        self.outbox.post("" if self.opened is None else self.opened.id, event)
+
+    def _next_ref(self) -> str:
+        self._refs += 1
+        return f"r{self._refs}"

@@ -1,0 +1,91 @@
+"""A chat that was answered on this machine alone asks before its text leaves it (P-4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from codelaw.agent.turn.turn import Ending, Surroundings, Turn
+from codelaw.domain.chats import Notice, TurnError
+from codelaw.domain.errors import Refusal
+from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+
+if TYPE_CHECKING:
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.ports.approver import Approver
+
+Decided = Literal["send", "stay"]
+
+NOT_CONFIRMED_HINT = (
+    "Choose a model for this chat, which confirms it (`codelaw chat --chat ID --model NAME` in a terminal), or choose"
+    " `offline`, which answers here; or send the message again and answer the question."
+)
+STAYS = "chat_stays_offline"
+"""The notice with which a chat's model has become the offline one."""
+TOOL = "Send"
+"""What the question calls itself where a call names its tool."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The question, put once to the user; nothing has left before the answer."""
+
+    model: str
+    host: str
+    approver: Approver
+    decide: Callable[[Decided], Awaitable[Decided]]
+    """Makes the answer durable, and gives what holds: a chat that was put offline meanwhile stays."""
+    stay: Callable[[], Awaitable[Surroundings]]
+    """What the turn works with when the offline model answers it."""
+
+    async def around(self, opened: OpenTurn, around: Surroundings) -> Surroundings | TurnError:
+        """What the turn goes on with, or why it does not."""
+        options = (
+            ApprovalOption("send", f"Send this chat to {self.host}", "allow_chat"),
+            ApprovalOption("cancel", "Do not send", "reject"),
+            ApprovalOption("stay", "Stay offline", "reject"),
+        )
+        title = f"Send this chat to {self.model} at {self.host}? Until now no model elsewhere has seen it."
+        question = ApprovalQuestion(opened.chat_id, opened.id, f"send_{opened.id}", TOOL, title, "send", options)
+        match (await self.approver.ask(question)).option_id:
+            case "send" | "stay" as chosen:
+                decided = await self.decide(chosen)
+            case _:
+                return not_confirmed(self.model, self.host)
+        if decided == "send":
+            opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
+            return around
+        message = "This chat stays offline: no language model answers in it until you choose another."
+        opened.notice(Notice("info", STAYS, message))
+        return await self.stay()
+
+
+def not_confirmed(model: str, host: str) -> TurnError:
+    """Why nothing was sent."""
+    message = f"Nothing was sent: this chat was answered on this machine; {model} at {host} would be given all of it."
+    return TurnError("not_confirmed", message, NOT_CONFIRMED_HINT)
+
+
+async def run(
+    leaving: Leaving | None, opened: OpenTurn, around: Surroundings, make: Callable[[Surroundings], Turn]
+) -> Ending:
+    """Run the turn that `make` gives, after the question where there is one. Never raises but for a second cancel."""
+    if leaving is not None:
+        try:
+            settled = await leaving.around(opened, around)
+        except asyncio.CancelledError:
+            return Ending("cancelled", why="cancelled by the user")
+        except Refusal as refusal:
+            settled = TurnError(refusal.code, refusal.message, refusal.hint)
+        except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
+            _log.exception("turn %s failed", opened.id)
+            settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
+        if isinstance(settled, TurnError):
+            return Ending("failed", error=settled, why=settled.message)
+        around = settled
+    return await make(around).run()

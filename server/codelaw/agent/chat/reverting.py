@@ -1,0 +1,273 @@
+"""Undoing what a turn did to files, one after the other, and letting the model forget it (E-2)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from codelaw.agent.effects.sealing import opened
+from codelaw.agent.effects.undoing import CannotUndo, Step, undone
+from codelaw.agent.recording.history import to_the_end
+from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, RevertConflict, RevertReport
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.events import CompactionEvent, NoticeEvent
+from codelaw.tools.changing.matching import same_lines
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.domain.files import FileImage, FileText, Located
+    from codelaw.ports.store import ChatStore
+    from codelaw.ports.workspace import Workspace
+
+NAMED = 10
+"""Files named in the notice."""
+_BOM = b"\xef\xbb\xbf"
+
+
+async def revert(chat: AgentChat, turn_id: str, *, files: bool, messages: bool) -> RevertReport:
+    """Undo a turn. What was undone is known file by file, so that a second revert goes on where one was broken off.
+
+    Raises:
+        Refusal: `turn_not_found`; `chat_busy`: a turn, a compaction or a revert is running; `nothing_to_undo`.
+    """
+    store, redaction = chat.house.store, chat.house.redaction
+    await store.changes(chat.chat.id, turn_id)
+    chat.claim()
+    try:
+        await _refuse_compaction(chat)
+        try:
+            await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
+            changes = [opened(change, redaction) for change in await store.changes(chat.chat.id, turn_id)]
+            return await _revert(chat, turn_id, changes if files else (), messages=messages)
+        finally:
+            await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))
+    finally:
+        chat.release()
+
+
+async def _refuse_compaction(chat: AgentChat) -> None:
+    newest = await chat.house.store.last_compaction(chat.chat.id)
+    elsewhere = False
+    if newest is not None and isinstance(newest.event, CompactionEvent):
+        by = newest.event.owner if newest.event.phase in {"started", "summarising"} else ""
+        elsewhere = by not in {"", chat.house.store.owner} and await chat.house.store.is_alive(by)
+    if elsewhere or chat.compacting.in_flight:
+        raise Refusal("chat_busy", "A compaction is running in this chat.", "Wait for it, or cancel it.")
+
+
+async def _revert(chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], *, messages: bool) -> RevertReport:
+    left: dict[str, list[KeptChange]] = {}
+    for change in changes:
+        if change.state != "undone":
+            left.setdefault(change.uri, []).append(change)
+    forget = messages and turn_id not in chat.past.transcript.withdrawn
+    if not left and not forget:
+        raise Refusal(
+            "nothing_to_undo", "There is nothing to undo in this turn.", "It changed no file, or all is undone."
+        )
+    if forget:
+        await chat.past.withdraw(turn_id)
+    done: list[KeptChange] = []
+    """The first change of each file."""
+    conflicts: list[RevertConflict] = []
+    try:
+        # The newest first, as if each were taken back in its turn.
+        for group in sorted(left.values(), key=lambda one: -one[-1].number):
+            try:
+                if await _File(chat.house.workspace, chat.house.store, chat.chat.id, group).undo():
+                    done.append(group[0])
+            except CannotUndo as why:
+                conflicts.append(RevertConflict(group[0].path, group[0].uri, f"{group[0].path} {why}."))
+            except ToolFailure as failure:
+                conflicts.append(RevertConflict(group[0].path, group[0].uri, failure.message))
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError
+    finally:
+        # Also of a revert that breaks off, so that everybody knows how far it came.
+        for notice in _notices(done, conflicts, forgotten=forget):
+            chat.outbox.post(turn_id, notice)
+    await chat.outbox.drain()
+    return RevertReport(tuple(change.uri for change in done), tuple(conflicts))
+
+
+def _notices(
+    done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool
+) -> Iterator[NoticeEvent]:
+    """`reverted` when files are as they were, `revert_conflict` when none is, `turn_withdrawn` out of the context."""
+    told: list[str] = []
+    if done:
+        told.append(f"Undone in {_names([change.path for change in done])}.")
+    if conflicts:
+        told.append("Left alone: " + " ".join(conflict.reason for conflict in conflicts[:NAMED]))
+    if told:
+        yield NoticeEvent("warning" if conflicts else "info", "reverted" if done else "revert_conflict", " ".join(told))
+    if forgotten:
+        yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
+
+
+def _names(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
+    return ", ".join(paths[:NAMED]) + more
+
+
+@dataclass(slots=True)
+class _File:
+    """The changes of one file, oldest first."""
+
+    workspace: Workspace
+    store: ChatStore
+    chat_id: str
+    changes: Sequence[KeptChange]
+
+    async def undo(self) -> bool:
+        """Undo all of them or none; False where nothing had ever been done.
+
+        Raises:
+            CannotUndo: the file is left alone.
+            ToolFailure: likewise.
+        """
+        if any(change.encoding == DAMAGED for change in self.changes):
+            raise CannotUndo("cannot be undone: what was kept of it is damaged")
+        place = await self._place()
+        image = await self.workspace.image(place)
+        unsure = next((change for change in self.changes if change.state == "unknown"), None)
+        if unsure is not None and not await asyncio.to_thread(_is_as_before, unsure, image):
+            raise CannotUndo(
+                "was changed after codelaw had stopped in the middle of a command: whose change it is cannot be told"
+            )
+        shown = await self._shown(place)
+        undo = self._undo_closed(place, image) if shown is None else self._undo_open(place, shown, image)
+        return await undo or any(change.state == "done" for change in self.changes)
+
+    async def _place(self) -> Located:
+        uri = self.changes[0].uri
+        parts = urlsplit(uri)
+        path = url2pathname(parts.path) if parts.scheme == "file" else uri
+        place = await asyncio.to_thread(self.workspace.locate, path)
+        if place.uri != uri:
+            raise CannotUndo("cannot be undone: its path leads elsewhere now")
+        return place
+
+    async def _shown(self, place: Located) -> FileText | None:
+        """The text that the editor has of it, if it is open."""
+        if place.path.is_absolute() and self.workspace.buffers.at(place.path) is None:
+            return None
+        text = await self.workspace.read(place)
+        return text if text.source == "buffer" else None
+
+    async def _undo_closed(self, place: Located, image: FileImage | None) -> bool:
+        binary = any(change.encoding == BINARY for change in self.changes)
+        steps = await asyncio.to_thread(_steps, self.changes, binary=binary)
+        text = None if image is None else _text(image.content, binary=binary)
+        result = await asyncio.to_thread(undone, steps, text, lines=not binary)
+        return await self._put(place, result, image, binary=binary)
+
+    async def _undo_open(self, place: Located, shown: FileText, image: FileImage | None) -> bool:
+        if any(change.encoding == BINARY for change in self.changes):
+            raise CannotUndo("is open in the editor and was no text: close it and try again")
+        steps = await asyncio.to_thread(_steps, self.changes, binary=False)
+        text = shown.text
+        try:
+            result = await asyncio.to_thread(undone, steps, text)
+        except CannotUndo:
+            text = shown.text if shown.unsaved else await asyncio.to_thread(_unformed, steps, shown)
+            if text == shown.text:
+                raise
+            result = await asyncio.to_thread(undone, steps, text)
+        disk = None if image is None else _text(image.content, binary=False)
+        own = {state for step in steps for state in (step.before, step.after)}
+        own |= {shown.text} if text != shown.text else set()
+        if result is None:
+            if disk is not None and disk not in own:
+                raise CannotUndo("was changed on the disk since")
+            return await self._put(place, None, image, shown=shown.text)
+        if same_lines(result, shown.text):
+            # Only the disk may be behind: a command has changed it there, and the editor has not followed.
+            first = steps[0].before
+            # Some editors do not tell a file's line breaks.
+            wanted = first if first is not None and same_lines(first, result) else result
+            return await self._put(place, wanted if disk == steps[-1].after else disk, image)
+        written = await self.workspace.write(place, result, over=shown, label=f"Undo in {place.shown}", review=False)
+        if not same_lines(written.text, result):
+            raise CannotUndo("was not undone in all its parts, as you wished")
+        await to_the_end(asyncio.ensure_future(self._mark()))
+        return True
+
+    async def _put(
+        self,
+        place: Located,
+        result: str | None,
+        image: FileImage | None,
+        *,
+        binary: bool = False,
+        shown: str | None = None,
+    ) -> bool:
+        """Let the disk have `result`, and remember it: the one is not cancelled without the other. False: it had it."""
+        now = None if image is None else image.content
+        content = None if result is None else await asyncio.to_thread(self._bytes, result, now, binary=binary)
+
+        async def put() -> bool:
+            if content is None and now is not None:
+                await self.workspace.remove(place, over=now, shown=shown)
+            elif content is not None and content != now:
+                mode = self.changes[0].mode if now is None else None
+                await self.workspace.put_back(place, content, over=now, mode=mode)
+            await self._mark()
+            return content != now
+
+        return await to_the_end(asyncio.ensure_future(put()))
+
+    async def _mark(self) -> None:
+        await self.store.mark_undone(self.chat_id, [change.number for change in self.changes])
+
+    def _bytes(self, text: str, now: bytes | None, *, binary: bool) -> bytes:
+        """The bytes of a text, in the manner of what is there, else of what was there."""
+        if binary:
+            return text.encode("latin-1")
+        bom = self.changes[0].bom if now is None else now.startswith(_BOM)
+        return (_BOM if bom else b"") + _encoded(text)
+
+
+def _unformed(steps: Sequence[Step], shown: FileText) -> str:
+    """The text that is open; without what the editor's formatter did when it saved, which nobody typed."""
+    after = steps[-1].after
+    if after is not None and shown.formed_from:
+        digest = hashlib.sha256(after.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest in shown.formed_from:
+            return after
+    return shown.text
+
+
+def _steps(changes: Sequence[KeptChange], *, binary: bool) -> list[Step]:
+    def state(change: KeptChange, text: str | None) -> str | None:
+        if text is None or not binary or change.encoding == BINARY:
+            return text
+        return ((_BOM if change.bom else b"") + _encoded(text)).decode("latin-1")
+
+    return [
+        Step(state(change, change.before), state(change, change.after), change.state == "done") for change in changes
+    ]
+
+
+def _is_as_before(change: KeptChange, image: FileImage | None) -> bool:
+    if image is None:
+        return change.before is None
+    return change.before == _text(image.content, binary=change.encoding == BINARY)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise CannotUndo("cannot be undone: its text held half a surrogate pair, which no file can") from None
+
+
+def _text(content: bytes, *, binary: bool) -> str:
+    if binary:
+        return content.decode("latin-1")
+    return content.removeprefix(_BOM).decode("utf-8", "surrogateescape")

@@ -1,0 +1,73 @@
+"""What all chats of a session share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codelaw.agent.effects.interrupted import settle_interrupted
+from codelaw.agent.effects.journal import StoredJournal
+from codelaw.domain.errors import Refusal
+from codelaw.domain.safety.redaction import Redaction
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.chat.following import Start
+    from codelaw.agent.recall.remembering import ChatMemory
+    from codelaw.agent.recording.recorder import Recorder
+    from codelaw.agent.turn.notes import Steer
+    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.domain.chats import Notice
+    from codelaw.domain.events import ChatEvent
+    from codelaw.ports.held import HeldImages
+    from codelaw.ports.index import MessageIndex
+    from codelaw.ports.memories import MemoryStore
+    from codelaw.ports.services import LanguageServices
+    from codelaw.ports.store import ChatStore
+    from codelaw.ports.workspace import Processes, Workspace
+
+
+async def _refused(agent: AgentChat, _steers: Sequence[Steer]) -> RunningTurn:
+    message = f"Nothing starts the next turn of chat {agent.chat.id}."
+    raise Refusal("model_unavailable", message, "Send the message again.")
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The store, the world, and the way to the client."""
+
+    store: ChatStore
+    workspace: Workspace
+    processes: Processes
+    send: Callable[[ChatEvent], None]
+    clock: Callable[[], float]
+    """Seconds since the epoch."""
+    services: LanguageServices | None = None
+    memories: MemoryStore | None = None
+    index: MessageIndex | None = None
+    memory: ChatMemory | None = None
+    """The chat's own, as the settings were when its last turn began; None before."""
+    redaction: Redaction = field(default_factory=Redaction)
+    """What is taken out of all that is said, kept and told (S-5)."""
+    recorder: Recorder | None = None
+    """Keeps on record what is decided (S-8)."""
+    follow: Start = _refused
+    """Starts the turn that waiting steers become (R-9)."""
+    after_turn: Callable[[str], None] = lambda _: None
+    """Told the chat when one of its turns has ended and is stored."""
+
+    held: HeldImages | None = None
+    """Keeps files while commands run."""
+
+    def journal(
+        self, chat_id: str, turn_id: str, tell: Callable[[Notice], None] = lambda _: None
+    ) -> Callable[[str], StoredJournal]:
+        """Makes the journal of each call of a turn (E-2)."""
+        world = (self.store, self.workspace, chat_id, turn_id)
+        return lambda call_id: StoredJournal(*world, call_id, self.redaction, self.held, tell)
+
+    async def settle_interrupted(self) -> None:
+        """Take over what the commands of dead servers have changed (E-2)."""
+        if self.held is not None:
+            await settle_interrupted(self.held, self.store, self.workspace, self.redaction, self.clock)

@@ -1,0 +1,289 @@
+"""Compaction: one at a time for each chat; joined, cancelled, and paused when it keeps failing (K-6, K-7)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
+from codelaw.agent.compaction.summarising import Summariser
+from codelaw.agent.compaction.watermark import Ended, ended, held_up, waits
+from codelaw.agent.inputs.selection import layered
+from codelaw.context.tokens import estimate
+from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
+from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.events import CompactionEvent, CompactionPhase, Event, NoticeEvent
+from codelaw.domain.messages import Message
+from codelaw.domain.models import Usage
+from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.history import Past
+
+AGAIN_SECONDS = 1.0
+"""After which a cancel is given again, to work that has gone on: whatever took it must not hold the chat."""
+TIMED_OUT = "Summary generation timed out, keeping recent history only."
+"""Shown exactly so (K-6)."""
+CANCELLED = "The compaction was cancelled; the history is as it was."
+IGNORED = "The strategy `full` shows every round all the same; what was archived counts for the other strategies."
+FAILURES = 3
+"""Failures in a row after which automatic compactions pause (K-7)."""
+
+State = Literal["idle", "in_flight", "done", "failed"]
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Compacting:
+    """One chat's compactions."""
+
+    past: Past
+    clock: Callable[[], float]
+    state: State = "idle"
+    failures: int = 0
+    """Automatic ones that failed, in a row."""
+    _flight: asyncio.Task[CompactionReport] | None = field(default=None, repr=False)
+    _last: tuple[int, Ended | None] | None = field(default=None, repr=False)
+    """How the newest one ended, and the generation of the history for which that is known."""
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether one runs now."""
+        return self._flight is not None and not self._flight.done()
+
+    @property
+    def paused(self) -> bool:
+        """Whether automatic compactions have failed too often; one that is asked for starts them again (K-7)."""
+        return self.failures >= FAILURES
+
+    async def run(
+        self, ground: Ground, cause: Cause, tell: Callable[[Event], None], spend: Callable[[Usage], None]
+    ) -> CompactionReport:
+        """Compact, or join the one in flight. Cancelling the caller leaves the compaction alone: `cancel` ends it.
+
+        Raises:
+            Refusal: the store or another server is in the way; the view is as it was.
+        """
+        if not self.in_flight:
+            self.state = "in_flight"
+            self._flight = asyncio.create_task(_Job(self, ground, cause, tell, spend).run(), name="compaction")
+        flight = self._flight
+        assert flight is not None  # noqa: S101 - just made
+        try:
+            return await asyncio.shield(flight)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not flight.cancelled() or (task is not None and task.cancelling()):
+                raise
+            # It was stopped before it had begun, which is no reason to stop who waits for it.
+            self.state = "idle"
+            return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
+
+    async def waits(self, ground: Ground, *, view: int, beside: int) -> bool:
+        """Whether one that nobody asked for has to wait until the view has grown (K-8), also after a restart.
+
+        `view` and `beside` as for `watermark.grown`.
+        """
+        past = self.past
+        if self._last is None or self._last[0] != past.generation:
+            try:
+                event = await past.store.last_compaction(past.chat_id)
+            except Refusal as refusal:
+                _log.info("how the last compaction ended is not known: %s", refusal.message)
+                event = None
+            told = event.event if event is not None else None
+            report = told.report if isinstance(told, CompactionEvent) else None
+            self._last = past.generation, ended(past, event.turn_id if event is not None else "", report)
+        return await asyncio.to_thread(waits, past, ground, self._last[1], view=view, beside=beside)
+
+    def remember(self, turn_id: str, report: CompactionReport) -> None:
+        """Keep how the newest one has ended."""
+        self._last = self.past.generation, ended(self.past, turn_id, report)
+
+    async def settled(self) -> None:
+        """Wait until none is in flight; how it ended is not the waiter's business (K-7)."""
+        if self._flight is not None:
+            await asyncio.wait([self._flight])
+
+    async def cancel(self) -> bool:
+        """Stop the one in flight and wait until it has; False when there was none. The view stays as it was."""
+        flight = self._flight
+        if flight is None or flight.done():
+            return False
+        while not flight.done():
+            flight.cancel()
+            await asyncio.wait([flight], timeout=AGAIN_SECONDS)
+        return True
+
+
+@dataclass(slots=True)
+class _Job:
+    """One compaction from its start to its report. Nothing is changed before all of it is ready (K-6)."""
+
+    of: Compacting
+    ground: Ground
+    cause: Cause
+    tell: Callable[[Event], None]
+    spend: Callable[[Usage], None]
+    _began: float = 0.0
+    _started: float = 0.0
+    """By the loop's clock, which never jumps."""
+    _plan: Plan | None = None
+    _shown: tuple[int, int] | None = None
+    """Tokens before and after in the view of another strategy than `layered`."""
+
+    async def run(self) -> CompactionReport:
+        self._began, self._started = self.of.clock(), asyncio.get_running_loop().time()
+        if self.cause.asked_for:
+            self.of.failures = 0
+        self._phase("started")
+        try:
+            report = self._explained(await self._compact())
+            self.of.remember(self.cause.turn_id, report)
+        except asyncio.CancelledError:
+            self.of.state = "idle"
+            report = self._report("cancelled", CANCELLED)
+            self._phase("cancelled", report)
+            return report
+        except Refusal:
+            self._fail("")  # who asked is told why by the refusal itself
+            raise
+        except Exception:  # noqa: BLE001 - a bug leaves the history as it was, and the turn goes on (R-10)
+            _log.exception("a compaction failed")
+            return self._fail("codelaw failed inside; the log says why.")
+        self._phase("failed" if self.of.state == "failed" and not report.compacted else "finished", report)
+        return report
+
+    async def _compact(self) -> CompactionReport:
+        law = await self.ground.law()
+        self._plan = planned = await asyncio.to_thread(plan, self.of.past, self.ground, law, self.cause)
+        self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)
+        if not planned.changes:
+            self.of.state = "done"
+            return self._report(planned.idle)
+        if not planned.archived:
+            return await self._swap(planned, None, planned.idle)
+        if self._paused:
+            return await self._cut(planned, "automatic summaries are paused after failures in a row")
+        self._phase("summarising")
+        writer = Summariser(self.ground, sizes(self.ground.limits.window, self.ground.shape.index_tokens), self._retry)
+        text: str | None = None
+        problem, timed_out = "", False
+        try:
+            async with asyncio.timeout(self.ground.shape.summary_seconds):
+                warm = self.ground.caches and not self.of.past.cold(self._began)
+                text = await writer.write(planned.history, planned.archived_view, warm=warm)
+        except TimeoutError:
+            timed_out = True
+        except BadSummary as bad:
+            problem = f"the model's summary could not be used: {bad}"
+        except ModelFailure as failure:
+            problem = failure.message.rstrip(".")
+        finally:
+            self.spend(writer.spent)
+        if text is not None:
+            self.of.failures = 0
+            return await self._swap(planned, text, self.cause.reason)
+        self.of.failures += not self.cause.asked_for
+        self.of.state = "failed"
+        if timed_out:
+            self.tell(NoticeEvent("warning", "summary_timed_out", TIMED_OUT))
+            self._pause()
+            return await self._swap(planned, None, "summary_timed_out", TIMED_OUT)
+        if planned.tokens_before <= (self.ground.room if self.cause.goal is None else self.cause.goal):
+            message = f"The history was left as it is: {problem}."
+            self._warn(message)
+            return self._report("summary_failed", message)
+        return await self._cut(planned, problem)
+
+    async def _cut(self, planned: Plan, problem: str) -> CompactionReport:
+        """Keep the newest rounds although there is no summary of the others, because all do not fit (K-6)."""
+        message = f"The oldest {len(planned.archived)} rounds were cut without a summary: {problem}."
+        self._warn(message)
+        return await self._swap(planned, None, "summary_failed", message)
+
+    async def _swap(
+        self, planned: Plan, text: str | None, reason: CompactionReason, message: str = ""
+    ) -> CompactionReport:
+        """Store the checkpoint and show the new view, in one moment."""
+        past, id_ = self.of.past, uuid4().hex[:12]
+        summary = await asyncio.to_thread(self._summary, planned, text, id_) if planned.archived else None
+        by: SummarySource = "none" if text is None else "model"
+        checkpoint = Checkpoint(
+            id_, planned.first_kept, self.of.clock(), len(planned.archived), summary, by, planned.demotions
+        )
+        try:
+            await past.reshape(checkpoint)
+            # The new view is made here, away from the event loop; the report counts it.
+            await asyncio.to_thread(past.history, layered(self.ground))
+            self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.ground, id_)
+        except asyncio.CancelledError:
+            # The cancel came too late: what is stored is what is shown.
+            if id_ not in {cut.id for cut in past.transcript.checkpoints}:
+                raise
+        if self.of.state == "in_flight":
+            self.of.state = "done"
+        return replace(self._report(reason, message, id_), summary=by)
+
+    def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
+        parts = sizes(self.ground.limits.window, self.ground.shape.index_tokens)
+        archived = [message for round_ in planned.archived for message in round_.messages]
+        content = archive_text(text, archived, self.of.past.transcript.started, parts, count=estimate)
+        return Message(f"summary_{id_}", planned.archived[-1].turn_id, "summary", content)
+
+    def _report(self, reason: CompactionReason, message: str = "", checkpoint: str | None = None) -> CompactionReport:
+        seconds = asyncio.get_running_loop().time() - self._started
+        if self._plan is None:
+            return CompactionReport(compacted=False, reason=reason, seconds=round(seconds, 3), message=message)
+        report = report_of(
+            self._plan, self.of.past, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
+        )
+        if self._shown is None:
+            return report
+        before, after = self._shown
+        if not message and report.compacted and self.ground.shape.strategy == "full":
+            message = IGNORED
+        return replace(report, tokens_before=before, tokens_after=after, message=message)
+
+    def _explained(self, report: CompactionReport) -> CompactionReport:
+        """The report, which says what keeps the view above the low-water mark after one that began by itself (K-8)."""
+        if self.cause.asked_for or self._plan is None or self._shown is not None or report.message:
+            return report
+        past, law, around = self.of.past, self._plan.law, self.cause.around
+        return replace(report, message=held_up(past, self.ground, law=law, around=around, tokens=report.tokens_after))
+
+    def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
+        self.tell(CompactionEvent(phase, report, self.of.past.store.owner))
+
+    def _fail(self, why: str) -> CompactionReport:
+        self.of.state = "failed"
+        self.of.failures += not self.cause.asked_for
+        report = self._report("summary_failed", why)
+        self._phase("failed", report)
+        return report
+
+    @property
+    def _paused(self) -> bool:
+        """Whether the model is not asked, although something has to be done: it has failed too often (K-7)."""
+        return self.of.paused and not self.cause.asked_for
+
+    def _warn(self, message: str) -> None:
+        self.tell(NoticeEvent("warning", "summary_failed", message))
+        self._pause()
+
+    def _pause(self) -> None:
+        if self.of.failures == FAILURES:
+            message = f"Automatic compaction is paused after {FAILURES} failures in a row; ask for one to start again."
+            self.tell(NoticeEvent("warning", "compaction_paused", message))
+
+    def _retry(self, attempt: int, seconds: float, reason: str) -> None:
+        self.tell(
+            NoticeEvent(
+                "info", "summary_retry", f"The summary is asked for again in {seconds:.0f} s ({attempt}): {reason}."
+            )
+        )

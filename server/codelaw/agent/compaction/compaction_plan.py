@@ -1,0 +1,231 @@
+"""Deciding what a compaction archives, keeps and thins: values in, a plan out (K-2, K-8, C-6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
+
+from codelaw.agent.compaction.watermark import GROWTH
+from codelaw.agent.inputs.selection import layered, select
+from codelaw.context import economy
+from codelaw.context.demotion import demoted
+from codelaw.context.projection import project
+from codelaw.context.sections import message_tokens
+from codelaw.context.tokens import estimate
+from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
+from codelaw.domain.messages import Message
+from codelaw.transcript.rounds import Round
+from codelaw.transcript.summaries.compaction import cut
+from codelaw.transcript.summaries.summary import sizes
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.history import Past
+    from codelaw.context.builder import History
+    from codelaw.transcript.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a compaction is wanted."""
+
+    reason: Literal["threshold", "manual", "overflow"]
+    around: tuple[tuple[str, int], ...] = ()
+    """What the view will hold besides L1, the law and the history: names and estimated tokens."""
+    goal: int | None = None
+    """Tokens the whole view must come down to, when the window is in danger (W-6)."""
+    turn_id: str = ""
+    """The turn that runs meanwhile."""
+
+    @property
+    def beside(self) -> int:
+        """Estimated tokens of all that stands around the history, L1 and law aside."""
+        return sum(size for _, size in self.around)
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether a person wants it: then exactly `keep_rounds` rounds stay (K-8)."""
+        return self.reason == "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do. Tokens are corrected estimates of the whole view."""
+
+    history: History
+    """The view as it is, which the summary call repeats (K-4)."""
+    archived: tuple[Round, ...]
+    kept: tuple[Round, ...]
+    demotions: tuple[Demotion, ...]
+    tokens_before: int
+    fixed: int
+    """Estimated tokens of all that is not a round."""
+    law: int
+    """Estimated tokens of the law, which is in `fixed`."""
+    idle: CompactionReason
+    """Why nothing is done, when nothing is (K-8)."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether the view would be another one."""
+        return bool(self.archived or self.demotions)
+
+    @property
+    def first_kept(self) -> str:
+        """The turn that the view begins with."""
+        return self.kept[0].turn_id
+
+    @property
+    def archived_view(self) -> tuple[Message, ...]:
+        """The archived messages as the model has seen them."""
+        gone = {round_.turn_id for round_ in self.archived}
+        shown = self.history.rounds.messages if self.history.rounds else ()
+        return tuple(message for message in shown if message.turn_id in gone)
+
+
+def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
+    """Cheapest first: demote what is old, archive whole rounds, thin what must stay."""
+    shape = ground.shape
+    history = past.history(layered(ground))
+    rounds = past.transcript.kept
+    shown = history.rounds.messages if history.rounds else ()
+    law_tokens = estimate(law)
+    before = sum(section.tokens for section in ground.system) + law_tokens + cause.beside
+    before += history.summaries.tokens if history.summaries else 0
+    view = before + (history.rounds.tokens if history.rounds else 0)
+    known = past.transcript.demoted
+    # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
+    saved = savings(shown, known, ground, view, cold=True)
+    if not rounds or (len(rounds) <= shape.keep_rounds and cause.goal is None):
+        demotions = _thinned(rounds, shown, known, saved, fixed=before, ground=ground)
+        return Plan(history, (), rounds, demotions, ground.corrected(view), before, law_tokens, "rounds_not_enough")
+    sized = _sizes(shown, known | set(saved))
+    summary = sizes(ground.limits.window, shape.index_tokens).total
+    if cause.asked_for:
+        parted = cut(rounds, keep=shape.keep_rounds, room=0, size=sized)
+    elif ground.corrected(before + sum(map(sized, rounds))) <= _goal(ground, cause):
+        # Cheap measures are enough, or nothing was to be done at all.
+        return Plan(history, (), rounds, saved, ground.corrected(view), before, law_tokens, "below_low_water")
+    else:
+        room = ground.low_water - ground.corrected(before + summary)
+        parted = cut(rounds, keep=shape.keep_rounds, room=room, size=lambda one: ground.corrected(sized(one)))
+    demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, ground=ground)
+    if cause.goal is not None:
+        sized = _sizes(shown, known | set(demotions))
+        # With room to grow, or the next compaction would not be allowed to wait (K-8).
+        goal = cause.goal - ground.limits.window // GROWTH
+        if ground.corrected(before + summary + sum(map(sized, parted.kept))) > goal:
+            # Well below the goal, or the next step would be in danger again.
+            room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
+            parted = cut(rounds, keep=1, room=room, size=lambda one: ground.corrected(sized(one)))
+    tokens = ground.corrected(view)
+    return Plan(history, parted.archived, parted.kept, demotions, tokens, before, law_tokens, "rounds_not_enough")
+
+
+def report_of(
+    planned: Plan,
+    past: Past,
+    ground: Ground,
+    reason: CompactionReason,
+    *,
+    seconds: float,
+    message: str,
+    checkpoint: str | None,
+) -> CompactionReport:
+    """What came of a plan; without a checkpoint the view is as it was."""
+    after = planned.tokens_before
+    if checkpoint is not None:
+        history = past.history(layered(ground))
+        grown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
+        was = planned.history.summaries.tokens if planned.history.summaries else 0
+        after = ground.corrected(planned.fixed - was + grown)
+    return CompactionReport(
+        compacted=checkpoint is not None and bool(planned.archived),
+        reason=reason,
+        rounds_archived=len(planned.archived) if checkpoint is not None else 0,
+        rounds_kept=len(past.transcript.kept),
+        tokens_before=planned.tokens_before,
+        tokens_after=after,
+        seconds=round(seconds, 3),
+        checkpoint_id=checkpoint,
+        thinned=len(planned.demotions) if checkpoint is not None else 0,
+        message=message,
+    )
+
+
+def shown_tokens(
+    planned: Plan, transcript: Transcript, ground: Ground, checkpoint: str | None = None
+) -> tuple[int, int] | None:
+    """Tokens of the view before and after, as the chat's own strategy shows it; None for `layered`, whose plan it is.
+
+    Without a checkpoint both are the view as it is.
+    """
+    base = planned.fixed - (planned.history.summaries.tokens if planned.history.summaries else 0)
+    asked = base - sum(section.tokens for section in ground.system)
+    before = transcript.restored(checkpoint) or transcript if checkpoint is not None else transcript
+    sizes: list[int] = []
+    for state in (before, transcript):
+        selection = select(ground, state, law=0, asked=asked)
+        if selection == layered(ground):
+            return None
+        history = project(state, selection)
+        shown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
+        sizes.append(ground.corrected(base + shown))
+    return sizes[0], sizes[1]
+
+
+def _goal(ground: Ground, cause: Cause) -> int:
+    return ground.low_water if cause.goal is None else min(ground.low_water, cause.goal)
+
+
+def savings(
+    shown: Sequence[Message], known: frozenset[Demotion], ground: Ground, view: int, *, cold: bool
+) -> tuple[Demotion, ...]:
+    """What economy demotes in a view of `view` estimated tokens (C-6); nothing when the setting is off."""
+    if not ground.shape.economy:
+        return ()
+    return economy.plan(
+        shown,
+        known,
+        size=message_tokens,
+        context_tokens=ground.corrected(view),
+        demote_tokens=ground.shape.demote_tokens,
+        cold=cold,
+        floor=floor(ground),
+    )
+
+
+def floor(ground: Ground) -> int:
+    """Tokens of context below which nothing is demoted (C-6): a fifth of the window, 40 000 in one of 200 000."""
+    return ground.limits.window // 5
+
+
+def _thinned(
+    kept_rounds: Sequence[Round],
+    shown: Sequence[Message],
+    known: frozenset[Demotion],
+    saved: tuple[Demotion, ...],
+    *,
+    fixed: int,
+    ground: Ground,
+) -> tuple[Demotion, ...]:
+    """The demotions of the kept rounds: those for economy, and what more it takes to come down to the mark (K-8)."""
+    stay = {round_.turn_id for round_ in kept_rounds}
+    kept = [message for message in shown if message.turn_id in stay]
+    ids = {message.id for message in kept}
+    own = tuple(demotion for demotion in saved if demotion.message_id in ids)
+    size = fixed + sum(map(message_tokens, demoted(kept, known | set(own))))
+    over = ground.corrected(size) - ground.low_water
+    if over <= 0:
+        return own
+    return (*own, *economy.thin(kept, known | set(own), size=message_tokens, to_free=over))
+
+
+def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Callable[[Round], int]:
+    """Estimated tokens of rounds with these demotions."""
+    view = demoted(shown, demotions)
+    by_turn = {turn: sum(map(message_tokens, group)) for turn, group in groupby(view, lambda message: message.turn_id)}
+    return lambda round_: by_turn.get(round_.turn_id, 0)

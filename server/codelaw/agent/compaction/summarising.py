@@ -1,0 +1,217 @@
+"""Asking a model for the summary of what is archived (K-4, K-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codelaw.agent.dialects.react import React
+from codelaw.agent.model_calls.recovery import Recovery
+from codelaw.context.builder import Gathered, History, build
+from codelaw.context.demotion import demoted
+from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.tokens import estimate, far_off
+from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.messages import Message
+from codelaw.domain.models import Usage
+from codelaw.templates.render import render
+from codelaw.transcript.rounds import Round, rounds
+from codelaw.transcript.summaries.summary import BadSummary, Border, Sizes, border, check, instruction
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.domain.models import Delta, ModelReply, ModelRequest
+
+ATTEMPTS = 2
+"""How often a summary is asked for that turns out to be unusable (K-5)."""
+STAGES = 4
+"""Most parts that an archive too long for one call is folded into."""
+WORTH_READING = 20_000
+"""Tokens of an archive from which its call shows all that is in the cache, instead of writing the archive anew."""
+SHRINKS = 3
+"""Most attempts to fold it, each with smaller parts."""
+_SAFETY = 0.9
+"""Of the window: estimates are not exact."""
+
+
+@dataclass(slots=True)
+class Summariser:
+    """Writes one summary. `spent` adds up what was billed, failed attempts included."""
+
+    ground: Ground
+    sizes: Sizes
+    on_retry: Callable[[int, float, str], None]
+    spent: Usage = field(default_factory=Usage)
+
+    async def write(self, history: History, archived: Sequence[Message], *, warm: bool) -> str:
+        """The model's text, checked. `archived` are the first messages of `history`, as the view has them.
+
+        With the chat's own model the call repeats what was sent before, so that the prompt cache is read; else, and
+        when that does not fit, a fresh conversation is asked, in stages if need be. A `warm` cache ends where the last
+        turn began, not at the cut: for a large archive all up to there is shown, at a tenth of the price, and the model
+        is told where the archive ends.
+
+        Raises:
+            BadSummary: unusable twice, or too long even in stages.
+            ModelFailure: the model did not answer.
+        """
+        if self.ground.shape.summary_model in {None, self.ground.model_name}:
+            try:
+                spell, asked = await self._extending(history, archived, warm=warm)
+                return await self._good(spell, archived, asked)
+            except ModelFailure as failure:
+                if failure.kind != "overflow":
+                    raise
+                return await self._in_stages(archived, self._limit(failure, archived))
+        return await self._in_stages(archived, None)
+
+    async def _extending(
+        self, history: History, archived: Sequence[Message], *, warm: bool
+    ) -> tuple[_Spell, Callable[[], str]]:
+        """Requests that begin as the chat's last ones did (L1, L2, summaries, rounds), and their instruction (K-4)."""
+        ground = self.ground
+        summaries = history.summaries.messages if history.summaries else ()
+        shown, until = archived, None
+        last = history.rounds.messages[-1].turn_id if history.rounds else ""
+        sent = [message for message in history.rounds.messages if message.turn_id != last] if history.rounds else []
+        if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
+            until = border(sent, len(archived))
+            shown = sent if until is not None else archived
+        past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law())
+
+        def spell(instructed: Message) -> ModelRequest:
+            view = build(past, (), instructed, gathered)
+            self._must_fit(view.tokens, ground.limits.window)
+            return ground.dialect.request(
+                view, model=ground.model_name, max_tokens=self.sizes.max_tokens, toolbox=ground.toolbox
+            )
+
+        return spell, partial(self._instruction, until)
+
+    async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
+        """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
+        window = min(limit or self.ground.summary_window, self.ground.summary_window)
+        asked = self._instruction()
+        room = int(window * _SAFETY) - self.sizes.max_tokens * 2 - self.ground.corrected(estimate(asked)) - 500
+        for number in range(1, SHRINKS + 1):
+            try:
+                return await self._staged(archived, max(room, 1_000))
+            except ModelFailure as failure:
+                if failure.kind != "overflow" or number == SHRINKS:
+                    raise
+                room = min(room // 2, self._limit(failure, archived) or room)
+        raise AssertionError
+
+    async def _staged(self, archived: Sequence[Message], room: int) -> str:
+        """Folded, oldest first, in parts of at most `room` tokens; long messages may lose their middle."""
+        results = {Demotion(message.id, part) for message in archived for part in ("result", "arguments")}
+        parts = _parts(rounds(demoted(archived, results)), room, self._size)
+        if len(parts) > STAGES:
+            parts = [*parts[: STAGES - 1], [round_ for part in parts[STAGES - 1 :] for round_ in part]]
+        text = ""
+        for part in parts:
+            said = [message for round_ in part for message in round_.messages]
+            draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
+            begun = [draft, *said] if draft is not None else said
+            text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said, self._instruction)
+        return text
+
+    def _limit(self, failure: ModelFailure, archived: Sequence[Message]) -> int | None:
+        """What the vendor takes, as far as it said so and that can be (W-6)."""
+        sent = sum(map(self._size, archived))
+        return None if far_off(sent, failure.size, failure.limit) else failure.limit
+
+    def _size(self, message: Message) -> int:
+        return self.ground.corrected(message_tokens(message))
+
+    def _fresh(self, said: Sequence[Message]) -> _Spell:
+        gathered = Gathered((text_section("L1", "summariser", render("summariser")),))
+        name = self.ground.shape.summary_model or self.ground.model_name
+
+        def spell(asked: Message) -> ModelRequest:
+            view = build(History.of(said), (), asked, gathered)
+            return React().request(view, model=name, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox)
+
+        return spell
+
+    async def _good(self, spell: _Spell, source: Sequence[Message], instructed: Callable[[], str]) -> str:
+        """Ask, and ask once more when the reply cannot be used."""
+        size = sum(map(message_tokens, source))
+        reason = ""
+        for number in range(1, ATTEMPTS + 1):
+            asked = instructed()
+            if reason:
+                asked = f"{asked}\n\n{render('refused_summary', reason=reason)}"
+            reply = await self._reply(spell(Message("summary_instruction", "", "user", asked)))
+            try:
+                return check(
+                    reply.text,
+                    stop_reason=reply.stop_reason,
+                    tool_called=bool(reply.calls or reply.broken_calls),
+                    source_tokens=size,
+                    limit_tokens=self.sizes.model_tokens,
+                    count=estimate,
+                )
+            except BadSummary as bad:
+                if number == ATTEMPTS:
+                    raise
+                reason = str(bad)
+        raise AssertionError
+
+    async def _reply(self, request: ModelRequest) -> ModelReply:
+        recovery = Recovery(self.on_retry)
+
+        def unheard(delta: Delta) -> None:
+            """A summary is shown when it is whole."""
+
+        async def attempt(kept: str) -> ModelReply:
+            del kept  # a summary is short: a broken one is asked for again from its beginning
+            return await self.ground.model.reply(request, unheard)
+
+        try:
+            reply = await recovery.ask(attempt)
+        finally:
+            self.spent += recovery.spent
+        self.spent += reply.usage
+        return reply
+
+    def _instruction(self, until: Border | None = None) -> str:
+        return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, border=until)
+
+    def _must_fit(self, tokens: int, window: int) -> None:
+        if self.ground.corrected(tokens) + self.sizes.max_tokens > window:
+            raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
+
+
+_Spell = Callable[[Message], "ModelRequest"]
+
+
+def _parts(archive: Sequence[Round], room: int, size: Callable[[Message], int]) -> list[list[Round]]:
+    """Rounds in as few parts as fit `room` tokens each; a round of its own where it is too long."""
+    parts: list[list[Round]] = []
+    used = room + 1
+    for round_ in archive:
+        tokens = sum(map(size, round_.messages))
+        if used + tokens > room:
+            parts.append([])
+            used = 0
+        parts[-1].append(round_)
+        used += tokens
+    return parts
+
+
+def _trimmed(messages: Sequence[Message], room: int, size: Callable[[Message], int]) -> list[Message]:
+    """The messages; the long ones without their middle when all do not fit into `room` tokens."""
+    if sum(map(size, messages)) <= room:
+        return list(messages)
+    share = max(50, room // max(1, len(messages)))
+    return [_cut(message, share) if size(message) > share else message for message in messages]
+
+
+def _cut(message: Message, tokens: int) -> Message:
+    text, half = message.content, tokens  # characters: two for each token
+    middle = f"\n… {len(text) - 2 * half} characters left out …\n"
+    return replace(message, content=text[:half] + middle + text[-half:]) if len(text) > 2 * half else message

@@ -1,0 +1,191 @@
+"""Keeping a chat's rolling summary up to date, behind the user's back and never in the way (B-3, B-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codelaw.agent.dialects.react import React
+from codelaw.agent.inputs.selection import estimated
+from codelaw.agent.model_calls.recovery import Recovery
+from codelaw.context.builder import Gathered, History, build
+from codelaw.context.sections import text_section
+from codelaw.context.strategies import SUMMARISED, resolve
+from codelaw.context.thread import Due, Window, due, limit, request_texts
+from codelaw.context.tokens import estimate
+from codelaw.domain.checkpoints import ThreadSummary
+from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.messages import Message
+from codelaw.domain.models import Usage
+from codelaw.transcript.summaries.summary_check import BadSummary, check_text
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.history import Past
+    from codelaw.domain.models import Delta, ModelReply, ModelRequest
+    from codelaw.transcript.transcript import Transcript
+
+UPDATED = "thread_summary_updated"
+FAILED = "thread_summary_failed"
+_OUTPUT = 2
+"""Times its limit that a summary may take to be written, and to be kept."""
+PATIENCE = 3
+"""Failures in a row that cost something, after which more and more turns go by before the next attempt."""
+MOST_PASSED = 31
+"""Turns."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Rolling:
+    """One chat's rolling summary: one call at a time, begun after a turn, awaited by nobody."""
+
+    past: Past
+    clock: Callable[[], float]
+    ground: Ground | None = None
+    """Of the latest turn."""
+    failures: int = 0
+    """In a row, those that a model was paid for."""
+    passing: int = 0
+    """Turns that go by without an attempt."""
+    _work: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether a call runs now."""
+        return self._work is not None and not self._work.done()
+
+    def after_turn(self, tell: Callable[[Event], None]) -> None:
+        """Bring the summary up to date if it is due and the chat shows one. What fails is tried again next time.
+
+        A model that never writes one that can be used would be paid for it after every turn: it is asked less and less.
+        """
+        ground = self.ground
+        if ground is None:
+            return
+        shape, seen = ground.shape, self.past.transcript
+        strategy = resolve(shape.strategy, len(seen.unwithdrawn))
+        if self.in_flight or strategy not in SUMMARISED or not shape.rolling_summary:
+            return
+        if self.passing:
+            self.passing -= 1
+            return
+        self._work = asyncio.create_task(_Job(self, ground, seen, tell).run(), name="rolling summary")
+
+    async def settled(self) -> None:
+        """Wait until none is in flight."""
+        if self._work is not None:
+            await asyncio.wait([self._work])
+
+    async def cancel(self) -> None:
+        """Stop the one in flight, and wait until it has."""
+        if self._work is not None and not self._work.done():
+            self._work.cancel()
+            await asyncio.wait([self._work])
+
+
+@dataclass(slots=True)
+class _Job:
+    of: Rolling
+    ground: Ground
+    seen: Transcript
+    tell: Callable[[Event], None]
+    _spent: Usage = field(default_factory=Usage)
+
+    async def run(self) -> None:
+        """Never raises but for a cancel."""
+        try:
+            await self._update()
+        except BadSummary as bad:
+            self._failed(f"the model's text could not be used: {bad}")
+        except ModelFailure as failure:
+            self._failed(failure.message.rstrip("."))
+        except TimeoutError:
+            self._failed(f"it took longer than context.summaryTimeoutSeconds ({self.ground.shape.summary_seconds:g} s)")
+        except Refusal as refusal:
+            # The chat is gone, or another server was faster: there is nothing to tell the user.
+            if refusal.code not in {"chat_not_found", "chat_busy"}:
+                self._failed(refusal.message.rstrip("."))
+        except Exception:  # noqa: BLE001 - a bug leaves the summary as it was, and stops no turn (B-8)
+            _log.exception("a rolling summary failed")
+            self._failed("codelaw failed inside; the log says why")
+
+    async def _update(self) -> None:
+        shape = self.ground.shape
+        limit_tokens = limit(self.ground.budget.share("summary"))
+        room = max(1_000, estimated(self.ground, self.ground.summary_window) // 2 - limit_tokens * _OUTPUT)
+        window = None
+        if resolve(shape.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
+            recent = estimated(self.ground, self.ground.budget.share("recent"))
+            window = Window(shape.window_rounds, recent // 2)
+        part = await asyncio.to_thread(
+            due, self.seen, recent_min=shape.recent_min, above=shape.summarise_above, room=room, window=window
+        )
+        if part is None:
+            return
+        async with asyncio.timeout(shape.summary_seconds):
+            text = await self._written(part, limit_tokens)
+        summary = ThreadSummary(text, part.covers, self.of.clock())
+        self.of.failures = 0
+        if await self.of.past.summarise(summary, self.seen):
+            message = f"The summary of the conversation now speaks of {part.messages} messages more"
+            self.tell(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
+
+    async def _written(self, part: Due, limit_tokens: int) -> str:
+        """The new summary, by one call in a fresh conversation."""
+        ground = self.ground
+        system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
+        gathered = Gathered((text_section("L1", "thread_summary", system),))
+        view = build(History.of(()), (), Message("thread_part", "", "user", asked), gathered)
+        name = ground.shape.summary_model or ground.model_name
+        most = limit_tokens * _OUTPUT
+        request = React().request(view, model=name, max_tokens=most, toolbox=ground.toolbox)
+        reply = await self._reply(request)
+        return await asyncio.to_thread(
+            check_text,
+            reply.text,
+            stop_reason=reply.stop_reason,
+            tool_called=bool(reply.calls or reply.broken_calls),
+            limit_tokens=most,
+            count=estimate,
+        )
+
+    async def _reply(self, request: ModelRequest) -> ModelReply:
+        def retrying(attempt: int, seconds: float, reason: str) -> None:
+            _log.info("the rolling summary is asked for again in %.0f s (%d): %s", seconds, attempt, reason)
+
+        def unheard(delta: Delta) -> None:
+            """It is shown when it is whole."""
+
+        async def attempt(kept: str) -> ModelReply:
+            del kept  # it is short: a broken one is asked for again from its beginning
+            return await self.ground.model.reply(request, unheard)
+
+        recovery = Recovery(retrying)
+        try:
+            reply = await recovery.ask(attempt)
+        finally:
+            self._spent += recovery.spent
+        self._spent += reply.usage
+        return reply
+
+    @property
+    def _cost(self) -> str:
+        """What was billed, in words."""
+        read = self._spent.total_tokens - self._spent.output_tokens
+        return f"{read} tokens read, {self._spent.output_tokens} written"
+
+    def _failed(self, why: str) -> None:
+        message = f"The summary of the conversation could not be brought up to date: {why}."
+        spent, again = "", "The next turn tries again."
+        if self._spent.total_tokens:
+            spent = f" It cost {self._cost}."
+            self.of.failures += 1
+            self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
+        if self.of.passing:
+            again = f"It is tried again when {self.of.passing} more turns have ended, as it failed so often."
+        self.tell(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))

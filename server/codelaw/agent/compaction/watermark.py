@@ -1,0 +1,107 @@
+"""When a compaction may begin by itself again, and what kept the last one above the low-water mark (K-8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codelaw.agent.inputs.selection import layered
+from codelaw.context.sections import message_tokens
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.history import Past
+    from codelaw.domain.checkpoints import CompactionReport
+
+GROWTH = 10
+"""The part of the window by which the view grows before a compaction begins by itself again."""
+_IDLE = frozenset({"rounds_not_enough", "below_low_water"})
+_NAMES = {"question": "your message", "scratchpad": "the steps of this turn", "todo": "the todo list"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the newest compaction of a chat ended."""
+
+    turn_id: str
+    """The turn that ran meanwhile; empty when none did."""
+    tokens: int
+    """Of the whole view."""
+
+
+def ended(past: Past, turn_id: str, report: CompactionReport | None) -> Ended | None:
+    """The end that a report tells of; None when the view is not what that compaction left.
+
+    That is so after a failure, a cancel, and when its checkpoint was undone.
+    """
+    if report is None:
+        return None
+    if report.checkpoint_id is None:
+        return Ended(turn_id, report.tokens_after) if report.reason in _IDLE else None
+    known = report.checkpoint_id in {checkpoint.id for checkpoint in past.transcript.checkpoints}
+    return Ended(turn_id, report.tokens_after) if known else None
+
+
+def grown(past: Past, ground: Ground, last: Ended | None, *, view: int, beside: int) -> int | None:
+    """Tokens that a view of `view` tokens has more than when its history was last reshaped; None: it never was.
+
+    `beside` is what of the view is neither L1 nor law nor history, in estimated tokens. All of it follows from what is
+    stored: what came after the checkpoint, the restore or the withdrawn turn that settled the usage (W-2), and the size
+    at which the newest compaction ended. A turn that was compacted while it ran and has become a shorter round since
+    is no growth.
+    """
+    since_settled = _since(past, ground, past.settled, beside)
+    if last is None:
+        return since_settled
+    since_turn = _since(past, ground, last.turn_id, beside)
+    more = view - last.tokens if since_turn is None else max(view - last.tokens, since_turn)
+    return more if since_settled is None else min(more, since_settled)
+
+
+def waits(past: Past, ground: Ground, last: Ended | None, *, view: int, beside: int) -> bool:
+    """Whether a compaction that nobody asked for has to wait: it would do again what the last one did (K-8).
+
+    Never in danger: a view that leaves no room for an answer is not to wait.
+    """
+    if view > ground.room:
+        return False
+    growth = grown(past, ground, last, view=view, beside=beside)
+    return growth is not None and growth < ground.limits.window / GROWTH
+
+
+def held_up(past: Past, ground: Ground, *, law: int, around: tuple[tuple[str, int], ...], tokens: int) -> str:
+    """What keeps a view of `tokens` tokens above the low-water mark, the largest first, for a person.
+
+    Empty when it is not above. `law` and the sizes in `around` are estimated tokens.
+    """
+    mark = ground.low_water
+    if tokens <= mark:
+        return ""
+    history, rounds = past.history(layered(ground)), len(past.transcript.kept)
+    newest = f"the newest {rounds} rounds, of which {ground.shape.keep_rounds} stay (context.keepRounds)"
+    if rounds <= ground.shape.keep_rounds:
+        newest = "the newest round" if rounds == 1 else f"the newest {rounds} rounds (context.keepRounds keeps them)"
+    sized = [
+        (newest, history.rounds.tokens if history.rounds else 0),
+        ("the summaries", history.summaries.tokens if history.summaries else 0),
+        ("the system prompt with its tools", sum(section.tokens for section in ground.system)),
+        ("the law", law),
+        *((_NAMES.get(name, name), size) for name, size in around),
+    ]
+    parts = sorted(((size, name) for name, size in sized if size > 0), reverse=True)
+    told = ", ".join(f"{name} {ground.corrected(size)}" for size, name in parts)
+    sentence = f"The context holds about {tokens} tokens and could not come down to {mark}: {told}."
+    more = ground.limits.window // GROWTH
+    if tokens + more <= ground.mark:
+        return sentence
+    return f"{sentence} The next compaction waits until it has grown by {more} tokens or the window is full."
+
+
+def _since(past: Past, ground: Ground, turn_id: str, beside: int) -> int | None:
+    """Corrected tokens of what has come after a finished turn; None when there is no such turn."""
+    turns = past.transcript.turns
+    if turn_id not in turns:
+        return None
+    shown = past.history(layered(ground)).rounds
+    newer = (one for one in (shown.messages if shown else ()) if turns.get(one.turn_id, 0) > turns[turn_id])
+    return ground.corrected(beside + sum(map(message_tokens, newer)))

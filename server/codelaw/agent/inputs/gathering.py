@@ -1,0 +1,194 @@
+"""Gathering at the edge of a turn: what the user's words refer to, and the law (L-3, L-4, M-1 to M-6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from codelaw.agent.inputs.attachments import attach
+from codelaw.agent.inputs.looking import editor_fragment
+from codelaw.context import law as laws
+from codelaw.context.law import LawText
+from codelaw.context.mentions import REMINDED, candidates, reminder
+from codelaw.context.observations import neutralise
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.events import Mention
+from codelaw.domain.messages import Fragment
+from codelaw.templates.render import render
+from codelaw.tools.paths import located, whole
+from codelaw.tools.withholding import withheld
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import FileText, Folder, Located
+    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.ports.workspace import Workspace
+
+
+Readable = Callable[[str], bool]
+"""Whether a path, as it is shown, may be read by the rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The user's message, made ready to be sent and stored."""
+
+    content: str
+    """What was typed, then the reminder (M-3)."""
+    fragments: tuple[Fragment, ...]
+    mentions: tuple[Mention, ...]
+    left_out: int
+    """Resolved mentions beyond those the reminder names."""
+    notices: tuple[Notice, ...] = ()
+    """Attachments that could not be sent, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """The user's words, made ready for the model."""
+
+    content: str
+    """Neutralised, with the reminder (M-3, R-5)."""
+    mentions: tuple[Mention, ...]
+    left_out: int
+    looking: tuple[Fragment, ...] = ()
+    """What the user looked at, if it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Volatile facts about the turn (L-3)."""
+
+    date: str
+    """ISO 8601, the day only."""
+    os: str
+    shell: str
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """L2 as found, and what was wrong with it."""
+
+    documents: tuple[LawText, ...] = ()
+    text: str = ""
+    notices: tuple[Notice, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLaw:
+    """One folder's law as a file."""
+
+    folder: Folder
+    name: str
+    """As it is spelt."""
+    place: Located | None
+    """None where it leads out of the workspace."""
+    text: FileText | None
+    """None where it cannot be read."""
+    problem: str
+    """Why not."""
+    others: tuple[str, ...]
+    """Other spellings of the name in the same folder, which do not count."""
+
+
+async def question(
+    text: str, workspace: Workspace, facts: Facts, attachments: Sequence[Attachment], editor: Fragment | None
+) -> Question:
+    """Preprocess the user's input (R-1); `editor` is what the user looks at."""
+    attached = await attach(workspace, attachments)
+    said = await worded(text, workspace, attached.paths)
+    looking = () if editor is None else (editor,)
+    environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
+    fragments = (*attached.selections, *looking, Fragment("environment", environment))
+    return Question(said.content, fragments, said.mentions, said.left_out, attached.notices)
+
+
+async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) -> Worded:
+    """What every message of the user goes through, a steer too (M-7): its mentions, the reminder, no forged label."""
+    mentions = [await _resolve(workspace, path) for path in dict.fromkeys([*candidates(text), *attached])]
+    resolved = [mention for mention in mentions if mention.kind != "unresolved"]
+    named = {mention.path for mention in resolved[:REMINDED]}
+    mentions = [
+        Mention(mention.path, mention.kind, mention.uri, reminded=mention.path in named) for mention in mentions
+    ]
+    block = reminder(mentions)
+    clean = neutralise(text)
+    return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
+
+
+async def added(
+    text: str, editor: EditorState | None, workspace: Workspace, hides: Callable[[str], bool] | None
+) -> Worded:
+    """A message that comes while a turn runs, and what the user looked at; nothing of what `hides` says (M-7, L-3)."""
+    said = await worded(text, withheld(workspace, hides))
+    looking = await editor_fragment(workspace, editor, lambda shown: hides is None or not hides(shown))
+    return said if looking is None else replace(said, looking=(looking,))
+
+
+async def find_law(workspace: Workspace, readable: Readable) -> Law:
+    """The law of every workspace folder as it is now, open buffers first (L-4); `readable` as for `folder_laws`."""
+    documents: list[LawText] = []
+    notices: list[Notice] = []
+    for found in await folder_laws(workspace, readable):
+        if found.place is None or found.text is None:
+            message = f"The law of {found.folder.name} is left out: {found.problem}"
+            notices.append(Notice("warning", "law_unreadable", message))
+        else:
+            text = found.text
+            documents.append(LawText(found.folder.name, found.place.uri, text.text, text.digest, text.source))
+    return Law(tuple(documents), laws.assemble(documents), tuple(notices))
+
+
+async def folder_laws(workspace: Workspace, readable: Readable) -> list[FolderLaw]:
+    """What there is of a law in each workspace folder, readable or not.
+
+    `readable` says of a path, as shown, whether the rules let the model read it: a law that is a link to a file that
+    they deny would tell it (S-1).
+    """
+    found: list[FolderLaw] = []
+    for folder in workspace.folders:
+        place: Located | None = None
+        others: tuple[str, ...] = ()
+        try:
+            names = await _names(workspace, folder)
+            name = laws.choose(names)
+            if name is None:
+                continue
+            others = tuple(sorted(other for other in names if other != name and laws.choose([other])))
+            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
+            place = await located(workspace, f"{prefix}{name}")
+            if place.path != folder.root / name and not readable(place.shown):
+                why = f"it is a link to {place.shown}, and a permission rule denies reading it."
+                found.append(FolderLaw(folder, name, None, None, why, others))
+                continue
+            found.append(FolderLaw(folder, name, place, await workspace.read(place), "", others))
+        except ToolFailure as failure:
+            why = f"{laws.NAME} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
+            found.append(FolderLaw(folder, laws.NAME, place, None, why, others))
+    return found
+
+
+async def _names(workspace: Workspace, folder: Folder) -> set[str]:
+    """The names in a folder's root, open documents included."""
+    names = {entry.name for entry in await workspace.entries(whole(folder), hidden=True, ignored=True)}
+    names.update(
+        buffer.path.name for buffer in workspace.buffers.all() if buffer.path and buffer.path.parent == folder.root
+    )
+    return names
+
+
+async def _resolve(workspace: Workspace, path: str) -> Mention:
+    """A mention is tried as written, then inside each folder (M-2)."""
+    tries = [path, *(f"{folder.name}/{path}" for folder in workspace.folders if len(workspace.folders) > 1)]
+    for attempt in tries:
+        try:
+            place = await located(workspace, attempt)
+            kind = await workspace.exists(place)
+        except ToolFailure:
+            continue
+        if kind == "file":
+            return Mention(place.shown, "file", place.uri)
+        if kind == "folder":
+            return Mention(place.shown, "folder", place.uri)
+    return Mention(path, "unresolved")

@@ -1,0 +1,81 @@
+"""From a chat's settings and the room that is left to what its turn shows of the past (B-1, B-2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.context.budget import fitting_fragments, fitting_system
+from codelaw.context.builder import Gathered
+from codelaw.context.strategies import SUMMARISED, Selection, resolve
+from codelaw.context.tokens import estimate
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.domain.messages import Fragment
+    from codelaw.transcript.transcript import Transcript
+
+WORK = 8
+"""The part of the room that recent rounds leave to the turn itself, its calls and what they bring."""
+NARROWED = 0.7
+"""Of what the view may have: where rounds are left out because the window is in danger, enough of them go at once."""
+_SCALE = 100_000
+
+
+def layered(ground: Ground) -> Selection:
+    """What a compaction works on, whatever the chat's strategy: all that is not archived."""
+    return Selection(limit=ground.shape.history_limit, summary_room=ground.summary_room)
+
+
+def select(ground: Ground, transcript: Transcript, *, law: int, asked: int) -> Selection:
+    """What a turn shows, from its first step to its last; `law` and `asked` are the estimated tokens of L2 and input.
+
+    `auto` is decided here (B-1). The same state and the same question give the same selection.
+    """
+    shape = ground.shape
+    strategy = resolve(shape.strategy, len(transcript.unwithdrawn))
+    by_auto = shape.strategy == "auto"
+    if strategy == "layered" and not ground.budget.enforced:
+        return layered(ground)
+    selection = Selection(
+        strategy,
+        by_auto,
+        shape.history_limit,
+        ground.summary_room,
+        None,
+        recent_min=shape.recent_min,
+        recent_max=shape.recent_max,
+        rounds=shape.window_rounds,
+        summary=shape.rolling_summary,
+        thread=transcript.thread if shape.rolling_summary and strategy in SUMMARISED else None,
+    )
+    left = available(ground, law=law, asked=asked)
+    if ground.budget.enforced:
+        fixed = sum(section.tokens for section in fitting_system(ground.system, law, ground.budget)[0]) + law + asked
+        return selection.narrowed(min(left, ground.budget.recent(fixed=fixed)))
+    if strategy == "span-retrieval":
+        return selection.narrowed(int(left * (1 - shape.retrieval_share)))
+    return selection.narrowed(left) if selection.narrows else selection
+
+
+def available(ground: Ground, *, law: int, asked: int) -> int:
+    """Estimated tokens that L1, law and input leave to the past, with room for the turn's own work."""
+    fixed = sum(section.tokens for section in ground.system) + law + asked
+    return max(0, estimated(ground, ground.room) * (WORK - 1) // WORK - fixed)
+
+
+def span_budget(ground: Ground, *, law: int, asked: int) -> int:
+    """Estimated tokens that spans may take of what is available; of a budget that is enforced, at most their share."""
+    room = int(available(ground, law=law, asked=asked) * ground.shape.retrieval_share)
+    return min(room, ground.budget.share("retrieved")) if ground.budget.enforced else room
+
+
+def estimated(ground: Ground, tokens: int) -> int:
+    """How many estimated tokens really are `tokens` (W-4)."""
+    return tokens * _SCALE // max(1, ground.corrected(_SCALE))
+
+
+def gathered(ground: Ground, law: str, beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]) -> Gathered:
+    """What stands around the past, as far as its shares allow (B-2)."""
+    system, gone = fitting_system(ground.system, estimate(law), ground.budget)
+    beside, away = fitting_fragments(beside, ground.budget)
+    return Gathered(system, law, beside, tail, (*gone, *away))

@@ -1,0 +1,150 @@
+"""The line to the model, on which no known key goes out or comes in (S-5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.models import (
+    ApiMessage,
+    CallBlock,
+    Delta,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+    TextDelta,
+    ThinkingDelta,
+)
+
+if TYPE_CHECKING:
+    from codelaw.domain.safety.redaction import Redaction
+    from codelaw.ports.model import ChatModel
+
+
+@dataclass(slots=True)
+class _Clean:
+    """What the request before held, by identity, with what was left of it: a step adds little to a long request."""
+
+    known: tuple[int, dict[int, tuple[object, object]]] = (-1, {})
+    """The edition of what is secret, and each object by its id. Set in one moment: threads may meet here."""
+
+    def request(self, request: ModelRequest, redaction: Redaction) -> ModelRequest:
+        """The request without known values; what is known already is not looked through again."""
+        edition = redaction.edition
+        known = self.known[1] if self.known[0] == edition else {}
+        # Each entry holds its object, so that no other one can have its id while the entry is kept.
+        current: dict[int, tuple[object, object]] = {}
+        fresh: list[ApiMessage] = []
+        for message in request.messages:
+            entry = known.get(id(message))
+            if entry is None or entry[0] is not message:
+                entry = (message, message)
+                fresh.append(message)
+            current[id(message)] = entry
+        # Mostly nothing secret stands in any of them, and one look at all their texts together says so.
+        if redaction.holds("\0".join(text for message in fresh for text in _texts(message))):
+            for message in fresh:
+                current[id(message)] = (message, redaction.value(message))
+        tools = known.get(id(request.tools))
+        if tools is None or tools[0] is not request.tools:
+            tools = (request.tools, redaction.value(request.tools))
+        current[id(request.tools)] = tools
+        self.known = edition, current
+        rest = redaction.value(replace(request, messages=(), tools=()))
+        messages = tuple(cast("ApiMessage", current[id(message)][1]) for message in request.messages)
+        return replace(rest, messages=messages, tools=tools[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Discreet:
+    """A model whose requests and replies are redacted; the deltas of a reply join to its text.
+
+    A reply that breaks off, or is cut by the output limit, is gone on with from what was told. What was held back by
+    then is not told: joined to the rest it could be a key.
+    """
+
+    model: ChatModel
+    redaction: Redaction
+    _clean: _Clean = field(default_factory=_Clean, init=False, repr=False, compare=False)
+
+    async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
+        """As the model's own `reply`."""
+        text, thinking = self.redaction.stream(), self.redaction.stream()
+        told: list[str] = []
+
+        def tell(kind: type[TextDelta | ThinkingDelta], piece: str) -> bool | None:
+            if not piece:
+                return None
+            if kind is TextDelta:
+                told.append(piece)
+            return on_delta(kind(piece))
+
+        def feed(delta: Delta) -> bool | None:
+            if not delta.text:
+                return on_delta(delta)
+            if isinstance(delta, ThinkingDelta):
+                return tell(ThinkingDelta, thinking.feed(delta.text))
+            tell(ThinkingDelta, thinking.end())  # its end comes before what follows it
+            return tell(TextDelta, text.feed(delta.text))
+
+        try:
+            # A long chat takes a while to be spelt, looked through and written: others have a turn in between.
+            await asyncio.sleep(0)
+            clean = self._clean.request(request, self.redaction)
+            await asyncio.sleep(0)
+            reply = await self.model.reply(clean, feed)
+        except ModelFailure as failure:
+            failure.partial = self.redaction.text(failure.partial)
+            tell(ThinkingDelta, thinking.end())
+            raise
+        except asyncio.CancelledError:
+            tell(TextDelta, text.end())
+            raise
+        tell(ThinkingDelta, thinking.end())
+        redacted = self.redaction.value(reply)
+        if reply.stop_reason != "max_tokens":
+            tell(TextDelta, text.end())
+        elif told:
+            redacted = replace(redacted, text="".join(told))
+        return redacted
+
+    async def warm(self) -> None:
+        """As the model's own."""
+        await self.model.warm()
+
+    async def close(self) -> None:
+        """As the model's own."""
+        await self.model.close()
+
+
+def _texts(message: ApiMessage) -> Iterator[str]:
+    """All texts of a message, but its role."""
+    for block in message.blocks:
+        match block:
+            case TextBlock():
+                yield block.text
+            case ResultBlock():
+                yield block.call_id
+                yield block.text
+            case CallBlock():
+                yield block.call.id
+                yield block.call.tool
+                yield from _texts_of(block.call.arguments)
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """All texts in JSON values, the names among them."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += cast("Mapping[str, Any]", one)
+            waiting += cast("Mapping[str, Any]", one).values()
+        elif isinstance(one, list | tuple):
+            waiting += cast("list[Any]", one)

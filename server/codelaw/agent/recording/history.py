@@ -1,0 +1,210 @@
+"""What a chat knows of its finished turns: the transcript, its view, and the usage that still counts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from codelaw.context.projection import ARCHIVE, project
+from codelaw.domain.errors import Refusal
+from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.transcript import Transcript
+
+if TYPE_CHECKING:
+    from codelaw.context.builder import History
+    from codelaw.context.strategies import Selection
+    from codelaw.domain.chats import StoredChat
+    from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+    from codelaw.domain.messages import Message
+    from codelaw.domain.models import Usage
+    from codelaw.ports.store import ChatStore
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+CACHE_SECONDS = 300.0
+"""How long a vendor keeps a prompt in its cache after the last use."""
+
+
+@dataclass(slots=True)
+class Past:
+    """The finished rounds of one chat. What changes their view is stored first, then remembered (K-6)."""
+
+    chat_id: str
+    store: ChatStore
+    transcript: Transcript = field(default_factory=Transcript)
+    generation: int = 0
+    """As the store has it (K-7)."""
+    last_usage: Usage | None = None
+    """Of the latest real answer, until a compaction or a restore (W-2)."""
+    settled: str = ""
+    """The newest finished turn when the view was last cut, restored or rid of a turn; empty when it never was."""
+    last_active: float = 0.0
+    """When the model was last asked, in seconds since the epoch."""
+    _view: tuple[Transcript, Selection, History] | None = None
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def take(self, stored: StoredChat, left_out: set[str]) -> None:
+        """Take in what the store holds; the turns `left_out` are not history yet."""
+        messages = tuple(message for message in stored.messages if message.turn_id not in left_out)
+        repaired, _ = hygiene(messages)  # H-4
+        self.transcript = Transcript(
+            tuple(repaired),
+            stored.checkpoints,
+            frozenset(stored.demotions),
+            {turn.id: turn.started_at for turn in stored.turns},
+            stored.withdrawn,
+            stored.thread_summary,
+        )
+        self.generation = stored.chat.generation
+        self.settled = stored.settled
+        self.last_usage = None
+        for turn in stored.turns:
+            if turn.last_usage is not None:
+                self.last_usage = turn.last_usage
+            if turn.id == stored.settled:
+                self.last_usage = None
+        self.last_active = max(self.last_active, stored.chat.updated_at)
+
+    def forget(self) -> None:
+        """Give the memory back."""
+        self.transcript, self._view = Transcript(), None
+
+    def history(self, selection: Selection) -> History:
+        """L3; made once for each state of the transcript and each selection, so that steps share it."""
+        known = self._view
+        if known is None or known[0] is not self.transcript or known[1] != selection:
+            self._view = known = self.transcript, selection, project(self.transcript, selection)
+        return known[2]
+
+    def ended(self, messages: Sequence[Message], turn_id: str, started: float, usage: Usage | None, now: float) -> None:
+        """A turn has become a round."""
+        self.transcript = self.transcript.ended(messages, turn_id, started)
+        self.last_usage = usage or self.last_usage
+        self.last_active = now
+
+    def cold(self, now: float) -> bool:
+        """Whether the vendor has surely forgotten the prompt."""
+        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
+
+    async def reshape(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion] = ()) -> None:
+        """Change the view: stored, then swapped in one moment. A cancel waits for the store and is raised after.
+
+        Raises:
+            Refusal: `chat_busy`: another server was faster; `store_unavailable`. The view is as it was.
+        """
+
+        async def write() -> None:
+            async with self._writing:
+                # A checkpoint settles the usage: what was billed before it says nothing of the new view.
+                settled = self.transcript.newest_turn if checkpoint is not None else ""
+                self.generation = await self.store.reshape(
+                    self.chat_id, self.generation, checkpoint, demotions, settled
+                )
+                self.transcript = self.transcript.reshaped(checkpoint, demotions)
+                if checkpoint is not None:
+                    self._settle(settled)
+
+        await to_the_end(asyncio.ensure_future(write()))
+
+    async def summarise(self, summary: ThreadSummary, seen: Transcript) -> bool:
+        """Keep the rolling summary made of `seen`; False, and nothing is kept, when a turn of it was withdrawn since.
+
+        Raises:
+            Refusal: `chat_busy`: another server has changed the history meanwhile; `store_unavailable`.
+        """
+
+        async def write() -> bool:
+            async with self._writing:
+                if self.transcript.withdrawn != seen.withdrawn or summary.covers not in self.transcript.turns:
+                    return False
+                await self.store.save_thread_summary(self.chat_id, self.generation, summary)
+                self.transcript = self.transcript.summarised(summary)
+                return True
+
+        return await to_the_end(asyncio.ensure_future(write()))
+
+    async def restore(self, checkpoint_id: str | None) -> None:
+        """Undo a checkpoint, the newest without an id, and those after it (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`, and as `reshape`.
+        """
+
+        async def write() -> None:
+            async with self._writing:
+                before = self.transcript
+                after = before.restored(checkpoint_id)
+                if after is None:
+                    what = "checkpoint of that id" if checkpoint_id else "compaction"
+                    raise Refusal("nothing_to_undo", f"There is no {what} to undo in this chat.", "")
+                undone = [cut.id for cut in before.checkpoints[len(after.checkpoints) :]]
+                settled = before.newest_turn
+                self.generation = await self.store.restore(self.chat_id, self.generation, undone, settled)
+                # Rounds may have joined meanwhile: only the checkpoints change.
+                self.transcript = replace(self.transcript, checkpoints=after.checkpoints)
+                self._settle(settled)
+
+        await to_the_end(asyncio.ensure_future(write()))
+
+    async def withdraw(self, turn_id: str) -> None:
+        """Let the model forget a turn; the record keeps it (E-2).
+
+        Raises:
+            Refusal: as `reshape`; `nothing_to_undo` when it was withdrawn before.
+        """
+
+        async def write() -> None:
+            async with self._writing:
+                settled = self.transcript.newest_turn
+                self.generation = await self.store.withdraw_turn(self.chat_id, self.generation, turn_id, settled)
+                self.transcript = self.transcript.without(turn_id)
+                self._settle(settled)
+
+        await to_the_end(asyncio.ensure_future(write()))
+
+    def _settle(self, turn_id: str) -> None:
+        """What was billed up to that turn says nothing of the view as it is now (W-2)."""
+        self.settled, self.last_usage = turn_id or self.settled, None
+
+    def told(self, record: Sequence[Message]) -> tuple[Message, ...]:
+        """As `with_summaries`, with those that count now."""
+        return with_summaries(record, self.transcript.checkpoints)
+
+    def result(self, path: str) -> dict[str, object] | None:
+        """A summary as a tool result, by `archive:<n>` (from 1), or None."""
+        number = path.removeprefix(ARCHIVE)
+        summaries = self.transcript.summaries
+        if number == path or not number.isdecimal() or not 0 < int(number) <= len(summaries):
+            return None
+        return {"status": "success", "data": {"content": summaries[int(number) - 1].content}}
+
+
+def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint]) -> tuple[Message, ...]:
+    """What was said, each summary standing before the first round that its checkpoint kept."""
+    summaries: dict[str, list[Message]] = {}
+    for cut in checkpoints:
+        if cut.summary is not None:
+            summaries.setdefault(cut.first_kept, []).append(cut.summary)
+    told: list[Message] = []
+    for message in record:
+        told += summaries.pop(message.turn_id, [])
+        told.append(message)
+    return tuple(told)
+
+
+async def to_the_end(writing: asyncio.Future[T]) -> T:
+    """Await `writing` whatever happens, so that the store and the memory always say the same."""
+    try:
+        return await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        while not writing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([writing])
+        if not writing.cancelled() and (error := writing.exception()) is not None:
+            _log.warning("what was to be finished after a cancel has failed: %s", error)
+        raise

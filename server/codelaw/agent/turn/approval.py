@@ -1,0 +1,188 @@
+"""May this call run? Judged by rules, and asked of the user where the rules say so (S-1, S-2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from codelaw.domain.chats import Mode
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
+from codelaw.domain.safety.obeyers import who_obeys
+from codelaw.permissions.options import options_for
+from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
+from codelaw.permissions.rules import Rule, parse_all
+from codelaw.permissions.standing import Folders, home, in_force, kept_rule
+
+if TYPE_CHECKING:
+    from codelaw.domain.messages import Call
+    from codelaw.ports.approver import Approver
+    from codelaw.tools.base import Preview
+
+
+LONG_SUBJECT = 1000
+"""Characters of a command that is judged in a thread: every name in it is held against every rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided, and the user's words to the model when they refused."""
+
+    decision: Decision
+    comment: str = ""
+    by: Literal["user", "headless"] = "user"
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the call may run."""
+        return self.decision.action == "allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user is told of a call that needs their word."""
+
+    title: str
+    preview: Preview
+    description: str = ""
+    """The model's own words for it."""
+    decision: Decision | None = None
+    """Why it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules a turn runs under, frozen when it starts."""
+
+    mode: Mode
+    allow: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    default: Default = "ask"
+    sandboxed: bool = False
+    restricted: bool = False
+    """The editor does not trust the folder: nothing is written or run (S-7)."""
+    commands_always_asked: bool = False
+    """Commands go to a shell whose lines cannot be read (S-4)."""
+    roots: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """All that a judgement depends on, as values."""
+
+    facts: CallFacts
+    policy: Policy
+    rules: Rules
+
+    def __call__(self) -> Decision:
+        return judge(
+            self.facts,
+            mode=self.policy.mode,
+            rules=self.rules,
+            default=self.policy.default,
+            sandboxed=self.policy.sandboxed,
+            restricted=self.policy.restricted,
+            commands_always_asked=self.policy.commands_always_asked,
+        )
+
+
+@dataclass(slots=True)
+class Gate:
+    """Judges the calls of one chat and keeps the grants given in it."""
+
+    policy: Policy
+    approver: Approver
+    save_grant: Callable[[Grant], Awaitable[None]]
+    """Stores a grant given for always."""
+    always: list[Grant]
+    """This person's grants for always, in whichever folder; shared by the chats of a session."""
+    person: str = ""
+    """Whose the grants are."""
+    folders: Folders = field(default_factory=dict[str, str])
+    """The workspace's, as they were when the turn began; grants for always belong to one of them (S-1)."""
+    granted: Callable[[Grant, str], None] = lambda _grant, _chat: None
+    """Told of a grant that was given, and of the chat it was given in."""
+    grants: list[Grant] = field(default_factory=list[Grant])
+    """Grants given in this chat."""
+
+    @property
+    def ruled(self) -> bool:
+        """Whether any rule or grant is in force, so that it matters how a path is spelt."""
+        return bool(self.policy.allow or self.policy.deny or self.grants or self.always)
+
+    async def judge(self, facts: CallFacts) -> Decision:
+        """What the rules and grants say; `ask` when the user has to be asked.
+
+        A long command is judged beside the event loop; what became forbidden meanwhile is forbidden.
+        """
+        while True:
+            judging = self._judging(facts)
+            if len(facts.subject or "") < LONG_SUBJECT:
+                return judging()
+            decision = await asyncio.to_thread(judging)
+            if self._judging(facts) == judging:
+                return decision
+
+    def _judging(self, facts: CallFacts) -> _Judging:
+        policy = self.policy
+        # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
+        granted, _ = parse_all(grant.rule for grant in self.grants)
+        granted += in_force(self.always, facts, self.folders)
+        rules = Rules(policy.allow, policy.deny, tuple(granted), policy.roots)
+        return _Judging(facts, policy, rules)
+
+    def hides(self, tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
+        """Says of a path, as shown, whether a rule denies it to that tool; None where no rule speaks of the tool."""
+        return hider(self.policy.deny, tool, paths)
+
+    async def ask(self, facts: CallFacts, call: Call, asked: Asked, *, chat_id: str, turn_id: str) -> Verdict:
+        """Put the question to the user; a standing answer becomes a grant, and of S-8's files none is offered."""
+        folder, _ = home(facts, self.folders)
+        kept = kept_rule(facts, self.folders) if folder else None
+        always_asked = asked.decision is not None and asked.decision.always_asked
+        once = always_asked or (facts.tool == "Bash" and self.policy.commands_always_asked)
+        every = options_for(facts, only_once=once)
+        options = tuple(option for option in every if kept or option.kind != "allow_always")
+        risk: Risk = "execute" if facts.effect == "execute" else "write"
+        question = ApprovalQuestion(
+            chat_id,
+            turn_id,
+            call.id,
+            call.tool,
+            asked.title,
+            risk,
+            options,
+            asked.preview.diff,
+            asked.preview.command,
+            text=asked.preview.text,
+            description=asked.description,
+            why=_why(facts, asked.decision),
+            always_asked=always_asked,
+        )
+        answer: ApprovalAnswer = await self.approver.ask(question)
+        chosen = next((option for option in options if option.id == answer.option_id), None)
+        if chosen is None or chosen.kind == "reject":
+            why = "dismissed" if answer.option_id is None else "rejected"
+            return Verdict(Decision("deny", "user", why), answer.comment, answer.by)
+        if chosen.rule is not None and chosen.kind in {"allow_chat", "allow_always"}:
+            always = kept if chosen.kind == "allow_always" else None
+            scope: Literal["always", "chat"] = "chat" if always is None else "always"
+            grant = Grant(uuid4().hex[:12], always or chosen.rule, scope, folder, self.person)
+            if grant.scope == "always":
+                await self.save_grant(grant)
+                self.always.append(grant)
+            else:
+                self.grants.append(grant)
+            self.granted(grant, chat_id)
+        return Verdict(Decision("allow", "user", chosen.kind), answer.comment, answer.by)
+
+
+def _why(facts: CallFacts, decision: Decision | None) -> str:
+    """Why it is asked: which program obeys a file that would be changed (S-8), else what the rules said."""
+    program = who_obeys(facts.subject) if facts.effect == "write" and facts.subject is not None else None
+    if program is not None:
+        return f"{program} obeys this file: what is written there may run outside of codelaw."
+    return decision.rule if decision is not None else ""

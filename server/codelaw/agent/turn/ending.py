@@ -1,0 +1,61 @@
+"""The end of a turn, which comes whatever has gone wrong in it: no failure leaves a chat busy (R-10)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from codelaw.agent.turn.turn import Ending
+from codelaw.domain.chats import TurnError, TurnResult
+
+if TYPE_CHECKING:
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.domain.models import Usage
+    from codelaw.ports.store import ChatStore
+
+FAILED = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
+
+_log = logging.getLogger(__name__)
+
+
+async def ending_of(work: asyncio.Task[Ending], turn_id: str) -> Ending:
+    """How a turn's work has ended, an exception included."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        return Ending("cancelled", why="cancelled by the user")
+    except Exception:  # noqa: BLE001 - a bug ends the turn, not the chat
+        _log.exception("turn %s failed", turn_id)
+        return Ending("failed", error=FAILED, why=FAILED.message)
+
+
+def result_of(chat_id: str, opened: OpenTurn, ending: Ending, cost: Callable[[str, Usage], float | None]) -> TurnResult:
+    """What the client is told of a turn."""
+    try:
+        dollars = cost(opened.model, opened.usage)
+    except Exception:  # noqa: BLE001 - what it cost is the least
+        _log.exception("what turn %s cost is not known", opened.id)
+        dollars = None
+    return TurnResult(
+        chat_id,
+        opened.id,
+        ending.stop,
+        ending.answer,
+        opened.step,
+        opened.usage,
+        tuple(opened.notices),
+        tuple(opened.changes),
+        ending.error,
+        dollars,
+        opened.model or None,
+    )
+
+
+async def tidy(store: ChatStore, chat_id: str, turn_id: str) -> None:
+    """Merge the deltas of an ended turn; one that fails leaves them as they are."""
+    try:
+        await store.merge_deltas(chat_id, turn_id)
+    except Exception as error:  # noqa: BLE001 - the turn has ended well
+        _log.warning("deltas of turn %s stay unmerged: %s", turn_id, error)

@@ -1,0 +1,375 @@
+"""From calls to results: validate, judge, ask, run; one result for every call (R-6, R-10, S-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from codelaw.agent.dialects.base import InvalidCall
+from codelaw.agent.recording.redacting import redacted, refuse_marks
+from codelaw.agent.turn.approval import Asked
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.events import CallStatus, Event, ToolCallEvent
+from codelaw.domain.messages import Call
+from codelaw.domain.permissions import Decision
+from codelaw.domain.results import ToolResult, failure
+from codelaw.domain.safety.redaction import Redaction
+from codelaw.domain.safety.unseen import title
+from codelaw.permissions.obeying import bare_piece
+from codelaw.permissions.opening import named_paths
+from codelaw.permissions.policy import CallFacts
+from codelaw.permissions.standing import home
+from codelaw.templates.render import render
+from codelaw.tools.base import Preview, run_tool
+from codelaw.tools.paths import located
+from codelaw.tools.withholding import Withheld
+
+if TYPE_CHECKING:
+    from codelaw.agent.recording.recorder import Recorder
+    from codelaw.agent.turn.approval import Gate
+    from codelaw.domain.audit import By
+    from codelaw.ports.journal import Journal
+    from codelaw.tools.base import Tool, ToolEnvironment
+    from codelaw.tools.toolbox import Toolbox
+
+WARN_AFTER = 3
+"""Equal failures after which the model is told (R-7)."""
+STOP_AFTER = 6
+"""Equal failures after which the turn ends (R-7)."""
+TITLE = 200
+"""Characters of a call's title."""
+DESCRIBED = 120
+"""Characters of the model's own words for a call."""
+TOLD_DIFF = 60_000
+"""Characters of a diff in an event; who is asked about it gets all of it."""
+STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    call: Call
+    result: ToolResult
+    decision: Decision | None
+    """The last one made about the call; None when it never came to a judgement."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call that has been allowed and run."""
+
+    call: Call
+    tool: Tool[Any]
+    arguments: Any
+    facts: CallFacts
+    step: int
+    about: Mapping[str, str]
+    """What the record says of it."""
+
+
+@dataclass(slots=True)
+class Executor:
+    """Runs the calls of one turn."""
+
+    chat_id: str
+    turn_id: str
+    toolbox: Toolbox
+    environment: ToolEnvironment
+    gate: Gate
+    emit: Callable[[Event], None]
+    journal: Callable[[str], Journal] | None = None
+    """Makes the journal of a call (E-2)."""
+    heed: Callable[[str], Awaitable[None]] | None = None
+    """Looks for mentions in what the user says at an approval (M-7)."""
+    redaction: Redaction = field(default_factory=Redaction)
+    recorder: Recorder | None = None
+    """Keeps on record what is decided (S-8)."""
+    _failures: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def broken(self) -> bool:
+        """The same call has failed the same way too often (R-7)."""
+        return any(count >= STOP_AFTER for count in self._failures.values())
+
+    async def run(
+        self,
+        calls: Sequence[Call | InvalidCall],
+        step: int,
+        done: Callable[[Call, ToolResult], Awaitable[None]],
+    ) -> None:
+        """Run all calls; neighbours that only read run together, all else one by one (R-4).
+
+        `done` stores a result; it is awaited in the order of the calls, as early as that order allows, and the call's
+        end is told only when it has returned (D-1).
+
+        Raises:
+            Refusal: the store failed (`store_unavailable`); calls that still run are stopped.
+        """
+        for reading, group in groupby(calls, self._reads_only):
+            batch = list(group)
+            if reading:
+                running = [asyncio.create_task(self._run_one(call, step)) for call in batch]
+                try:
+                    for task in running:
+                        await self._conclude(await task, step, done)
+                finally:
+                    for task in running:
+                        task.cancel()
+                    await asyncio.gather(*running, return_exceptions=True)
+            else:
+                for call in batch:
+                    await self._conclude(await self._run_one(call, step), step, done)
+
+    def tell(self, call: Call, status: CallStatus, step: int, **more: Any) -> None:
+        """Emit the state of a call."""
+        tool = self.toolbox.get(call.tool)
+        self.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, step, **more))
+
+    def _reads_only(self, call: Call | InvalidCall) -> bool:
+        tool = self.toolbox.get(_call(call).tool)
+        return tool is not None and tool.effect == "read"
+
+    async def _conclude(
+        self, outcome: _Outcome, step: int, done: Callable[[Call, ToolResult], Awaitable[None]]
+    ) -> None:
+        try:
+            await done(outcome.call, outcome.result)
+        except asyncio.CancelledError:
+            # The result has been stored all the same.
+            self._tell_end(outcome, step)
+            raise
+        self._tell_end(outcome, step)
+
+    def _tell_end(self, outcome: _Outcome, step: int) -> None:
+        result = outcome.result
+        refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
+        status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
+        diff = "\n".join(change.diff for change in result.changes if change.diff) or None
+        summary = result.error.message if result.error else result.text
+        self.tell(outcome.call, status, step, summary=summary, diff=diff, decision=outcome.decision)
+
+    async def _run_one(self, item: Call | InvalidCall, step: int) -> _Outcome:
+        call = _call(item)
+        self.tell(call, "pending", step, args=call.arguments)
+        decisions: list[Decision] = []
+        try:
+            if isinstance(item, InvalidCall):
+                result = failure("INVALID_PARAM", item.problem)
+            else:
+                result = await self._judged(call, step, decisions)
+        except ToolFailure as error:
+            result = failure(error.code, error.message)
+        except Refusal:
+            raise
+        except Exception:  # noqa: BLE001 - a tool's bug must not end the server (R-10)
+            _log.exception("the tool %s failed", call.tool)
+            result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
+        tool = self.toolbox.get(call.tool)
+        result = redacted(result, "read" if tool is None else tool.effect, self.redaction)
+        return _Outcome(call, self._counted(call, result), decisions[-1] if decisions else None)
+
+    async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
+        tool = self.toolbox.get(call.tool)
+        if tool is None:
+            known = ", ".join(self.toolbox.names)
+            return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
+        arguments = self.toolbox.parse(tool, call.arguments)
+        subject = await self._subject(tool, arguments)
+        await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)
+        facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
+        facts = await self._with_git(facts, tool.subject(arguments))
+        facts, decision = await self._strictest(tool, arguments, facts)
+        if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
+            decision = Decision("ask", "default", why)
+        decisions.append(decision)
+        comment, environment, by = "", self.environment, None
+        reviewing = decision.action == "ask" and not decision.always_asked and tool.effect == "write"
+        if reviewing and await tool.reviewed(arguments, self.environment):
+            decision = Decision("allow", "default", "You confirm each part in the editor.")
+            decisions.append(decision)
+            environment = replace(environment, confirmed_in_editor=True)
+        if decision.action == "ask":
+            # What would be written holds no key: it is what stood there before that may.
+            preview = self.redaction.value(await tool.preview(arguments, self.environment))
+            told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
+            self.tell(call, "awaiting_approval", step, diff=told, decision=decision)
+            asked = Asked(
+                title(tool.title(arguments), TITLE),
+                preview if preview != Preview() else Preview(text=_spelled(call.arguments)),
+                title(tool.described(arguments), DESCRIBED),
+                decision,
+            )
+            verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+            if verdict.allowed and decision.always_asked and tool.effect == "execute":
+                # What the user has seen named is open in the first run already: nobody is asked twice.
+                environment = replace(environment, opened=self._named(facts.subject or ""))
+            decision, comment, by = verdict.decision, self.redaction.text(verdict.comment), verdict.by
+            decisions.append(decision)
+            if comment and self.heed is not None:
+                await self.heed(comment)
+        about = self._about(tool, arguments, facts, comment)
+        await self._recorded(tool, decision, by, about)
+        if decision.action != "allow":
+            why = "The user refused this call." if by is not None else f"Refused by the rule {decision.rule}."
+            return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
+        self.tell(call, "running", step, decision=decision)
+        journal = self.journal(call.id) if self.journal is not None else None
+        seen = self._seen_by(tool, environment)
+        seen = replace(seen, journal=journal)
+        result = await run_tool(tool, arguments, seen)
+        if self.recorder is not None and tool.effect == "execute":
+            self.recorder.violated(result, **about)
+        shut = tool.blocked(result)
+        if shut:
+            begun = _Begun(call, tool, arguments, facts, step, about)
+            result, said = await self._again(begun, seen, result, shut, decisions)
+            comment = " ".join(filter(None, (comment, said)))
+        return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    async def _again(
+        self,
+        begun: _Begun,
+        environment: ToolEnvironment,
+        failed: ToolResult,
+        shut: Sequence[str],
+        decisions: list[Decision],
+    ) -> tuple[ToolResult, str]:
+        """Ask whether a call that failed on paths which other programs obey may run again and change them (S-8).
+
+        Gives the result that counts, and the user's words.
+        """
+        named = ", ".join(shut)
+        why = f"It ran and failed: other programs obey {named}."
+        decision = Decision("ask", "default", why, always_asked=True)
+        decisions.append(decision)
+        preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))
+        self.tell(begun.call, "awaiting_approval", begun.step, diff=preview.diff, decision=decision)
+        asked = Asked(
+            title(f"Run again what failed, and let it change {named}", TITLE),
+            preview,
+            title(begun.tool.described(begun.arguments), DESCRIBED),
+            decision,
+        )
+        verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+        decisions.append(verdict.decision)
+        detail = "\n".join(filter(None, (f"To change {named}", begun.about["detail"])))
+        await self._recorded(begun.tool, verdict.decision, verdict.by, {**begun.about, "detail": detail})
+        comment = self.redaction.text(verdict.comment)
+        if comment and self.heed is not None:
+            await self.heed(comment)
+        if not verdict.allowed:
+            error = failed.error
+            if error is not None:
+                error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
+            return replace(failed, error=error), comment
+        self.tell(begun.call, "running", begun.step, decision=verdict.decision)
+        opened = replace(environment, opened=(*environment.opened, *shut))
+        result = await run_tool(begun.tool, begun.arguments, opened)
+        if self.recorder is not None:
+            self.recorder.violated(result, **begun.about)
+        before = f"It had run before and failed on {named}; the user let it run again and change that."
+        if result.error is not None:
+            return replace(result, error=replace(result.error, message=f"{before} {result.error.message}")), comment
+        return replace(result, text=f"{before} {result.text}"), comment
+
+    def _named(self, command: str) -> tuple[str, ...]:
+        """The paths that a command is seen to name and other programs obey, from the folder that it runs in."""
+        folders = self.environment.workspace.folders
+        return tuple(str(folders[0].root / path) for path in named_paths(command)) if folders else ()
+
+    async def _recorded(self, tool: Tool[Any], decision: Decision, by: By | None, about: Mapping[str, str]) -> None:
+        """Put a decision on record before what it allows can happen; that something may be read is no news (S-8)."""
+        if self.recorder is not None and (decision.action != "allow" or tool.effect != "read"):
+            self.recorder.judged(decision, by, **about)
+            if decision.action == "allow":
+                await self.recorder.settled()
+
+    def _about(self, tool: Tool[Any], arguments: Any, facts: CallFacts, comment: str) -> dict[str, str]:
+        """What the record says of a call."""
+        said = f"The user says: {comment}" if comment else ""
+        detail = "\n".join(text for text in (facts.subject, said) if text)
+        folder, _ = home(facts, self.gate.folders)
+        title = tool.title(arguments)
+        return {"chat_id": self.chat_id, "tool": tool.name, "title": title, "detail": detail, "folder": folder}
+
+    def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
+        """The world as a tool that reads may see it: without what rules deny it (S-1)."""
+        hides = self.gate.hides(tool.name, tool.paths) if tool.paths == "reads" else None
+        if hides is None:
+            return environment
+        return replace(environment, workspace=Withheld(environment.workspace, hides), withheld=True)
+
+    async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
+        """The judgement of a call; of one that changes several files the strictest, and the file it is about."""
+        decision = await self.gate.judge(facts)
+        if decision.action != "deny":
+            for subject in await tool.subjects(arguments, self.environment):
+                other = await self._with_git(replace(facts, subject=subject), subject)
+                judged = await self.gate.judge(other)
+                if _strictness(judged) > _strictness(decision):
+                    facts, decision = other, judged
+        return facts, decision
+
+    async def _with_git(self, facts: CallFacts, path: str | None) -> CallFacts:
+        """With what git would make of a file that is written at `path`: see `bare` and `named` (S-8)."""
+        if path is None or facts.paths != "writes":
+            return facts
+        workspace = self.environment.workspace
+        try:
+            place = await located(workspace, path)
+            if not place.path.is_absolute():
+                return facts
+            parts = place.path.relative_to(place.folder.root).parts
+            bare = bare_piece(parts, begun=False)
+            if not bare and bare_piece(parts, begun=True):
+                head = place.folder.root / "HEAD"
+                bare = await workspace.exists(await located(workspace, str(head))) is not None
+            return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
+        except ToolFailure:
+            return facts
+
+    async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
+        """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""
+        subject = tool.subject(arguments)
+        if subject is None or tool.effect == "execute" or (tool.effect == "read" and not self.gate.ruled):
+            return subject
+        try:
+            return (await located(self.environment.workspace, subject)).shown
+        except ToolFailure:
+            return subject
+
+    def _counted(self, call: Call, result: ToolResult) -> ToolResult:
+        if result.error is None:
+            return result
+        arguments = json.dumps(call.arguments, sort_keys=True, default=str)
+        key = f"{call.tool}{arguments}{result.error.code}{result.error.message}"
+        self._failures[key] += 1
+        times = self._failures[key]
+        return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
+
+    def _title(self, tool: Tool[Any] | None, call: Call) -> str:
+        if tool is None:
+            return title(call.tool, TITLE)
+        try:
+            return title(tool.title(self.toolbox.parse(tool, call.arguments)), TITLE)
+        except ToolFailure:
+            return title(call.tool, TITLE)
+
+
+def _spelled(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
+
+
+def _strictness(decision: Decision) -> tuple[int, bool]:
+    return STRICTNESS[decision.action], decision.always_asked
+
+
+def _call(item: Call | InvalidCall) -> Call:
+    return item.call if isinstance(item, InvalidCall) else item

@@ -1,0 +1,239 @@
+"""One step's question to the model: streamed, resumed when it breaks, continued when it is cut (P-1, R-3, R-6)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from codelaw.agent.dialects.base import Reading
+from codelaw.agent.dialects.growing import GrowingText
+from codelaw.agent.model_calls.recovery import Recovery
+from codelaw.agent.turn.silence import Silence
+from codelaw.context.tokens import estimate
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ModelFailure
+from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta
+from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta
+from codelaw.templates.render import render
+
+if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Dialect, Stream
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.ports.model import ChatModel
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LONG_REPLY = 1 << 16
+"""Characters of a reply that is read in a thread."""
+CONTINUATIONS = 3
+"""How often a reply cut by the output limit is continued."""
+_LABEL = "Thought:"
+_CONTROL = re.compile(r"\s*<[|/]?\w[^\s<>]*>\s*")
+"""A token of the model's own that ends every reply."""
+_TOO_LONG = "The answer is longer than the model may write at once; it stops where it was cut."
+_STOPPED = "The endpoint stops the answer at a stop sequence of its own; it stops where it was cut."
+_MAY_BE_CUT = "The endpoint ended this answer at a stop sequence that it does not name: the answer may be cut there."
+_DOUBTED = "The endpoint reports numbers of tokens that cannot be; they are not counted."
+_RESTART = 24
+"""Characters of a continuation compared with the beginning, to notice a model that starts over."""
+_TELLING = 8
+"""Characters that a beginning must have to be told from a continuation that only looks like it."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A reply and what it says; `cut` says why it is still incomplete after all continuations."""
+
+    reply: ModelReply
+    reading: Reading
+    cut: str = ""
+
+
+class Joint:
+    """Joins a continuation to what was `kept` of the reply before it."""
+
+    def __init__(self, kept: str) -> None:
+        self._kept = kept
+        """With its blanks, which the model was not shown: one that continues with some of its own means the same."""
+        self._head: list[str] | None = [] if kept else None
+        """The beginning of the continuation, while it is not yet clear whether it starts over."""
+        self._telling = 0
+        """Characters of it from its first that is no blank."""
+        self.said = GrowingText(kept)
+
+    @property
+    def text(self) -> str:
+        """All of the reply so far."""
+        return self.said.text
+
+    def feed(self, text: str) -> str:
+        """More of the continuation; gives what can be read on from."""
+        if self._head is None:
+            self.said.add(text)
+            return text
+        self._head.append(text)
+        self._telling += len(text if self._telling else text.lstrip())
+        return self.end() if self._telling >= _RESTART else ""
+
+    def end(self) -> str:
+        """Decide now; gives what was held back."""
+        if self._head is None:
+            return ""
+        head, self._head = "".join(self._head), None
+        begun, again = self._kept.lstrip()[:_RESTART], head.lstrip()
+        over = (len(begun) >= _TELLING and again.startswith(begun)) or (
+            again.startswith(_LABEL) and begun.startswith(_LABEL)
+        )
+        kept = self._kept.rstrip() if head[:1].isspace() else self._kept
+        text = head if over else kept + head
+        self.said = GrowingText(text)
+        return text
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks the model for one step of `turn`; `spell` makes the request, with messages to append."""
+
+    turn: OpenTurn
+    model: ChatModel
+    dialect: Dialect
+    spell: Callable[[tuple[ApiMessage, ...]], ModelRequest]
+    recovery: Callable[[Callable[[int, float, str], None]], Recovery] = Recovery
+    estimated: int = 0
+    """Tokens of the request, for a vendor that would have told them only at the end of a reply that was closed."""
+    _stream: Stream = field(init=False)
+
+    async def ask(self) -> Asked:
+        """The reply. An empty one is asked again once, with a hint.
+
+        Raises:
+            ModelFailure: no whole reply could be had.
+        """
+        asked = await self._whole("", ())
+        if asked.reading.empty and asked.reply.stop_reason != "refusal":
+            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.dialect.name)),))
+            asked = await self._whole("", (hint,))
+        return asked
+
+    async def _whole(self, kept: str, after: tuple[ApiMessage, ...]) -> Asked:
+        for number in count(1):
+            reply = await self._recovered(kept, after)
+            stopped = await self._stopped(reply)
+            if reply.stop_reason != "max_tokens" and not stopped:
+                return self._read(reply, await self._beside(reply, self.dialect.read, reply, self._new_id))
+            if stopped:
+                reply = replace(reply, text=reply.text + reply.stopped_by)
+            else:
+                cut = await self._beside(reply, self.dialect.cut, reply, self._new_id)
+                if cut is not None:
+                    return self._read(reply, cut)
+            if number > CONTINUATIONS:
+                why = _STOPPED if stopped else _TOO_LONG
+                reading = await self._beside(reply, self.dialect.read, reply, self._new_id)
+                return replace(self._read(reply, reading), cut=why)
+            kept, after = reply.text, _continuation(reply.text, "go_on")
+            by = "a stop sequence of the endpoint" if stopped else "the output limit"
+            self._retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued")
+        raise AssertionError
+
+    async def _stopped(self, reply: ModelReply) -> bool:
+        """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
+        if reply.stop_reason != "stop_sequence" or not reply.text.strip():
+            return False
+        whole = await self._beside(reply, self.dialect.whole, reply)
+        if whole or _CONTROL.fullmatch(reply.stopped_by):
+            return False
+        if whole is None and not reply.stopped_by:
+            self.turn.notice(Notice("warning", "answer_may_be_cut", _MAY_BE_CUT))
+            return False
+        return True
+
+    async def _beside(self, reply: ModelReply, work: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:
+        """Read a reply; a long one beside the event loop, which others wait for."""
+        if len(reply.text) < LONG_REPLY and not reply.calls:
+            return work(*given, **named)
+        return await asyncio.to_thread(work, *given, **named)
+
+    def _read(self, reply: ModelReply, reading: Reading) -> Asked:
+        for channel, text in self._stream.finish(reading):
+            self._show(channel, text)
+        return Asked(reply, reading)
+
+    async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
+        recovery = self.recovery(self._retry)
+
+        async def attempt(broken: str) -> ModelReply:
+            if broken:
+                return await self._attempt(broken, _continuation(broken, "resume"))
+            return await self._attempt(kept, after)
+
+        try:
+            reply = await recovery.ask(attempt)
+        finally:
+            self.turn.usage += recovery.spent
+        self.turn.usage += reply.usage
+        return reply
+
+    async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
+        """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
+        joint = Joint(kept)
+        self._stream = self.dialect.stream()
+        self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
+
+        def on_delta(delta: Delta) -> bool:
+            silence.heard()
+            if isinstance(delta, ThinkingDelta):
+                self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
+                return False
+            self._feed(joint.feed(delta.text), joint)
+            return self._stream.enough
+
+        silence = Silence(self.turn.model, self.turn.notice)
+        try:
+            with silence:
+                reply = await self.model.reply(self.spell(after), on_delta)
+        except ModelFailure as failure:
+            self._feed(joint.end(), joint)
+            failure.partial = joint.text
+            raise
+        self._feed(joint.end(), joint)
+        if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
+            self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
+        usage = reply.usage
+        if reply.stop_reason == "closed":
+            # The vendor tells the output only at the end: what has arrived was billed at least.
+            usage = replace(usage, output_tokens=max(usage.output_tokens, estimate(reply.text)))
+            if usage.total_tokens == usage.output_tokens:
+                usage = replace(usage, input_tokens=self.estimated)
+        return replace(reply, text=joint.text, usage=usage)
+
+    def _feed(self, piece: str, joint: Joint) -> None:
+        self.turn.partial = joint.said
+        if piece:
+            for channel, text in self._stream.feed(piece):
+                self._show(channel, text)
+
+    def _show(self, channel: str, text: str) -> None:
+        if channel == "answer":
+            self.turn.partial_answer.add(text)
+            self.turn.emit(AnswerDelta(text, self.turn.step))
+        else:
+            self.turn.emit(ThoughtDelta(text, self.turn.step))
+
+    def _retry(self, attempt: int, seconds: float, reason: str) -> None:
+        self.turn.partial_answer = GrowingText()  # withdrawn by the event, until it is shown again
+        self.turn.emit(RetryEvent(attempt, seconds, reason, self.turn.step))
+
+    def _new_id(self, number: int) -> str:
+        return f"call_{self.turn.id}_{self.turn.step}_{number}"
+
+
+def _continuation(kept: str, template: str) -> tuple[ApiMessage, ...]:
+    return (
+        ApiMessage("assistant", (TextBlock(kept.rstrip() or "…"),)),
+        ApiMessage("user", (TextBlock(render(template)),)),
+    )

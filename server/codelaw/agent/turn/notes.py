@@ -1,0 +1,139 @@
+"""What the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from codelaw.context.mentions import reminder
+from codelaw.context.observations import one_name
+from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
+from codelaw.domain.messages import Fragment, Note
+from codelaw.templates.render import render
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.gathering import Worded
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.domain.requests import EditorState
+
+CHANGED_NAMED = 5
+"""Most changed files a reminder names (F-5)."""
+
+
+Add = Callable[[Note, str, tuple[Fragment, ...]], Awaitable[None]]
+"""Puts a note into the running turn."""
+
+
+@dataclass(slots=True, eq=False)
+class Steer:
+    """A message that was sent while a turn ran, and waits."""
+
+    id: str
+    text: str
+    """As typed."""
+    editor: EditorState | None = None
+    """What the user looked at."""
+    taken: bool = False
+    """It is being told, or becomes a turn, and cannot be withdrawn any more."""
+    content: str = ""
+    """As the model is told it, once it has been tried."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """Notes that have come in and are not told yet. `word` makes a steer ready for the model (M-7)."""
+
+    word: Callable[[str, EditorState | None], Awaitable[Worded]]
+    _steers: list[Steer] = field(default_factory=list[Steer])
+    _reminders: list[str] = field(default_factory=list[str])
+
+    @property
+    def waiting(self) -> tuple[Steer, ...]:
+        """The steers that the model has not been told, in the order they came."""
+        return tuple(self._steers)
+
+    def steer(self, text: str, editor: EditorState | None = None) -> Steer:
+        """Queue the user's words for the next step."""
+        steer = Steer(uuid4().hex[:12], text, editor)
+        self._steers.append(steer)
+        return steer
+
+    @property
+    def empty(self) -> bool:
+        """Nothing waits to be told."""
+        return not self._steers and not self._reminders
+
+    def withdraw(self, steer_id: str) -> Steer | None:
+        """Take back a steer that still waits."""
+        found = next((steer for steer in self._steers if steer.id == steer_id and not steer.taken), None)
+        if found is not None:
+            self._steers.remove(found)
+        return found
+
+    def take(self) -> tuple[Steer, ...]:
+        """All steers; none is waiting afterwards."""
+        taken, self._steers = tuple(self._steers), []
+        return taken
+
+    def drop(self, steers: Iterable[Steer]) -> None:
+        """These do not wait any more."""
+        gone = set(map(id, steers))
+        self._steers = [steer for steer in self._steers if id(steer) not in gone]
+
+    def changed(self, paths: list[str]) -> None:
+        """Queue a reminder that files the model has read were changed."""
+        if paths:
+            named, more = [one_name(path) for path in paths[:CHANGED_NAMED]], max(0, len(paths) - CHANGED_NAMED)
+            self._reminders.append(render("changed", paths=named, more=more))
+
+    async def comment(self, text: str) -> None:
+        """Queue a reminder of what the user's words at an approval mention; they stand in the call's result (M-7)."""
+        if block := reminder((await self.word(text, None)).mentions):
+            self._reminders.append(block)
+
+    async def tell(self, opened: OpenTurn, add: Add) -> None:
+        """Hand everything on; what `add` has not put into the turn when it fails is kept for the next time."""
+        while self._steers:
+            await self._tell_steer(self._steers[0], opened, add)
+        while self._reminders:
+            told = len(opened.record)
+            try:
+                await add("reminder", self._reminders[0], ())
+            finally:
+                if len(opened.record) > told:
+                    del self._reminders[0]
+
+    def heard(self, opened: OpenTurn) -> None:
+        """Let go of the steer that stands in the record although the store said that it failed."""
+        recorded = {message.content for message in opened.record if message.metadata.note == "steer"}
+        for steer in self.waiting:
+            if steer.content in recorded:
+                self._tell_told(steer, opened)
+
+    async def _tell_steer(self, steer: Steer, opened: OpenTurn, add: Add) -> None:
+        steer.taken = True
+        told = len(opened.record)
+        worded = None
+        try:
+            worded = await self.word(steer.text, steer.editor)
+            steer.content = render("steer", text=worded.content)
+            await add("steer", steer.content, worded.looking)
+        finally:
+            steer.taken = False
+            if len(opened.record) > told:
+                self._tell_told(steer, opened, worded)
+
+    def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
+        self.drop([steer])
+        event = SteerEvent(steer.text, opened.step or None, steer.id, "told")
+        if worded is not None:
+            event = replace(event, mentions=worded.mentions, mentions_left_out=worded.left_out)
+        opened.emit(event)
+
+
+def left_waiting(events: Iterable[ChatEvent]) -> list[tuple[str, SteerEvent]]:
+    """The steers that nobody will tell the model any more, each with its turn (R-9)."""
+    waiting = still_waiting((event.turn_id, event.event) for event in events)
+    return [(turn_id, replace(steer, state="returned")) for turn_id, steer in waiting]

@@ -1,0 +1,166 @@
+"""The running turn: an object of its own, durable step by step (R-1a)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codelaw.agent.dialects.growing import GrowingText
+from codelaw.context.compressor import compress
+from codelaw.context.observations import one_line
+from codelaw.domain.chats import Notice
+from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
+from codelaw.domain.models import Usage
+from codelaw.domain.results import FileChange, ToolResult
+from codelaw.transcript.repair.closing import final_message, open_calls, result_message
+
+if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Reading
+    from codelaw.ports.store import ChatStore
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class OpenTurn:
+    """What has been said in the running turn, twice: as the history will keep it, and in full for the model.
+
+    Every method that adds something has stored it when it returns.
+    """
+
+    chat_id: str
+    id: str
+    question: Message
+    store: ChatStore
+    new_ref: Callable[[], str]
+    """Gives the next result's ref, unique in the chat (C-4)."""
+    emit: Callable[[Event], None]
+    compressing: bool = True
+    """Whether results are cut for the history (C-1)."""
+    record: list[Message] = field(default_factory=list[Message])
+    """Steers, assistant messages and compressed results: joins the history when the turn ends."""
+    scratchpad: list[Message] = field(default_factory=list[Message])
+    """The same messages with full observations (R-2)."""
+    beside: tuple[Fragment, ...] = ()
+    """What is sent right after the question and never stored (L-3)."""
+    model: str = ""
+    """Which is asked; empty until that is settled."""
+    step: int = 0
+    usage: Usage = field(default_factory=Usage)
+    last_usage: Usage | None = None
+    """Usage of the latest real answer (W-2)."""
+    changes: list[FileChange] = field(default_factory=list[FileChange])
+    notices: list[Notice] = field(default_factory=list[Notice])
+    partial: GrowingText = field(default_factory=GrowingText)
+    """The text of the reply that is arriving."""
+    partial_answer: GrowingText = field(default_factory=GrowingText)
+    _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
+    """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
+
+    def notice(self, notice: Notice) -> None:
+        """Tell the user something that stops nothing."""
+        self.notices.append(notice)
+        self.emit(NoticeEvent(notice.level, notice.code, notice.message, self.step or None))
+
+    async def note(self, note: Note, text: str, fragments: tuple[Fragment, ...] = ()) -> None:
+        """Add a user message inside the round: a steer or a reminder."""
+        await self._add(
+            Message(
+                f"{note}_{self.id}_{self.step}_{len(self.record)}",
+                self.id,
+                "user",
+                text,
+                Metadata(step=self.step, note=note, fragments=fragments),
+            )
+        )
+
+    async def say(self, reading: Reading, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
+        """Add what the model said, as written; the answer makes it the turn's last message."""
+        message = Message(
+            f"say_{self.id}_{self.step}",
+            self.id,
+            "assistant",
+            reading.kept,
+            Metadata(step=self.step, answer=answer, calls=calls, native=reading.native),
+        )
+        try:
+            await self._add(message)
+        finally:
+            if message in self.record:
+                self.partial, self.partial_answer = GrowingText(), GrowingText()
+        return message
+
+    async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
+        """Add a call's result: full for the model, compressed for the history, whole in the store (R-1)."""
+        ref = self.new_ref()
+        envelope = result.envelope()
+        mtime = _mtime(result.data)
+        full = result_message(caller, call, one_line(result.observation()), ref=ref, mtime=mtime)
+        kept = full
+        if self.compressing:
+            kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
+        await self._write(kept, full, [(ref, envelope)])
+        self.changes.extend(result.changes)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the answer has been stored."""
+        return bool(self.record) and self.record[-1].metadata.answer is not None
+
+    def open_calls(self) -> list[tuple[Message, Call]]:
+        """Calls that have no result yet."""
+        return open_calls(self.record)
+
+    def closing(self, why: str, call_text: str) -> list[Message]:
+        """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
+        error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
+        closed = [result_message(caller, call, one_line(error)) for caller, call in self.open_calls()]
+        return [*closed, final_message(self.id, self.partial.text, why, self.partial_answer.text or None)]
+
+    async def recall(self) -> bool:
+        """Take in what the store has kept although it said that it failed, as when a connection is lost in a commit.
+
+        False when that cannot be known now. Never raises but for a cancel.
+        """
+        if not self._doubtful:
+            return True
+        try:
+            stored = await self.store.load(self.chat_id)
+        except Exception as error:  # noqa: BLE001 - the turn is to be ended whatever the store does
+            _log.warning("what is kept of turn %s is not known: %s", self.id, error)
+            return False
+        doubtful, self._doubtful = self._doubtful, []
+        ids = {message.id for message in stored.messages if message.turn_id == self.id}
+        self.record += [kept for kept, _ in doubtful if kept.id in ids]
+        self.scratchpad += [full for kept, full in doubtful if kept.id in ids]
+        return True
+
+    async def _add(self, message: Message) -> None:
+        await self._write(message, message)
+
+    async def _write(self, kept: Message, full: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()) -> None:
+        """Store, then remember. A cancel waits for the store, so that both always say the same."""
+        writing = asyncio.ensure_future(self.store.append(self.chat_id, [kept], results))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            while not writing.done():
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([writing])
+            raise
+        finally:
+            if writing.exception() is None:
+                self.record.append(kept)
+                self.scratchpad.append(full)
+            else:
+                self._doubtful.append((kept, full))
+
+
+def _mtime(data: Mapping[str, Any]) -> float | None:
+    value = data.get("mtime")
+    return float(value) if isinstance(value, int | float) else None

@@ -1,0 +1,212 @@
+"""The turn: build the view, ask the model, run its calls, until it finishes (R-1)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codelaw.agent.dialects.base import InvalidCall
+from codelaw.agent.model_calls.recovery import explain
+from codelaw.agent.turn.model_call import Asked, Asker
+from codelaw.context.tokens import max_tokens
+from codelaw.domain.chats import Todo, TurnError, TurnStop
+from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
+from codelaw.domain.events import RetryEvent, TodoEvent, UsageEvent
+from codelaw.domain.messages import Call, Fragment
+from codelaw.domain.results import failure
+from codelaw.templates.render import render
+from codelaw.transcript.repair.closing import CANCELLED, STOPPED
+
+if TYPE_CHECKING:
+    from codelaw.agent.dialects.base import Reading
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.turn.execution import Executor
+    from codelaw.agent.turn.notes import Add
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.agent.turn.window_fitter import Fitting
+    from codelaw.context.sections import View
+    from codelaw.domain.messages import Message
+    from codelaw.domain.models import ApiMessage, ModelRequest
+    from codelaw.domain.results import ToolResult
+
+UNREADABLE_LIMIT = 3
+"""Unreadable replies in a row that end a turn (R-3)."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the turn works with; everything volatile was gathered before it started (L-3)."""
+
+    ground: Ground
+    tell_notes: Callable[[Add], Awaitable[None]]
+    """Hands on the steers and reminders that have come since the last step (R-9, F-5)."""
+    recap: Callable[[], str]
+    """The todo recap, empty without todos (T-7)."""
+    save_todos: Callable[[], Awaitable[tuple[Todo, ...]]]
+    """Makes the todo list durable, and gives it."""
+    calibrate: Callable[[int, int], None]
+    """Told the estimated and the reported input tokens of each call (W-4)."""
+    learned: Callable[[int], None]
+    """Told how many tokens the vendor really takes, when that is less than the window."""
+    beside: tuple[Fragment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ended, before it is written down."""
+
+    stop: TurnStop
+    answer: str = ""
+    error: TurnError | None = None
+    why: str = ""
+    """In the transcript's last message, for a turn that did not finish."""
+    calls: str = STOPPED
+    """The result of calls that were left open."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """Runs one open turn to its end. Never raises but for a second cancel."""
+
+    open: OpenTurn
+    typed: str
+    """The user's words as typed (W-2)."""
+    around: Surroundings
+    fitting: Fitting
+    executor: Executor
+    _unreadable: int = 0
+
+    async def run(self) -> Ending:
+        """The ReAct loop; a cancel is an ending like others (R-8)."""
+        limit = asyncio.timeout(self.around.ground.limits.seconds)
+        try:
+            async with limit:
+                await self.fitting.prepare(self.typed)
+                return await self._steps()
+        except asyncio.CancelledError:
+            return Ending("cancelled", self.open.partial_answer.text, why="cancelled by the user", calls=CANCELLED)
+        except ModelFailure as problem:
+            return self._ended(explain(problem))
+        except Refusal as refusal:
+            return self._failed(refusal.code, refusal.message, refusal.hint)
+        except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
+            if limit.expired():
+                told = self.fitting.timed_out(self.around.ground.limits.seconds or 0)
+                return self._failed("model_unavailable", *told)
+            _log.exception("turn %s failed", self.open.id)
+            message = "codelaw failed inside; the log says why."
+            return self._failed("internal_error", message, "Please report it.")
+
+    async def _steps(self) -> Ending:
+        limits = self.around.ground.limits
+        while self.open.step < limits.steps:
+            if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
+                return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
+            self.open.step += 1
+            ending = await self._step()
+            if ending is not None:
+                return ending
+        return Ending("step_limit", why=f"the turn used its {limits.steps} steps")
+
+    async def _step(self) -> Ending | None:
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError  # whatever has swallowed it
+        await self.around.tell_notes(self.open.note)
+        asked = await self._asked()
+        if asked.reply.stop_reason == "refusal":
+            error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
+            return Ending("refused", self.open.partial_answer.text, error, why="the model refused to answer")
+        if asked.cut:
+            return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
+        # An escape in JSON may spell what the text of the reply did not show.
+        return await self._act(self.executor.redaction.value(asked.reading))
+
+    async def _act(self, reading: Reading) -> Ending | None:
+        if reading.answer is not None:
+            try:
+                await self.open.say(reading, answer=reading.answer)
+            except asyncio.CancelledError:
+                if not self.open.answered:
+                    raise
+            # What is stored as the answer is one, even if a cancel came in that very moment.
+            return Ending("finished", reading.answer)
+        if reading.empty:
+            message = "The model gave an empty reply twice."
+            return self._failed("unreadable_reply", message, "Send the message again or choose another model.")
+        if reading.unreadable is not None:
+            return await self._mend(reading)
+        self._unreadable = 0
+        calls = tuple(item.call if isinstance(item, InvalidCall) else item for item in reading.calls)
+        caller = await self.open.say(reading, calls)
+
+        async def done(call: Call, result: ToolResult) -> None:
+            await self.open.observe(caller, call, result)
+            if call.tool == "TodoWrite" and result.status == "success":
+                self.open.emit(TodoEvent(await self.around.save_todos(), self.open.step))
+
+        await self.executor.run(reading.calls, self.open.step, done)
+        if self.executor.broken:
+            message = "The same call failed the same way six times."
+            return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
+        return None
+
+    async def _mend(self, reading: Reading) -> Ending | None:
+        """Answer an unreadable reply with what was expected, so that the model can mend it (R-3)."""
+        assert reading.unreadable is not None  # noqa: S101 - narrowing; the caller has looked
+        call, problem = reading.unreadable.call, reading.unreadable.problem
+        caller = await self.open.say(reading, (call,))
+        self.executor.tell(call, "failed", self.open.step, summary=problem)
+        await self.open.observe(caller, call, failure("INVALID_PARAM", render("unreadable", problem=problem)))
+        self._unreadable += 1
+        if self._unreadable < UNREADABLE_LIMIT:
+            return None
+        message = f"The model gave {UNREADABLE_LIMIT} unreadable replies in a row; the last: {problem}"
+        return self._failed("unreadable_reply", message, "Try model.dialect = native, or another model.")
+
+    def _failed(self, code: RefusalCode, message: str, hint: str) -> Ending:
+        return self._ended(TurnError(code, message, hint))
+
+    def _ended(self, error: TurnError) -> Ending:
+        return Ending("failed", self.open.partial_answer.text, error, why=error.message)
+
+    async def _asked(self) -> Asked:
+        """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
+        view = await self.fitting.view()
+        news = self.around.ground.law_news()
+        if news is not None:
+            self.open.notice(news)
+        while True:
+            try:
+                return await self._ask(view)
+            except ModelFailure as failure:
+                if failure.kind != "overflow":
+                    raise
+                view = await self.fitting.after_overflow(view, failure)
+                self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
+
+    async def _ask(self, view: View) -> Asked:
+        ground = self.fitting.ground
+        estimated = ground.corrected(view.tokens)
+        room = max_tokens(ground.limits.window, ground.limits.reserve, estimated)
+
+        def spell(after: tuple[ApiMessage, ...]) -> ModelRequest:
+            return ground.dialect.request(
+                view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
+            )
+
+        asked = await Asker(self.open, ground.model, ground.dialect, spell, estimated=estimated).ask()
+        usage = asked.reply.usage
+        self.open.last_usage = usage
+        self.around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
+        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, ground.limits.window, self.open.step))
+        return asked
+
+
+def last_words(turn: OpenTurn, ending: Ending) -> list[Message]:
+    """The messages that close the round: none for a finished turn, whose answer is already written (R-1a)."""
+    return [] if ending.stop == "finished" else turn.closing(ending.why, ending.calls)

@@ -1,0 +1,390 @@
+"""Keeping a turn inside the window: before it, at each of its steps, and when the vendor says it is too long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from codelaw.agent.compaction.compaction_plan import Cause, floor, plan, savings
+from codelaw.agent.compaction.watermark import GROWTH
+from codelaw.agent.inputs.selection import NARROWED, estimated, gathered, layered, select
+from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
+from codelaw.context.builder import build
+from codelaw.context.economy import plan_in_turn, thin
+from codelaw.context.pin import active_task, pin
+from codelaw.context.projection import in_turn
+from codelaw.context.relief import relieve, truncate
+from codelaw.context.sections import message_tokens
+from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_estimate
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ModelFailure, Refusal
+from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.messages import Fragment
+from codelaw.templates.render import render
+from codelaw.transcript.summaries.compaction import due
+
+if TYPE_CHECKING:
+    from codelaw.agent.compaction.compacting import Compacting
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.history import Past
+    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.context.sections import View
+    from codelaw.context.strategies import Selection
+    from codelaw.domain.checkpoints import Demotion
+    from codelaw.domain.messages import Message
+    from codelaw.domain.models import Usage
+
+OVERSIZED = 8
+"""A result longer than this part of the window is truncated when nothing else helps (W-6)."""
+PRESSURE = 0.3
+"""The part of the window from which finished rounds are demoted while a turn runs (C-6)."""
+FULL_HINT = (
+    "The strategy `full` shows every round. Choose another one for this chat (layered, last-n, summary+recent, "
+    "span-retrieval, sliding-window), start a new chat, or choose a model with a larger window."
+)
+NONSENSE_HINT = (
+    "That cannot be, so nothing was shortened. Send the message again; if it stays so, check model.baseUrl and what "
+    "stands between codelaw and the model, or start a new chat."
+)
+_MARGIN = 0.9
+"""Of a limit that a vendor told: estimates are not exact."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Fitting:
+    """One turn's way of staying inside the window."""
+
+    open: OpenTurn
+    ground: Ground
+    """Its window shrinks when the vendor takes less."""
+    past: Past
+    compacting: Compacting
+    recap: Callable[[], str]
+    """The todo recap, empty without todos (T-7)."""
+    beside: tuple[Fragment, ...] = ()
+    clock: Callable[[], float] = field(kw_only=True)
+    learned: Callable[[int], None] = field(kw_only=True)
+    """Told how many tokens the vendor really takes."""
+    _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
+    """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
+    _selected: Selection | None = None
+    """What the turn shows of the past, decided once (B-1); None for all that no compaction has archived."""
+    _typed: str = ""
+    _doubted: bool = False
+    """The vendor has once refused the length with numbers that cannot be."""
+    _tried: int | None = None
+    """Tokens at which finished rounds were last to be archived while the turn ran."""
+    _compacting: tuple[bool, int] | None = None
+    """While a compaction is waited for: whether this turn began it, and the generation of the history before it."""
+
+    async def prepare(self, typed: str) -> None:
+        """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
+        await self._settled()
+        ground, past = self.ground, self.past
+        self._typed = typed
+        beside = message_tokens(self.open.question)
+        if ground.shape.strategy != "layered" or ground.budget.enforced:
+            law = estimate(await ground.law())
+            self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
+        # A long history is gone through away from the event loop; its view is kept for the steps.
+        history = await asyncio.to_thread(past.history, self.selection)
+        shown = history.rounds.messages if history.rounds else ()
+        if self.selection.strategy == "layered" and due(
+            past.last_usage.total_tokens if past.last_usage is not None else 0,
+            trigger_estimate(typed),
+            window=ground.limits.window,
+            threshold=ground.shape.threshold,
+            messages=len(shown),
+            min_messages=ground.shape.min_messages,
+        ):
+            if self.compacting.paused:
+                return
+            view = await self._build()
+            if not await self._waits(view):
+                await self._compact(self._cause("threshold", view))
+                return
+        past_tokens = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
+        view = beside + past_tokens + sum(section.tokens for section in ground.system)
+        if not shown or self.selection.ignores_cuts or ground.corrected(view) < floor(ground):
+            return
+        cold = past.cold(self.clock())
+        demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
+        if demotions:
+            await self._demoted(demotions)
+
+    @property
+    def selection(self) -> Selection:
+        """What the turn shows of the past."""
+        return self._selected if self._selected is not None else layered(self.ground)
+
+    async def view(self) -> View:
+        """The view of the coming step, which leaves room for an answer.
+
+        Raises:
+            Refusal: `context_overflow`: it does not, whatever is shortened.
+        """
+        view = await self._demote(await self._build())
+        if self._tokens(view) >= self.ground.mark or not self._fits(view):
+            view = await self._archive(view)
+        if not self._fits(view) and "compact" in self._rungs:
+            self._rungs.remove("compact")
+            view = await self._make_room(view)
+        if not self._fits(view):
+            # In one big step: shortening a little at every step would cost the prompt cache each time.
+            view = await self._shorten(view, self.ground.low_water)
+        if not self._fits(view):
+            view = await self._truncate(view, self.ground.room)
+        if not self._fits(view):
+            view = await self._shorten(view, self.ground.room, all_of_it=True)
+        if not self._fits(view) and self.beside:
+            # What was only lent to the question goes before the question does.
+            self.beside = ()
+            view = await self._build()
+        if not self._fits(view):
+            raise self._overflow(view)
+        return view
+
+    async def after_overflow(self, view: View, failure: ModelFailure) -> View:
+        """A smaller view after the vendor said that one was too long: the next rung that makes it smaller (W-6).
+
+        The same one, once in a turn, when what it said cannot be: nothing is shortened, or believed, for that.
+
+        Raises:
+            Refusal: `context_overflow`: there is none left.
+        """
+        sent = self._tokens(view)
+        if far_off(sent, failure.size, failure.limit):
+            if self._doubted:
+                message = f"About {sent} tokens were sent, and the endpoint refuses them as too long. It says:"
+                raise Refusal("context_overflow", f"{message} {failure.message}", NONSENSE_HINT)
+            self._doubted = True
+            return view
+        if failure.limit is not None:
+            self.learned(failure.limit)
+            # In our measure, where the vendor told how long it found the prompt.
+            self._shrink(int(failure.limit * min(1.0, sent / (failure.size or sent))))
+            goal = min(self.ground.room, int(sent * _MARGIN))
+        else:
+            self._shrink(int(sent * _MARGIN))
+            goal = sent // 2
+        while self._rungs:
+            match self._rungs.pop(0):
+                case "compact":
+                    smaller = await self._make_room(view, goal)
+                case "compress":
+                    smaller = await self._shorten(view, goal)
+                case _:
+                    smaller = await self._truncate(view, goal)
+            if self._tokens(smaller) < sent:
+                return smaller
+        if self.beside:
+            self.beside = ()
+            smaller = await self._build()
+            if self._tokens(smaller) < sent:
+                return smaller
+        raise self._overflow(view, failure.message)
+
+    def _shrink(self, window: int) -> None:
+        """From now on this turn stays inside a smaller window."""
+        limits = self.ground.limits
+        window = min(max(2 * LEAST_OUTPUT, window), limits.window)
+        reserve = min(limits.reserve, max(LEAST_OUTPUT, window // 10))
+        own = self.ground.shape.summary_model in {None, self.ground.model_name}
+        self.ground = replace(
+            self.ground,
+            limits=replace(limits, window=window, reserve=reserve),
+            summary_window=min(self.ground.summary_window, window) if own else self.ground.summary_window,
+        )
+
+    def _tokens(self, view: View) -> int:
+        return self.ground.corrected(view.tokens)
+
+    def _fits(self, view: View) -> bool:
+        return self._tokens(view) <= self.ground.room
+
+    async def _build(self) -> View:
+        ground = self.ground
+        recap = self.recap()
+        tail = [Fragment("todo", render("todo", recap=recap))] if recap else []
+        if ground.shape.pin:
+            tail.append(pin(active_task(self._typed or self.open.question.content, recap)))
+        around = gathered(ground, await ground.law(), self.beside, tuple(tail))
+        history = self.past.history(self.selection)
+        return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
+
+    async def _demote(self, view: View) -> View:
+        """Old results of finished rounds as one line when the view is large: a batch or nothing (C-6)."""
+        tokens, shape, opened = self._tokens(view), self.ground.shape, self.open
+        mark = int(PRESSURE * self.ground.limits.window)
+        if not shape.economy or tokens < mark or not opened.scratchpad:
+            return view
+        history = view.named("history")
+        if history is None or self.selection.ignores_cuts:
+            return view
+        chosen = await asyncio.to_thread(
+            plan_in_turn,
+            history.messages,
+            opened.scratchpad,
+            self.past.transcript.demoted,
+            size=message_tokens,
+            context_tokens=tokens,
+            demote_tokens=shape.demote_tokens,
+            mark=mark,
+        )
+        return await self._build() if chosen and await self._demoted(chosen) else view
+
+    async def _demoted(self, demotions: Sequence[Demotion]) -> bool:
+        """Whether they could be recorded; they are only for economy, so that a turn goes on without them."""
+        try:
+            await self.past.reshape(None, demotions)
+        except Refusal as refusal:
+            _log.info("nothing was demoted: %s", refusal.message)
+            return False
+        return True
+
+    async def _archive(self, view: View) -> View:
+        """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
+
+        The check of W-2 before a later step; the first one follows the check that `prepare` has made.
+        """
+        await self._settled()
+        view = await self._build()
+        tokens, history = self._tokens(view), view.named("history")
+        if self.selection.strategy != "layered" or self.compacting.paused or tokens < self.ground.mark:
+            return view
+        tried = self._tried is not None and tokens - self._tried < self.ground.limits.window / GROWTH
+        if tried or history is None or not self.open.scratchpad:
+            return view
+        if len(history.messages) < self.ground.shape.min_messages or await self._waits(view):
+            return view
+        cause, again = self._cause("threshold", view), self._tried is not None
+        self._tried = tokens
+        if again:
+            # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
+            planned = await asyncio.to_thread(plan, self.past, self.ground, await self.ground.law(), cause)
+            if not planned.changes:
+                return view
+        await self._compact(cause)
+        return await self._build()
+
+    async def _shorten(self, view: View, goal: int, *, all_of_it: bool = False) -> View:
+        """Oldest observations of this turn as the history will have them, down to `goal` tokens."""
+        over = self._tokens(view) - goal
+        opened = self.open
+        shorter = relieve(opened.scratchpad, opened.record, size=message_tokens, to_free=over, all_of_it=all_of_it)
+        return await self._with(shorter, view)
+
+    async def _truncate(self, view: View, goal: int) -> View:
+        """Results of this turn that are oversized by themselves, head and tail."""
+        over = self._tokens(view) - goal
+        bound = max(500, min(self.ground.limits.window, goal) // OVERSIZED)
+        shorter = truncate(self.open.scratchpad, size=message_tokens, bound=bound) if over > 0 else self.open.scratchpad
+        return await self._with(shorter, view)
+
+    async def _with(self, scratchpad: Sequence[Message], view: View) -> View:
+        if scratchpad is self.open.scratchpad:
+            return view
+        self.open.scratchpad = list(scratchpad)
+        return await self._build()
+
+    async def _make_room(self, view: View, goal: int | None = None) -> View:
+        """Archive and thin the finished rounds until the view fits, or as far as that goes."""
+        if self.selection.strategy != "layered":
+            return await self._narrow(view, min(goal or self.ground.room, self.ground.room))
+        await self._settled()
+        await self._compact(self._cause("overflow", view, min(goal or self.ground.room, self.ground.room)))
+        return await self._build()
+
+    async def _narrow(self, view: View, goal: int) -> View:
+        """Fewer of the newest rounds, down to one, and that one thinned: for strategies that archive nothing (W-6)."""
+        history, selection = view.named("history"), self.selection
+        if history is None or not selection.narrows:
+            return view
+        least = int(goal * NARROWED)
+        self._selected = selection.narrowed(estimated(self.ground, least) - view.tokens + history.tokens)
+        view = await self._build()
+        history, over = view.named("history"), self._tokens(view) - least
+        if self._tokens(view) <= goal or history is None or selection.ignores_cuts:
+            return view
+        chosen = thin(history.messages, self.past.transcript.demoted, size=message_tokens, to_free=over)
+        return await self._build() if chosen and await self._demoted(chosen) else view
+
+    def timed_out(self, seconds: float) -> tuple[str, str]:
+        """What the user is told of a turn that took too long, and can do; a compaction is named, and failed (K-7)."""
+        message = f"The turn took longer than turn.timeoutSeconds ({seconds:g} s)"
+        if self._compacting is None:
+            return f"{message}.", "Raise the limit or ask for less at once."
+        own, generation = self._compacting
+        if not own:
+            after = "it waited for a compaction of the chat, which goes on"
+        elif generation == self.past.generation:
+            after = "it was still compacting the chat. That was stopped, and the history is as it was"
+            self.compacting.failures += 1
+            if self.compacting.paused:
+                after = f"{after}. Automatic compaction is paused until somebody asks for one"
+        else:
+            after = "it had just compacted the chat, which stays so"
+        hint = "Raise the limit, or compact the chat before you send the message again: that has a limit of its own."
+        return f"{message}: {after}.", hint
+
+    async def _settled(self) -> None:
+        """Wait for a compaction that somebody else began."""
+        if self.compacting.in_flight:
+            self._compacting = False, self.past.generation
+            await self.compacting.settled()
+            self._compacting = None
+
+    async def _waits(self, view: View) -> bool:
+        """Whether a compaction would come too soon after the one before (K-8)."""
+        beside = sum(size for _, size in _around(view))
+        return await self.compacting.waits(self.ground, view=self._tokens(view), beside=beside)
+
+    def _cause(self, reason: Literal["threshold", "overflow"], view: View, goal: int | None = None) -> Cause:
+        return Cause(reason, _around(view), goal, self.open.id)
+
+    async def _compact(self, cause: Cause) -> None:
+        """Compact; a cancel of the turn ends a compaction that the turn began."""
+
+        def spend(usage: Usage) -> None:
+            self.open.usage += usage
+
+        def tell(event: Event) -> None:
+            if isinstance(event, NoticeEvent):
+                self.open.notice(Notice(event.level, event.code, event.message))
+            else:
+                self.open.emit(event)
+
+        joined = self.compacting.in_flight
+        self._compacting = not joined, self.past.generation
+        try:
+            report = await self.compacting.run(self.ground, cause, tell, spend)
+            if report.checkpoint_id is not None:
+                self.open.last_usage = None  # it says nothing of the new view (W-2)
+        except asyncio.CancelledError:
+            if not joined:
+                await self.compacting.cancel()
+            raise
+        except Refusal as refusal:
+            if refusal.code != "chat_busy":
+                raise
+            self.open.notice(Notice("warning", "compaction_stale", refusal.message))
+        self._compacting = None
+
+    def _overflow(self, view: View, said: str = "") -> Refusal:
+        sizes = ", ".join(f"{section.name} {section.tokens}" for section in view.sections)
+        told = f" The vendor says: {said}" if said else ""
+        return Refusal(
+            "context_overflow",
+            f"About {self._tokens(view)} tokens do not fit into the window of {self.ground.limits.window}, "
+            f"with {self.ground.limits.reserve} kept for the answer: {sizes}.{told}",
+            FULL_HINT if self.selection.ignores_cuts else TOO_LONG_HINT,
+        )
+
+
+def _around(view: View) -> tuple[tuple[str, int], ...]:
+    """What stands around the history, L1 and law aside: names and estimated tokens."""
+    return tuple((one.name, one.tokens) for one in view.sections if one.layer not in {"L1", "L2", "L3"})

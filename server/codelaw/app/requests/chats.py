@@ -1,0 +1,271 @@
+"""Requests about chats."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from codelaw.agent.chat.halting import halt
+from codelaw.agent.recording.history import with_summaries
+from codelaw.app import models
+from codelaw.app.core import Asked, Core
+from codelaw.app.destinations import chosen, wanted
+from codelaw.app.requests.strategy_options import applied as strategy_options_applied
+from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.errors import Refusal
+from codelaw.domain.reports import ChatRecord
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.turn.running import RunningTurn
+    from codelaw.domain.requests import Attachment, EditorState
+
+TITLE_CHARACTERS = 60
+STOP_SECONDS = 0.8
+"""How long a cancel waits for the end of what it stops, within the second of R-8."""
+AFTER = 0.001
+"""Seconds by which a new chat is put behind the newest one."""
+
+_log = logging.getLogger(__name__)
+
+
+class ChatRequests(Core):
+    """Chats: made, listed, read, talked to, changed, deleted."""
+
+    async def create(
+        self,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        kind: str | None = None,
+    ) -> Chat:
+        """A new, empty chat; without a kind one that is talked in at length (H-5)."""
+        stores = await self._chats.stores()
+        settings = self._settings.value
+        now, (newest, _) = time.time(), await stores.chats.list(None, 1, None)
+        used = max([now, *(other.updated_at + AFTER for other in newest)])  # the clock may have been set back
+        chat = Chat(
+            uuid4().hex[:12],
+            self._redaction.text(title or ""),
+            kind_of(kind, shared=stores.shared),
+            mode or "agent",
+            models.answerer(settings).name,
+            strategy or settings.context.strategy,
+            now,
+            used,
+        )
+        if model is not None:
+            chat = chosen(settings, chat, model)
+        await stores.chats.create(chat, self._folder_addresses())
+        return self._shown(chat)
+
+    async def list(
+        self, query: str | None, limit: int, cursor: str | None, *, here: bool = False
+    ) -> tuple[list[Chat], str | None]:
+        """Stored chats, newest first; the second value continues the list. `here`: of this workspace alone."""
+        folders = self._folder_addresses() if here else None
+        found, cursor = await (await self._chats.store()).list(query, limit, cursor, folders)
+        return [self._shown(chat) for chat in found], cursor
+
+    def _folder_addresses(self) -> tuple[str, ...]:
+        return tuple(folder.root.as_uri() for folder in self._workspace.folders)
+
+    async def read(
+        self,
+        chat_id: str,
+        *,
+        since_seq: int | None = None,
+        limit: int | None = None,
+        before: str | None = None,
+        turns: int | None = None,
+        before_turn: str | None = None,
+    ) -> ChatRecord:
+        """A chat with its messages (the newest `limit` before the message `before`) and events after `since_seq`.
+
+        With `turns` or `before_turn` only that many turns, before that one; the other three are not looked at then.
+        """
+        paged = turns is not None or before_turn is not None
+        agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
+        if not agent.loaded and before_turn is None:
+            self._chats.ahead.looked_at(chat_id)
+        await agent.outbox.drain()
+        store = await self._chats.store()
+        if paged:
+            page = await store.page(chat_id, turns, before_turn)
+            agent.losses.tell(page.losses)
+            running = agent.running_turn
+            told = with_summaries(page.messages, agent.glance.checkpoints)
+            return replace(page, chat=replace(self._shown(page.chat), running=running), messages=told, running=running)
+        if limit == 0:
+            chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
+            running = agent.running_turn
+            return ChatRecord(replace(self._shown(chat), running=running), (), tuple(events), running)
+        stored = await store.load(chat_id)
+        events = await store.events(chat_id, since_seq or 0)
+        running = agent.running_turn
+        messages = agent.past.told(stored.messages)
+        if before is not None:
+            ids = [message.id for message in messages]
+            messages = messages[: ids.index(before)] if before in ids else messages
+        if limit is not None:
+            messages = messages[-limit:]
+        return ChatRecord(replace(self._shown(stored.chat), running=running), messages, tuple(events), running)
+
+    async def send(
+        self,
+        chat_id: str | None,
+        text: str,
+        *,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
+        attachments: Sequence[Attachment] = (),
+        editor: EditorState | None = None,
+        kind: str | None = None,
+    ) -> RunningTurn:
+        """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
+
+        `strategy` stays with the chat; `strategy_options` are for this turn alone.
+        Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins.
+        """
+        settings = strategy_options_applied(self._settings.value, strategy_options or {})
+        restricted = self._restricted
+        self._turns.check_text(text)
+        typed, text = text, self._redaction.text(text)
+        agent: AgentChat | None = None
+        with self._beginnings.one(chat_id) as beginning:
+            known = await self._chats.get(chat_id) if chat_id is not None else None
+            if known is not None:
+                known.claim()
+                agent = known
+            try:
+                who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
+                self._chat_model(who.provider)  # refused now where there is none
+                mode_now = mode or (known.chat.mode if known else "agent")
+                asked = Asked(text, settings, mode_now, attachments, editor, restricted, redacted=text != typed)
+                plan = await self._plan(asked, who, known)
+                if agent is None:
+                    chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)
+                    beginning.chat_id = chat.id
+                    agent = await self._chats.get(chat.id)
+                    agent.claim()
+                elif mode or model or strategy or not agent.chat.title:
+                    title = agent.chat.title or _title(text)
+                    await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+                beginning.turn = turn = await self._started(agent, asked, who, plan)
+            except BaseException:
+                if agent is not None:
+                    agent.release()
+                if agent is not None and known is None:
+                    await self._discard(agent.chat.id)
+                raise
+            if beginning.stopped:
+                turn.cancel()  # before anything of it has run
+            return turn
+
+    async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
+        """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
+        self._turns.check_text(text)
+        return await (await self._chats.get(chat_id)).following.steer(self._redaction.text(text), editor)
+
+    async def unsteer(self, chat_id: str, steer_id: str) -> bool:
+        """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
+        return await (await self._chats.get(chat_id)).following.unsteer(steer_id)
+
+    async def cancel(self, chat_id: str) -> bool:
+        """Stop the turn or compaction that runs or is about to begin; False when there was none (R-8).
+
+        Waits until it has ended, and `STOP_SECONDS` at most: a slow store writes the end later.
+        """
+        stopping = self._stopping(chat_id)
+        if stopping is not None:
+            await asyncio.wait([stopping], timeout=STOP_SECONDS)
+            return True
+        looking = asyncio.ensure_future(self._chats.get(chat_id))
+        looking.add_done_callback(_heard)
+        await asyncio.wait([looking], timeout=STOP_SECONDS)
+        if looking.done():
+            looking.result()  # refuses what is no chat
+        return False
+
+    def _stopping(self, chat_id: str) -> asyncio.Future[list[None]] | None:
+        """Have all stopped that runs in a chat or is about to; ends when it has. None: there is nothing.
+
+        At once, so that what is sent after the cancel is not meant by it.
+        """
+        agent = self._chats.at_hand(chat_id)
+        ends: list[Awaitable[None]] = [one.ended() for one in self._beginnings.stop(chat_id)]
+        halted = None if agent is None else halt(agent)
+        if halted is not None:
+            ends.append(halted)
+        if not ends:
+            return None
+        stopping = asyncio.gather(*ends)
+        stopping.add_done_callback(_heard)
+        return stopping
+
+    async def update(
+        self,
+        chat_id: str,
+        *,
+        title: str | None = None,
+        mode: Mode | None = None,
+        model: str | None = None,
+        strategy: Strategy | None = None,
+    ) -> Chat:
+        """Change what is given; a running turn goes on as it started (X-1)."""
+        agent = await self._chats.get(chat_id)
+        title = None if title is None else self._redaction.text(title)
+        await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
+        return self._shown(agent.chat)
+
+    async def delete(self, chat_id: str) -> None:
+        """Delete a chat and everything of it; a running turn is stopped first.
+
+        Raises:
+            Refusal: `chat_busy`: the turn runs in another server.
+        """
+        stopping = self._stopping(chat_id)
+        if stopping is not None:
+            await asyncio.shield(stopping)
+        await self._erase(chat_id)
+
+    async def _erase(self, chat_id: str) -> None:
+        await (await self._chats.get(chat_id)).rolling.cancel()
+        store = await self._chats.store()
+        if (await store.chat(chat_id)).running not in {None, (await self._chats.get(chat_id)).owes}:
+            raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Cancel it there first.")
+        await store.delete(chat_id)
+        self._chats.forget(chat_id)
+
+    async def _discard(self, chat_id: str) -> None:
+        """Take back a chat that was made for a message that could not be sent."""
+        try:
+            await self._erase(chat_id)
+        except Refusal as refusal:
+            _log.warning("chat %s stays, empty: %s", chat_id, refusal.message)
+
+
+def kind_of(wanted: str | None, *, shared: bool) -> str:
+    """The kind of a new chat (H-5): in a team's store a chat that is talked in at length is the team's."""
+    kind = wanted or "panel"
+    return "shared" if shared and kind == "panel" else kind
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Of a task that perhaps nobody waits for any more."""
+    if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Refusal):
+        _log.error("a cancel was not seen to its end", exc_info=error)
+
+
+def _title(text: str) -> str:
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,111 @@
+"""Requests about what a model is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from codelaw.agent.chat.retrieved_context import Beside
+from codelaw.agent.compaction.compacting import CANCELLED
+from codelaw.agent.inputs.looking import looked_at
+from codelaw.app import models
+from codelaw.app.core import Core
+from codelaw.app.requests import inspection
+from codelaw.app.requests.completing import completions
+from codelaw.app.requests.strategy_options import applied
+from codelaw.app.ruling import readable, visible
+from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
+
+
+class ContextRequests(Core):
+    """The context: looked into, compacted, brought back."""
+
+    async def inspect(
+        self,
+        chat_id: str | None,
+        text: str | None,
+        *,
+        strategy: Strategy | None = None,
+        strategy_options: Mapping[str, float] | None = None,
+    ) -> ContextReport:
+        """What would be sent now (L-5), or with another strategy and other numbers of it; nothing is changed."""
+        settings = applied(self._settings.value, strategy_options or {})
+        agent = await self._chats.get(chat_id) if chat_id is not None else None
+        who = models.answerer(settings, agent.chat if agent else None)
+        name = who.name
+        mode: Mode = agent.chat.mode if agent else "agent"
+        plan = await self._turns.plan(
+            text=text or "",
+            settings=settings,
+            name=name,
+            mode=mode,
+            attachments=(),
+            editor=None,
+            agent=agent,
+            checked=False,
+            restricted=self._restricted,
+        )
+        chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
+        if strategy is not None:
+            chat = replace(chat, strategy=strategy)
+        ground = self._turns.ground(plan, chat, self._chat_model(who.provider), settings)
+        beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
+        if text and (agent is None or agent.opened is None):
+            gatherer = await self._gatherer(agent, settings)
+            beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
+            beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
+        report = await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        return self._redaction.value(report)
+
+    async def compact(self, chat_id: str) -> CompactionReport:
+        """Archive all but `context.keepRounds` rounds (K-10); joins a compaction in flight.
+
+        Cancelling the caller does not cancel it: `cancel_compaction` does, and `cancel`, also before it has begun.
+        """
+        with self._beginnings.one(chat_id) as beginning:
+            agent = await self._chats.get(chat_id)
+            ground = await self._ground(agent)
+            if beginning.stopped:
+                return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
+        return await agent.compact(ground)
+
+    async def cancel_compaction(self, chat_id: str) -> bool:
+        """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6).
+
+        Raises:
+            Refusal: `chat_not_found`.
+        """
+        agent = self._chats.at_hand(chat_id)
+        if agent is None:
+            await (await self._chats.store()).chat(chat_id)
+            return False
+        return await agent.compacting.cancel()
+
+    async def restore(self, chat_id: str, checkpoint_id: str | None = None) -> Chat:
+        """Undo a compaction, the newest without an id, and those after it (K-3).
+
+        Raises:
+            Refusal: `nothing_to_undo`; `chat_busy`: a compaction is running.
+        """
+        agent = await self._chats.get(chat_id)
+        await agent.restore(checkpoint_id)
+        return self._shown(agent.chat)
+
+    async def archive(self, chat_id: str) -> ArchiveReport:
+        """What compactions have archived, as a person reads it."""
+        transcript = (await self._chats.get(chat_id)).past.transcript
+        return ArchiveReport("\n\n".join(summary.content for summary in transcript.summaries), transcript.checkpoints)
+
+    async def law(self) -> LawReport:
+        """The law as it is now (L-4)."""
+        return await inspection.law_report(self._workspace, readable(self._settings.value, self._workspace.folders))
+
+    async def looked_at(self, uri: str) -> Looked:
+        """Whether the model is told that the user looks at a document (L-3)."""
+        return await looked_at(self._workspace, uri, readable(self._settings.value, self._workspace.folders))
+
+    async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
+        """Completions of an `@path` (M-4)."""
+        return await completions(visible(self._workspace, self._settings.value), prefix, limit)

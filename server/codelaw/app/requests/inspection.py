@@ -1,0 +1,81 @@
+"""Answers to what would be sent, and which law is in force."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.tokenizer import load_counter
+from codelaw.agent.inputs.gathering import find_law
+from codelaw.agent.inputs.selection import gathered, select
+from codelaw.context.builder import History, build, report
+from codelaw.context.pin import active_task, pin
+from codelaw.context.projection import in_turn
+from codelaw.context.sections import message_tokens
+from codelaw.context.tokens import estimate
+from codelaw.domain.messages import Fragment, Message
+from codelaw.domain.reports import ContextReport, LawDocument, LawReport
+from codelaw.templates.render import render
+from codelaw.tools.keeping.todos import recap
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.chat.retrieved_context import Beside
+    from codelaw.agent.inputs.gathering import Readable
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.app.turns import Plan
+    from codelaw.ports.workspace import Workspace
+    from codelaw.settings import Settings
+
+
+async def inspect(
+    plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground, beside: Beside, *, asked: bool
+) -> ContextReport:
+    """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
+    running = agent.opened if agent is not None else None
+    todos = recap(agent.todos) if agent is not None else ""
+    tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
+    question: Message | None = None
+    if running is not None:
+        question = running.question
+    elif asked:
+        question = plan.asked
+    history, strategy = History.of(()), ground.shape.strategy
+    if question is not None and ground.shape.pin:
+        tail.append(pin(active_task(question.content, todos)))
+    if agent is not None:
+        sizes = {"law": estimate(plan.law.text), "asked": message_tokens(question) if question is not None else 0}
+        selection = await asyncio.to_thread(select, ground, agent.past.transcript, **sizes)
+        history = await asyncio.to_thread(agent.past.history, selection)
+    around = gathered(ground, plan.law.text, beside.fragments, tuple(tail))
+    around = replace(around, dropped=(*around.dropped, *beside.dropped))
+    view = build(
+        history,
+        in_turn(running.question, running.scratchpad) if running is not None else (),
+        question,
+        around,
+    )
+    # The estimate is made for Claude, and closer there than another vendor's tokenizer.
+    count = None if plan.model_name.startswith(("claude", "offline")) else await load_counter()
+    made = await asyncio.to_thread(
+        report,
+        view,
+        window=plan.limits.window,
+        threshold=settings.context.threshold,
+        strategy=strategy,
+        count=count,
+        kept=history.kept,
+        budget=ground.budget,
+    )
+    return replace(made, model=plan.model_name)
+
+
+async def law_report(workspace: Workspace, readable: Readable) -> LawReport:
+    """Every folder's law and L2 as it is sent (L-4)."""
+    law = await find_law(workspace, readable)
+    documents = tuple(
+        LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source)
+        for entry in law.documents
+    )
+    return LawReport(bool(law.text), documents, law.text)

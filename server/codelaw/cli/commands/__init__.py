@@ -1,0 +1,4 @@
+"""Commands of the terminal that ask their server one thing, or none.
+
+What a conversation needs is in `cli/conversation`.
+"""

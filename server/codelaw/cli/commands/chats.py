@@ -1,0 +1,104 @@
+"""`codelaw chats`: the chats, newest first; and one of them exported, forked or deleted (D-2)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+from codelaw.cli.approvals import confirmed
+from codelaw.cli.client import Client
+from codelaw.cli.commands.one_shot import ask_server, with_client
+from codelaw.cli.commands.undo import NO_EVENTS
+from codelaw.cli.exits import FAILED, FINISHED, USAGE
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import DIM, YELLOW, Screen, one_line
+
+
+def chats(server: Server, arguments: argparse.Namespace) -> int:
+    """Print a line for each chat: id, when it was last used, turns, title; or do what is asked for with one."""
+    if arguments.export is not None:
+        return _export(server, arguments)
+    if arguments.fork is not None:
+        return _fork(server, arguments)
+    if arguments.delete is not None:
+        return _delete(server, arguments)
+    params = {"limit": max(1, min(arguments.limit, 500))} | ({"query": arguments.query} if arguments.query else {})
+
+    def show(screen: Screen, found: dict[str, Any]) -> None:
+        if arguments.json:
+            for chat in found["chats"]:
+                screen.line(json.dumps(chat), aside=False)
+            return
+        if not found["chats"]:
+            screen.line("No chats.", style=DIM)
+        for chat in found["chats"]:
+            _print(screen, chat)
+
+    return ask_server(server, arguments, "codelaw/chat/list", params, show)
+
+
+def _export(server: Server, arguments: argparse.Namespace) -> int:
+    def show(screen: Screen, found: dict[str, Any]) -> None:
+        if screen.main.isatty():
+            screen.line(found["text"], aside=False)
+        else:  # into a file, as it is
+            screen.main.write(f"{found['text'].rstrip()}\n")
+
+    params = {"chatId": arguments.export, "format": arguments.format or "markdown"}
+    return ask_server(server, arguments, "codelaw/chat/export", params, show)
+
+
+def _fork(server: Server, arguments: argparse.Namespace) -> int:
+    async def work(client: Client, screen: Screen) -> int:
+        turn = arguments.turn if arguments.turn is not None else await _newest(client, arguments.fork)
+        fork = await client.request("codelaw/chat/fork", {"chatId": arguments.fork, "turnId": turn})
+        if arguments.json:
+            screen.line(json.dumps(fork), aside=False)
+        else:
+            _print(screen, fork)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def _delete(server: Server, arguments: argparse.Namespace) -> int:
+    async def work(client: Client, screen: Screen) -> int:
+        of_chat = {"chatId": arguments.delete}
+        record = await client.request("codelaw/chat/read", of_chat | {"limit": 0, "sinceSeq": NO_EVENTS})
+        if not arguments.yes:
+            if not screen.interactive:
+                screen.line("Nobody can be asked here: add --yes to delete the chat.", style=YELLOW)
+                return USAGE
+            _print(screen, record["chat"])
+            if not await confirmed(screen, "Delete this chat with all its messages, for good? (y/n) "):
+                screen.line("The chat is kept.", style=DIM)
+                return FAILED
+        await client.request("codelaw/chat/delete", of_chat)
+        if arguments.json:
+            screen.line(json.dumps({"id": arguments.delete, "deleted": True}), aside=False)
+        else:
+            screen.line("Deleted.", style=DIM)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+async def _newest(client: Client, chat_id: str) -> str | None:
+    """The newest turn that has ended; None: there is none."""
+    record = await client.request("codelaw/chat/read", {"chatId": chat_id, "sinceSeq": NO_EVENTS})
+    ended = [
+        message["turnId"]
+        for message in record["messages"]
+        if message["role"] != "summary" and message["turnId"] != record["running"]
+    ]
+    return ended[-1] if ended else None
+
+
+def _print(screen: Screen, chat: dict[str, Any]) -> None:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(chat["updatedAt"]))
+    turns = f"{chat['turns']} turn{'' if chat['turns'] == 1 else 's'}"
+    running = " (running)" if chat["running"] else ""
+    title = one_line(chat["title"], 100)
+    screen.line(f"{chat['id']}  {when}  {turns:>9}  {title}{running}", aside=False)

@@ -1,0 +1,47 @@
+"""`codelaw context`: what the model would be sent now (L-5)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from codelaw.cli.commands.one_shot import ask_server
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import BOLD, DIM, Screen
+
+Json = dict[str, Any]
+
+
+def context(server: Server, arguments: argparse.Namespace) -> int:
+    """Print the sections with their sizes, then the text."""
+    params = {"chatId": arguments.chat, "text": arguments.text, "strategy": arguments.strategy}
+    params = {name: value for name, value in params.items() if value is not None}
+
+    def show(screen: Screen, report: Json) -> None:
+        if arguments.json:
+            screen.line(json.dumps(report), aside=False)
+        else:
+            print_report(screen, report)
+
+    return ask_server(server, arguments, "codelaw/context/inspect", params, show)
+
+
+def print_report(screen: Screen, report: Json) -> None:
+    """The report of `codelaw/context/inspect` for a person."""
+    for part in report["sections"]:
+        marks = " ".join(mark for mark in ("cached", "cut") if part[mark])
+        screen.line(f"{part['layer']:<5} {part['name']:<28} {part['tokens']:>8} tokens  {marks}".rstrip(), aside=False)
+    window = report["contextWindow"]
+    total = f"{report['totalTokens']} of {window} tokens; compacted from {report['threshold']}"
+    screen.line(f"{total}; strategy {report['strategy']}", aside=False, style=BOLD)
+    if report.get("kept"):
+        screen.line(f"kept: {report['kept']}", aside=False, style=DIM)
+    for line in report.get("budget", []):
+        if line["over"]:
+            over = f"over its share: {line['part']}: {line['tokens']} of {line['share']} tokens"
+            screen.line(over, aside=False, style=DIM)
+    for item in report["dropped"]:
+        screen.line(f"left out: {item['name']}: {item['reason']}", aside=False, style=DIM)
+    screen.line("", aside=False)
+    screen.line(report["text"], aside=False)

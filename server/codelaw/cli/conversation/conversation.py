@@ -1,0 +1,95 @@
+"""A conversation at the prompt.
+
+The event loop runs only while a turn does; in between the line editor has the terminal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from codelaw.cli.client import RemoteError
+from codelaw.cli.commands.context import print_report
+from codelaw.cli.commands.undo import undo
+from codelaw.cli.conversation import slash
+from codelaw.cli.conversation.compaction import show_archive
+from codelaw.cli.conversation.history import History
+from codelaw.cli.conversation.prompting import Prompt
+from codelaw.cli.conversation.talk import Talk
+from codelaw.cli.exits import CANCELLED, FINISHED
+from codelaw.cli.terminal import DIM, RED, YELLOW, Screen
+
+
+def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
+    """Read messages and answer them until the end of input, or of the terminal."""
+    from codelaw.settings import home, process_environment  # noqa: PLC0415 - after the prompt's other imports
+
+    prompt = Prompt(History(home(process_environment()) / "history"))
+    screen.line("/help lists the commands, Ctrl-D ends.", style=DIM)
+    interrupted = False
+    while not talk.hangup.came:
+        try:
+            text = prompt.ask(talk.mode or "agent")
+        except EOFError:
+            screen.line("")
+            return FINISHED
+        except KeyboardInterrupt:
+            screen.line("")
+            if interrupted:
+                return CANCELLED
+            screen.line("Ctrl-C again leaves.", style=DIM)
+            interrupted = True
+            continue
+        interrupted = False
+        if not text.strip():
+            continue
+        match slash.read(text):
+            case slash.Command("quit"):
+                return FINISHED
+            case slash.Command(name, argument):
+                _obey(runner, talk, screen, name, argument)
+            case slash.Mistake(hint):
+                screen.line(hint, style=YELLOW)
+            case message:
+                try:
+                    runner.run(talk.turn(message))
+                except RemoteError as error:
+                    screen.line(error.told(), style=RED)
+    return CANCELLED
+
+
+def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
+    if command == "new":
+        talk.chat_id = None
+        screen.line("A new chat.", style=DIM)
+    elif command == "help":
+        screen.line(slash.HELP, style=DIM)
+    elif command == "mode" and argument is not None:
+        talk.mode = argument
+        screen.line(f"The next turns run in mode {argument}.", style=DIM)
+    elif command == "mode":
+        screen.line(f"The mode is {talk.mode or 'agent'}; there are {', '.join(slash.MODES)}.", style=DIM)
+    else:
+        try:
+            runner.run(_ask(talk, screen, command, argument))
+        except RemoteError as error:
+            screen.line(error.told(), style=RED)
+
+
+async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
+    """A command that asks the server."""
+    chat = {"chatId": talk.chat_id} if talk.chat_id else {}
+    if command == "context":
+        print_report(screen, await talk.client.request("codelaw/context/inspect", chat))
+    elif not chat:
+        screen.line("There is no chat yet.", style=DIM)
+    elif command == "compact":
+        await talk.compact()
+    elif command == "undo":
+        await undo(talk.client, screen, chat["chatId"], talk.workspace)
+    elif command == "restore":
+        which = {"checkpointId": argument} if argument else {}
+        await talk.client.request("codelaw/context/restore", chat | which)
+        undone = f"Undone back to {argument}" if argument else "The newest compaction is undone"
+        screen.line(f"{undone}: what it had archived is in the context again.", style=DIM)
+    else:
+        show_archive(screen, await talk.client.request("codelaw/context/archive", chat))

@@ -1,0 +1,154 @@
+"""A turn on the terminal, event by event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codelaw.cli.conversation.compaction import show_event
+from codelaw.cli.terminal import DIM, GREEN, RED, YELLOW, Screen, in_parts, one_line, two_parts
+
+_MARKS = {
+    "completed": ("✓", GREEN),
+    "failed": ("✗", RED),
+    "rejected": ("⊘", YELLOW),
+    "interrupted": ("⊘", YELLOW),
+}
+_TODO = {"pending": "☐", "in_progress": "▶", "completed": "☑", "cancelled": "☒"}
+_LEVELS = {"error": RED, "warning": YELLOW, "info": DIM}
+_STOPPED = {
+    "cancelled": "Cancelled.",
+    "step_limit": "Stopped: the limit of steps is reached.",
+    "token_limit": "Stopped: the limit of tokens is reached.",
+    "refused": "The model refused.",
+    "failed": "The turn failed.",
+}
+
+
+class TurnPrinter:
+    """Prints one turn: thoughts dim, the answer as it is, a line for each call, notices, and the bill."""
+
+    def __init__(self, screen: Screen, *, talking: bool = False) -> None:
+        """In a conversation (`talking`), lines may name its commands."""
+        self._screen = screen
+        self._talking = talking
+        self._block: tuple[str, int] | None = None
+        """Kind and step of the text that is being streamed."""
+        self._worked = False
+        self._commands: dict[str, str] = {}
+        """By call, since events after the first leave the arguments out."""
+        self._window: tuple[int, int] | None = None
+        self._noticed: set[str] = set()
+        self.compacted = False
+        """A compaction's report was shown."""
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Show one event; kinds of a newer server are passed over."""
+        match event.get("kind"):
+            case "turn_started":
+                self._unresolved(event.get("mentions", []))
+            case "thought" | "answer":
+                self._text(event["kind"], event.get("step", 0), event["delta"])
+            case "tool_call":
+                self._call(event)
+            case "todo":
+                self._todo(event["items"])
+            case "usage":
+                self._window = event["contextTokens"], event["contextWindow"]
+            case "retry":
+                withdrawn = " What it had said so far is withdrawn." if self._block else ""
+                self._block = None
+                wait = f" in {event['inSeconds']:.0f} s" if event["inSeconds"] >= 1 else ""
+                self._screen.line(f"↻ Asking again{wait}: {one_line(event['reason'], 300)}.{withdrawn}", style=YELLOW)
+            case "compaction":
+                self._block = None
+                show_event(self._screen, event, talking=self._talking, said=self._noticed)
+                self.compacted = self.compacted or "report" in event
+            case "notice":
+                self._notice(event)
+            case "steer" if event.get("state") == "returned":
+                self._screen.line(f"Not sent, because the turn ended before: {event['text']}", style=YELLOW)
+                self._screen.line("Send it again if it is still wanted.", style=DIM)
+            case _:
+                pass
+
+    def result(self, result: dict[str, Any]) -> None:
+        """The end of the turn."""
+        self._screen.gap()
+        for change in result.get("changes", []):
+            counts = f"+{change['added']} -{change['removed']}"
+            self._screen.line(one_line(f"{change['kind']} {change.get('path') or change['uri']} {counts}"), style=DIM)
+        reason = result["stopReason"]
+        if reason != "finished":
+            error: dict[str, Any] = result.get("error") or {}
+            said = " ".join(part for part in (_STOPPED.get(reason, reason), error.get("message")) if part)
+            self._screen.line(said, style=RED if reason == "failed" else YELLOW)
+            if error.get("hint"):
+                self._screen.line(error["hint"], style=DIM)
+            if error.get("code") in ("auth_failed", "model_unavailable"):
+                self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
+        self._screen.line(self._bill(result), style=DIM)
+
+    def _text(self, kind: str, step: int, delta: str) -> None:
+        if self._block != (kind, step):
+            self._screen.end_line()
+            if kind == "answer" and self._worked:
+                self._screen.gap()
+            self._block = (kind, step)
+        self._worked = True
+        self._screen.stream(delta, aside=kind == "thought", style=DIM if kind == "thought" else "")
+
+    def _call(self, event: dict[str, Any]) -> None:
+        self._block = None
+        self._worked = True
+        title = self._title(event)
+        if event["status"] not in _MARKS:
+            if event["status"] == "running":
+                self._screen.passing(f"… {title}")
+            return
+        mark, style = _MARKS[event["status"]]
+        rest = f" · {event['summary']}" if event.get("summary") else ""
+        if event["status"] in ("rejected", "interrupted"):
+            rest = f" · {event['status']}{rest}"
+        self._screen.line(two_parts(f"{mark} {title}", rest), style=style)
+
+    def _unresolved(self, mentions: list[dict[str, Any]]) -> None:
+        names = [f"@{mention['path']}" for mention in mentions if mention.get("kind") == "unresolved"]
+        if names:
+            self._screen.line(one_line(f"Not a file or folder here: {', '.join(names)}"), style=DIM)
+
+    def _title(self, event: dict[str, Any]) -> str:
+        """What a call is called: of a command the command, since its description is only the model's word."""
+        arguments: dict[str, Any] = event.get("args") or {}
+        command = arguments.get("command")
+        if event["tool"] == "Bash" and isinstance(command, str):
+            self._commands[event["callId"]] = command
+        known = self._commands.get(event["callId"])
+        return f"$ {known}" if known else event.get("title") or event["tool"]
+
+    def _todo(self, items: list[dict[str, Any]]) -> None:
+        self._block = None
+        for item in items:
+            self._screen.line(one_line(f"  {_TODO.get(item['status'], '·')} {item['content']}"), style=DIM)
+
+    def _notice(self, event: dict[str, Any]) -> None:
+        self._block = None
+        self._noticed.add(event["message"])
+        self._screen.line(event["message"], style=_LEVELS.get(event["level"], DIM))
+
+    def _bill(self, result: dict[str, Any]) -> str:
+        usage = result["usage"]
+        sent = usage["inputTokens"] + usage["cacheReadTokens"] + usage["cacheWriteTokens"]
+        cached = f" ({_number(usage['cacheReadTokens'])} cached)" if usage["cacheReadTokens"] else ""
+        steps = result["steps"]
+        parts = [f"{steps} step{'' if steps == 1 else 's'}"]
+        if sent or usage["outputTokens"]:  # else the model ended before it told
+            parts.append(f"{_number(sent)} tokens in{cached}, {_number(usage['outputTokens'])} out")
+        if usage.get("costUsd"):
+            parts.append(f"${usage['costUsd']:.4f}")
+        if self._window is not None and self._window[1]:
+            parts.append(f"context {100 * self._window[0] / self._window[1]:.0f} %")
+        return in_parts([*parts, f"chat {result['chatId']}"])
+
+
+def _number(value: int) -> str:
+    return f"{value:,}".replace(",", " ")

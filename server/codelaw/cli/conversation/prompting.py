@@ -1,0 +1,85 @@
+"""Messages read at the prompt, of one or more lines."""
+
+from __future__ import annotations
+
+import select
+import sys
+
+try:
+    import readline
+except ImportError:  # a Python that was built without it
+    readline = None
+
+from codelaw.cli.conversation import slash
+from codelaw.cli.conversation.history import History
+
+TOGETHER_SECONDS = 0.05
+"""Lines that come within this time of each other belong together: they were pasted, or typed ahead."""
+BLOCK = '"""'
+"""Begins and ends a block, alone on a line and without indentation."""
+_MORE = "... "
+
+
+class Prompt:
+    """Asks for messages. A paste is one message, whether the terminal marks pastes (bracketed paste) or not."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._ended = False
+        if readline is None:
+            return
+        # Python's readline switches it off. libedit, which some Pythons have instead, does not know it.
+        if "libedit" not in (readline.__doc__ or ""):
+            readline.parse_and_bind("set enable-bracketed-paste on")
+        readline.set_auto_history(False)
+        readline.clear_history()
+        for entry in history.load():
+            readline.add_history(entry)
+
+    def ask(self, mode: str) -> str:
+        """One message or command.
+
+        Raises:
+            EOFError: the end of input.
+            KeyboardInterrupt: Ctrl-C at the prompt.
+        """
+        if self._ended:
+            raise EOFError
+        text = self._text(f"{mode}> ")
+        if text.strip():
+            if readline is not None:
+                readline.add_history(text)
+            self._history.add(text)
+        return text
+
+    def _text(self, prompt: str) -> str:
+        first = input(prompt)
+        if first == BLOCK:
+            return self._block()
+        if isinstance(slash.read(first), slash.Command):
+            return first  # also when more was typed ahead: it is free, and the rest comes next
+        lines = [first]
+        try:
+            while True:
+                if _more_follows():
+                    lines.append(input(_MORE))
+                elif lines[-1].endswith("\\"):
+                    lines[-1] = lines[-1][:-1]
+                    lines.append(input(_MORE))
+                else:
+                    break
+        except EOFError:
+            self._ended = True  # after this message
+        return "\n".join(lines).rstrip("\n")
+
+    def _block(self) -> str:
+        """The lines up to a closing mark. One that other lines follow at once is part of what was pasted."""
+        lines: list[str] = []
+        while (line := input(_MORE)) != BLOCK or _more_follows():
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def _more_follows() -> bool:
+    """Whether more was sent together with the line that was just read."""
+    return bool(select.select([sys.stdin.fileno()], [], [], TOGETHER_SECONDS)[0])

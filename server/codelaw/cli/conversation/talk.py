@@ -1,0 +1,151 @@
+"""A chat as the terminal has it: its client, its turn, and how Ctrl-C ends that."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from codelaw.cli.approvals import Asking
+from codelaw.cli.client import CANCELLED as REQUEST_CANCELLED
+from codelaw.cli.client import Client, RemoteError
+from codelaw.cli.conversation.compaction import show_report
+from codelaw.cli.conversation.hangup import LEAVE_SECONDS, Hangup
+from codelaw.cli.conversation.printing import TurnPrinter
+from codelaw.cli.exits import CANCELLED, FAILED, FINISHED
+from codelaw.cli.privileges import ROOT, is_root
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import DIM, YELLOW, Screen, one_line
+
+Json = dict[str, Any]
+
+
+class Talk:
+    """A chat as the terminal has it: where it is, and the turn that runs."""
+
+    def __init__(self, server: Server, arguments: argparse.Namespace, screen: Screen) -> None:
+        self.client = Client(server)
+        self.chat_id: str | None = arguments.chat
+        self.mode: str | None = arguments.mode
+        self.workspace = Path(arguments.workspace).resolve()
+        self.hangup = Hangup()
+        self._arguments = arguments
+        self._screen = screen
+        self._asking = Asking(screen, yes=arguments.yes)
+        self._kind = "panel"
+        self._interrupts = 0
+
+    async def begin(self, kind: str) -> None:
+        """Connect; new chats will be of `kind` (H-5)."""
+        self._kind = kind
+        self.client.on_approval = self._asking.answer
+        self.client.on_message = self._message
+        await self.client.connect(Path(self._arguments.workspace))
+        if kind == "panel" and is_root():
+            self._screen.line(ROOT, style=YELLOW)
+        if self._arguments.newest:
+            await self._take_newest()
+
+    async def _take_newest(self) -> None:
+        """Go on with the newest chat of this workspace, or begin the first one."""
+        found = (await self.client.request("codelaw/chat/list", {"limit": 1, "here": True}))["chats"]
+        if not found:
+            self._screen.line("No chat was begun in this folder yet; this is a new one.", style=YELLOW)
+            return
+        self.chat_id = found[0]["id"]
+        self._screen.line(one_line(f"Going on with chat {self.chat_id}: {found[0]['title']}"), style=DIM)
+
+    async def turn(self, text: str) -> int:
+        """One turn; gives the exit status it stands for.
+
+        Raises:
+            RemoteError: the server refused it.
+            ServerDiedError: the server is gone.
+        """
+        chosen = {name: getattr(self._arguments, name) for name in ("model", "strategy")} | {"mode": self.mode}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        is_new = self.chat_id is None
+        if is_new:
+            made = await self.client.request("codelaw/chat/create", {"kind": self._kind} | chosen)
+            self.chat_id = made["id"]
+        printer = None if self._arguments.json else TurnPrinter(self._screen, talking=self._kind == "panel")
+        self.client.on_event = self._asking.shown_by(lambda params: self._show(printer, params))
+        try:
+            result = await self._interruptible("codelaw/chat/send", {"chatId": self.chat_id, "text": text} | chosen)
+        except RemoteError as error:
+            if is_new:  # nothing was said in it
+                await self.client.request("codelaw/chat/delete", {"chatId": self.chat_id})
+                self.chat_id = None
+            if error.code != REQUEST_CANCELLED:
+                raise
+            self._screen.line("Cancelled before it was sent.", style=YELLOW)
+            return CANCELLED
+        self._asking.release()
+        if printer is None:
+            _print_json(result)
+        else:
+            printer.result(result)
+        return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
+
+    async def compact(self) -> None:
+        """Compact the chat, and show its progress and how it went.
+
+        Raises:
+            RemoteError: the server refused it.
+            ServerDiedError: the server is gone.
+        """
+        printer = TurnPrinter(self._screen, talking=True)
+        self.client.on_event = lambda params: self._show(printer, params)
+        report = await self._interruptible("codelaw/context/compact", {"chatId": self.chat_id})
+        if not printer.compacted:
+            show_report(self._screen, report, talking=True)
+
+    async def _interruptible(self, method: str, params: Json) -> Json:
+        """A long request, which Ctrl-C cancels; it still has its result."""
+        request, answer = self.client.begin(method, params)
+        self._interrupts = 0
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt, request)
+        self.hangup.stop = lambda: loop.call_soon_threadsafe(self._leave, request)
+        try:
+            return await answer
+        finally:
+            self.hangup.stop = None
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def _show(self, printer: TurnPrinter | None, params: Json) -> None:
+        if params.get("chatId") != self.chat_id:
+            return
+        if printer is None:
+            _print_json(params)
+        else:
+            printer.event(params["event"])
+
+    def _message(self, params: Json) -> None:
+        if params.get("type", 4) <= 2:  # errors and warnings
+            self._screen.line(str(params.get("message", "")), style=YELLOW)
+
+    def _interrupt(self, request: int) -> None:
+        """Ctrl-C: cancel what runs; once more: leave at once."""
+        self._interrupts += 1
+        if self._interrupts > 1:
+            self._screen.end_line()
+            os._exit(CANCELLED)  # the end of its input ends the server too
+        self._screen.line("Cancelling… (Ctrl-C again leaves)", style=YELLOW)
+        self.client.cancel(request)
+
+    def _leave(self, request: int) -> None:
+        """The terminal is gone: the turn ends as with Ctrl-C, and then the process."""
+        self.client.cancel(request)
+        asyncio.get_running_loop().call_later(LEAVE_SECONDS, os._exit, CANCELLED)
+
+
+def _print_json(value: Json) -> None:
+    # ASCII, so that neither an encoding nor a terminal can break a line.
+    sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
+    sys.stdout.flush()

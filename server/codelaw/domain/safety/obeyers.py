@@ -1,0 +1,32 @@
+"""Which program obeys a file, in words for the person who is asked about it (S-8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codelaw.domain.safety.obeyed import obeyed
+
+_BY_NAME = {
+    ".vscode": "Visual Studio Code",
+    ".idea": "the editors of JetBrains",
+    ".husky": "git",
+    ".envrc": "direnv",
+    ".gitmodules": "git",
+    ".mcp.json": "whatever starts MCP servers",
+    ".pre-commit-config.yaml": "pre-commit",
+    ".pre-commit-config.yml": "pre-commit",
+    ".dir-locals.el": "Emacs",
+    ".exrc": "vi",
+    ".nvim.lua": "Neovim",
+    ".nvimrc": "Neovim",
+    ".inputrc": "the shell",
+}
+
+
+def who_obeys(path: str) -> str | None:
+    """The program that does what the file says, such as `git`; None for a file that nobody obeys."""
+    parts: Sequence[str] = path.replace("\\", "/").split("/")
+    name = obeyed(parts)
+    if name is not None:
+        return _BY_NAME.get(name, "your shell")
+    return "git" if ".git" in (part.casefold() for part in parts) else None

@@ -1,0 +1,138 @@
+"""A question to the user as the message box of a client that knows nothing of us (S-2).
+
+What would be done comes first and is never cut: where it does not fit, the box offers to show it, and no answer that
+allows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+from codelaw.domain.safety.unseen import has_unseen, visible, visible_line
+
+SHOWN_CHARACTERS = 900
+"""Of a box: editors cut longer ones."""
+SHOWN_LINES = 20
+HEAD_CHARACTERS = 100
+"""Of what does not fit, as its name."""
+SHOW = "Show"
+NEXT = "Next part"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A message box: its text, and what each button answers by its title; None only goes on to the next box."""
+
+    text: str
+    buttons: dict[str, str | None]
+
+
+def body(question: ApprovalQuestion) -> str:
+    """All that would be done, nothing in it unseen; empty where the title says it."""
+    return visible(question.command or question.diff or question.text or "")
+
+
+def whole(question: ApprovalQuestion) -> Box | None:
+    """The box with everything and all answers; None where that does not fit."""
+    text = "\n\n".join((_done(question, body(question)), *_beside(question)))
+    return Box(text, _answers(question)) if _fits(text) else None
+
+
+def unshown(question: ApprovalQuestion) -> Box:
+    """The box for what does not fit: it offers to show it, or to refuse."""
+    text = body(question)
+    lines = text.count("\n") + 1
+    size = f"This is too long for a message: {lines} lines, {len(text)} characters. Look at all of it first."
+    return Box("\n\n".join((_named(question), size)), {SHOW: None, **_refusals(question)})
+
+
+def seen(question: ApprovalQuestion, place: str) -> Box:
+    """The box after all of it was shown in a document."""
+    text = "\n\n".join((_named(question), f"All of it is shown in {visible_line(place)}.", *_beside(question)))
+    return Box(text, _answers(question))
+
+
+def parts(question: ApprovalQuestion) -> list[Box]:
+    """All of it in one box after the other, for clients that show no documents; only the last one allows it."""
+    pieces = _pieces(body(question))
+    boxes: list[Box] = []
+    for number, piece in enumerate(pieces, 1):
+        text = f"{_named(question)}\n\nPart {number} of {len(pieces)}:\n{piece}"
+        if number < len(pieces):
+            boxes.append(Box(text, {NEXT: None, **_refusals(question)}))
+        else:
+            boxes.append(Box("\n\n".join((text, *_beside(question))), _answers(question)))
+    return boxes
+
+
+def _done(question: ApprovalQuestion, text: str) -> str:
+    """What would be run or changed."""
+    if question.command is not None:
+        return f"Run: {text}" if "\n" not in text else f"Run these lines:\n{text}"
+    return f"{_title(question)}\n\n{text}" if text else _title(question)
+
+
+def _named(question: ApprovalQuestion) -> str:
+    """The beginning of what does not fit."""
+    if question.command is None:
+        return _title(question)
+    first = body(question).strip().partition("\n")[0]
+    return f"Run: {first[:HEAD_CHARACTERS]} …"
+
+
+def _title(question: ApprovalQuestion) -> str:
+    # Titles like `Edit a.py` name the tool themselves.
+    title = visible_line(question.title)
+    return title if title.startswith(f"{question.tool} ") or question.risk == "send" else f"{question.tool}: {title}"
+
+
+def _beside(question: ApprovalQuestion) -> list[str]:
+    """What else there is to know, behind what would be done."""
+    told: list[str] = []
+    if question.description:
+        told.append(f"The model's words for it: “{visible_line(question.description)}”")
+    if question.always_asked:
+        told.append(f"This is asked every time. {visible_line(question.why)}".rstrip())
+    if any(map(has_unseen, (question.command or "", question.diff or "", question.text or "", question.title))):
+        told.append("Characters that cannot be seen are written like ⟨U+200B⟩.")
+    # Buttons may be cut: what a standing answer would allow is told here too.
+    rules = dict.fromkeys(option.rule for option in question.options if option.rule)
+    told += [f"To allow it in this chat or always allows all of: {visible_line(rule)}" for rule in rules]
+    return told
+
+
+def _fits(text: str) -> bool:
+    return len(text) <= SHOWN_CHARACTERS and text.count("\n") < SHOWN_LINES
+
+
+def _pieces(text: str) -> list[str]:
+    """The text in pieces that fit into a box each, broken between lines where that is possible."""
+    pieces: list[str] = []
+    most = SHOWN_CHARACTERS // 2
+    lines = [line[at : at + most] for line in text.split("\n") for at in range(0, max(1, len(line)), most)]
+    for line in lines:
+        if pieces and len(pieces[-1]) + len(line) < most and pieces[-1].count("\n") < SHOWN_LINES // 2:
+            pieces[-1] += f"\n{line}"
+        else:
+            pieces.append(line)
+    return pieces
+
+
+def _answers(question: ApprovalQuestion) -> dict[str, str | None]:
+    return {**_by_title(question.options)}
+
+
+def _refusals(question: ApprovalQuestion) -> dict[str, str | None]:
+    return {**_by_title(tuple(option for option in question.options if option.kind == "reject"))}
+
+
+def _by_title(options: tuple[ApprovalOption, ...]) -> dict[str, str]:
+    """Option ids by title; an answer brings back the title alone, so a title used twice gets its rule or id."""
+    titles: dict[str, str] = {}
+    for option in options:
+        title = visible_line(option.title)
+        if title in titles:
+            title = f"{title} ({option.rule or option.id})"
+        titles[title] = option.id
+    return titles

@@ -1,0 +1,146 @@
+"""`codelaw/chat/*`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codelaw.domain.chats import TurnResult
+from codelaw.lsp.cancelling import begun, cancelled_by_others
+from codelaw.lsp.client_calls.showing import show_message
+from codelaw.lsp.documents import convert
+from codelaw.lsp.sessions import RunningTurn
+from codelaw.lsp.transport import collecting
+from codelaw.protocol import chats as wire
+from codelaw.protocol.events import ChatRecord
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+PAGE = 50
+"""Chats in a list that names no limit."""
+
+
+async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
+    made = await connection.session.create(
+        title=params.title,
+        mode=params.mode,
+        model=params.model,
+        strategy=params.strategy,
+        kind=params.kind,
+    )
+    return convert.chat(made)
+
+
+async def list_chats(connection: Connection, params: wire.ListChats) -> wire.ChatList:
+    here = bool(params.here)
+    found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor, here=here)
+    chats = await asyncio.to_thread(lambda: [convert.chat(item) for item in found])
+    return wire.ChatList(chats=chats, next_cursor=cursor)
+
+
+async def read(connection: Connection, params: wire.ReadChat) -> ChatRecord:
+    record = [
+        await connection.session.read(
+            params.chat_id,
+            since_seq=params.since_seq,
+            limit=params.limit,
+            before=params.before,
+            turns=params.turns,
+            before_turn=params.before_turn,
+        )
+    ]
+    return await collecting.handed(convert.chat_record, record)
+
+
+async def send(connection: Connection, params: wire.SendMessage) -> wire.TurnResult:
+    """Run a turn to its end. Cancelling the request cancels the turn, and the answer is its result (R-8)."""
+    return convert.turn_result(await _ended(await _begin(connection, params)))
+
+
+async def start(connection: Connection, params: wire.SendMessage) -> wire.Started:
+    """Begin a turn and answer at once; a client without events is shown the answer when it is there."""
+    turn = await _begin(connection, params)
+    connection.follow(turn)
+    return wire.Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+
+
+async def steer(connection: Connection, params: wire.SteerTurn) -> wire.Steered:
+    editor = convert.editor_state(params.editor, connection.documents)
+    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text, editor))
+
+
+async def unsteer(connection: Connection, params: wire.UnsteerTurn) -> wire.Unsteered:
+    return wire.Unsteered(withdrawn=await connection.session.unsteer(params.chat_id, params.id))
+
+
+async def cancel(connection: Connection, params: wire.ChatRef) -> wire.Cancelled:
+    return wire.Cancelled(cancelled=await connection.session.cancel(params.chat_id))
+
+
+async def update(connection: Connection, params: wire.UpdateChat) -> wire.Chat:
+    changed = await connection.session.update(
+        params.chat_id, title=params.title, mode=params.mode, model=params.model, strategy=params.strategy
+    )
+    return convert.chat(changed)
+
+
+async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
+    await connection.session.delete(params.chat_id)
+    return wire.Deleted()
+
+
+async def fork(connection: Connection, params: wire.ForkChat) -> wire.Chat:
+    return convert.chat(await connection.session.fork(params.chat_id, params.turn_id))
+
+
+async def export(connection: Connection, params: wire.ExportChat) -> wire.Export:
+    return wire.Export(text=await connection.session.export(params.chat_id, params.format))
+
+
+async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
+    """Undo a turn. Cancelling the request stops after the file at hand; what was undone stays so (E-2)."""
+    report = await connection.session.revert(
+        params.chat_id, params.turn_id, files=params.files is not False, messages=params.messages or False
+    )
+    return convert.revert_report(report)
+
+
+async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
+    """Undo a turn; a client without events is told by a message what came of it."""
+    answer = await revert(connection, params)
+    if not connection.client.events:
+        count = len(answer.reverted)
+        told = [f"{count} file{'' if count == 1 else 's'} undone."]
+        told += [f"Left alone: {conflict.reason}" for conflict in answer.conflicts]
+        show_message(connection.rpc, "warning" if answer.conflicts else "info", " ".join(told))
+    return answer
+
+
+async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
+    documents = connection.documents
+    turn = await begun(
+        connection.session.send(
+            params.chat_id,
+            params.text,
+            mode=params.mode,
+            model=params.model,
+            strategy=params.strategy,
+            strategy_options=convert.strategy_options(params.strategy_options),
+            attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
+            editor=convert.editor_state(params.editor, documents),
+        )
+    )
+    if connection.arrived.stopped:
+        turn.cancel()
+    return turn
+
+
+async def _ended(turn: RunningTurn) -> TurnResult:
+    while True:
+        try:
+            return await turn.result()
+        except asyncio.CancelledError:
+            if not cancelled_by_others():
+                raise
+            turn.cancel()

@@ -1,0 +1,164 @@
+"""Hover in the law, and completion of `@paths` in it and in chat files (E-5, M-4)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from codelaw.context.law_check import Block, paths, rule_at
+from codelaw.context.mentions import BEFORE, Named, spell
+from codelaw.context.tokens import estimate
+from codelaw.domain.files import Buffer
+from codelaw.domain.laws import LawFile, LawState, NamedPath
+from codelaw.domain.reports import MentionItem
+from codelaw.lsp.documents.positions import line_starts, offset, position_of
+from codelaw.lsp.law import is_law
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+CHAT_FILE = ".chat.md"
+OFFERED = 50
+"""Completions of one answer."""
+TITLE_CHARACTERS = 80
+# A bare mention that is being typed may have letters that only the quoted form can hold: it becomes that one.
+_BEGUN = re.compile(rf'{BEFORE}@(?:"([^"\r\n]{{0,1000}})|([\w/.-]{{0,1000}}))\Z')
+
+
+async def hover(connection: Connection, params: types.HoverParams) -> types.Hover | None:
+    """What is known of the rule, or of the `@path`, that is pointed at; nothing outside the law."""
+    buffer = connection.documents.get(params.text_document.uri)
+    if buffer is None or not is_law(buffer.uri):
+        return None
+    state = await connection.session.laws()
+    file = next((one for one in state.files if buffer.path is not None and Path(one.path) == buffer.path), None)
+    if file is None:
+        return None
+    text, encoding = buffer.text, connection.documents.encoding
+    starts = line_starts(text)
+    at = offset(text, starts, params.position.line, params.position.character, encoding)
+    mention = next((one for one in await asyncio.to_thread(paths, text) if one.start <= at < one.end), None)
+    if mention is not None:
+        (named,) = await connection.session.named_paths([mention.path], counted=True)
+        return _hover(connection, text, starts, _path_told(named), mention)
+    block = await asyncio.to_thread(rule_at, text, at)
+    return _hover(connection, text, starts, _law_told(file, state, block), block)
+
+
+async def completion(connection: Connection, params: types.CompletionParams) -> types.CompletionList | None:
+    """Paths for a mention that was begun before the cursor; nothing outside the law and chat files."""
+    buffer = connection.documents.get(params.text_document.uri)
+    if buffer is None or not (is_law(buffer.uri) or buffer.uri.casefold().endswith(CHAT_FILE)):
+        return None
+    begun = _begun(buffer, params.position, connection)
+    if begun is None:
+        return None
+    found = await connection.session.mentions(begun.prefix, OFFERED)
+    items = [_item(item, begun, number) for number, item in enumerate(found)]
+    # Below a folder everything was looked at; else names anywhere come in as more is typed.
+    complete = "/" in begun.prefix and len(items) < OFFERED
+    return types.CompletionList(is_incomplete=not complete, items=items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A mention that is being typed."""
+
+    prefix: str
+    typed: str
+    """With the `@` and the quote."""
+    quoted: bool
+    start: types.Position
+    cursor: types.Position
+    closed: types.Position | None
+    """Behind the closing quote, when it stands right after the cursor."""
+
+
+def _begun(buffer: Buffer, position: types.Position, connection: Connection) -> _Begun | None:
+    text, encoding = buffer.text, connection.documents.encoding
+    starts = line_starts(text)
+    at = offset(text, starts, position.line, position.character, encoding)
+    line = text[starts[min(position.line, len(starts) - 1)] : at]
+    match = _BEGUN.search(line)
+    if match is None:
+        return None
+    quoted, plain = match.groups()
+
+    def place(where: int) -> types.Position:
+        return types.Position(*position_of(text, starts, where, encoding))
+
+    closed = place(at + 1) if quoted is not None and text[at : at + 1] == '"' else None
+    prefix = plain if quoted is None else quoted
+    return _Begun(prefix, match[0], quoted is not None, place(at - len(match[0])), place(at), closed)
+
+
+def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem:
+    folder = item.kind == "folder"
+    path = f"{item.path}/" if folder else item.path
+    written = spell(path)
+    quoted = begun.quoted or written.startswith('@"')
+    if quoted:
+        # A folder's quote stays open, so that what is in it can follow.
+        written = f'@"{path}' if folder else f'@"{path}"'
+    end = begun.closed if begun.closed is not None and not folder else begun.cursor
+    fitting = item.path.casefold().startswith(begun.prefix.casefold())
+    return types.CompletionItem(
+        label=path,
+        kind=types.CompletionItemKind.Folder if folder else types.CompletionItemKind.File,
+        detail=item.detail,
+        sort_text=f"{number:04}",
+        # What was found by its name alone would not begin with what was typed, and be hidden.
+        filter_text=(f'@"{path}' if begun.quoted else f"@{path}") if fitting else begun.typed,
+        text_edit=types.TextEdit(types.Range(begun.start, end), written),
+    )
+
+
+def _hover(
+    connection: Connection, text: str, starts: list[int], told: list[str], where: Block | Named | None
+) -> types.Hover:
+    markdown = connection.client.markdown
+    value = ("\n\n" if markdown else "\n").join(told)
+    kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+    span: types.Range | None = None
+    if where is not None:
+        encoding = connection.documents.encoding
+        first, last = (position_of(text, starts, place, encoding) for place in (where.start, where.end))
+        span = types.Range(types.Position(*first), types.Position(*last))
+    return types.Hover(types.MarkupContent(kind, value), span)
+
+
+def _path_told(named: NamedPath) -> list[str]:
+    if named.kind == "missing":
+        return [f"There is no `{named.path}` in the workspace."]
+    if named.kind == "folder":
+        return [f"`{named.path}` is a folder."]
+    tokens = "" if named.tokens is None else f", about {named.tokens} tokens"
+    return [f"`{named.path}`: {_bytes(named.size)}{tokens}."]
+
+
+def _law_told(file: LawFile, state: LawState, block: Block | None) -> list[str]:
+    told: list[str] = []
+    if block is not None:
+        what = "This rule" if block.rule else "This part"
+        told.append(f"{what} takes about {estimate(block.text)} tokens.")
+    share = 100 * file.tokens / max(1, state.window)
+    told.append(
+        f"{Path(file.path).name} takes about {file.tokens} tokens, {share:.1f} % of the window of {state.window}."
+    )
+    if file.used is None:
+        told.append("No turn has been shown this text since the server was started.")
+    else:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(file.used.at))
+        title = " ".join(file.used.title.split())[:TITLE_CHARACTERS] or "untitled"
+        told.append(f"A turn was last shown this text at {when}, in the chat “{title}”.")
+    return told
+
+
+def _bytes(size: int) -> str:
+    return f"{size} bytes" if size < 10_000 else f"{size / 1000:.0f} kB" if size < 10**6 else f"{size / 10**6:.1f} MB"

@@ -1,0 +1,15 @@
+"""`codelaw/model/*`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.lsp.documents import convert
+from codelaw.protocol import models as wire
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+
+async def list_models(connection: Connection, _params: wire.ListModels) -> wire.ModelList:
+    return wire.ModelList(models=[convert.model(item) for item in connection.session.models()])

@@ -1,0 +1,110 @@
+"""`codelaw/permission/*`."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from codelaw.domain.safety.unseen import visible_line
+from codelaw.lsp.client_calls.showing import show_record
+from codelaw.protocol import permissions as wire
+
+if TYPE_CHECKING:
+    from codelaw.domain.audit import AuditEntry
+    from codelaw.domain.permissions import Grant
+    from codelaw.lsp.connection import Connection
+
+PAGE = 100
+"""Entries of the record where no limit is named."""
+NOTHING_DECIDED = "Nothing is on record."
+NOTHING_ALLOWED = "Nothing is allowed for good: writes and commands are asked about."
+OUTDATED = "It was given before folders were kept, and allows nothing any more: give it again where it is wanted."
+
+
+async def list_grants(connection: Connection, _params: wire.ListGrants) -> wire.GrantList:
+    grants = await connection.session.grants()
+    return wire.GrantList(grants=[_grant(one) for one in grants])
+
+
+def _grant(one: Grant) -> wire.Grant:
+    return wire.Grant(
+        id=one.id,
+        rule=one.rule,
+        scope=one.scope,
+        folder=one.folder or None,
+        person=one.person or None,
+        problem=OUTDATED if one.outdated else None,
+    )
+
+
+async def audit(connection: Connection, params: wire.Audit) -> wire.AuditList:
+    found = await connection.session.audit(params.chat_id, params.limit or PAGE)
+    return wire.AuditList(entries=[_entry(one) for one in found])
+
+
+async def show_the_audit(connection: Connection, params: wire.Audit) -> wire.AuditList:
+    """The record; a client without events is shown it as a document besides."""
+    found = await audit(connection, params)
+    if not connection.client.events:
+        text = _as_text("What was decided, the newest first", map(_line, found.entries), NOTHING_DECIDED)
+        connection.later(show_record(connection.rpc, connection.client, connection.home, "audit", text))
+    return found
+
+
+async def show_the_grants(connection: Connection, params: wire.ListGrants) -> wire.GrantList:
+    """The standing permissions; a client without events is shown them as a document besides."""
+    found = await list_grants(connection, params)
+    if not connection.client.events:
+        text = _as_text("What is allowed for good", map(_standing, found.grants), NOTHING_ALLOWED)
+        connection.later(show_record(connection.rpc, connection.client, connection.home, "permissions", text))
+    return found
+
+
+def _as_text(title: str, lines: Iterable[str], none: str) -> str:
+    return f"# {title}\n\n" + ("\n".join(lines) or none)
+
+
+def _standing(grant: wire.Grant) -> str:
+    scope = "always" if grant.scope == "always" else "in a chat"
+    where = f", in {literal(grant.folder)}" if grant.folder else ""
+    return f"- {literal(grant.rule)} {scope}{where} (`{grant.id}`){f': {grant.problem}' if grant.problem else ''}"
+
+
+def _line(entry: wire.AuditEntry) -> str:
+    """An entry as an item of a list: when, what was decided by whom, and what it was about."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.at))
+    rule = f" {literal(entry.rule)}" if entry.rule else ""
+    about = " ".join(filter(None, (entry.tool, literal(entry.detail or entry.title))))
+    where = f" in {literal(entry.folder)}" if entry.folder else ""
+    return f"- {when} **{entry.decision}** by {entry.by}{rule}: {about}{where}"
+
+
+def literal(text: str) -> str:
+    """Text that others wrote, as code in Markdown, on one line and with nothing hidden."""
+    shown = visible_line(text)
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    inside = f" {shown} " if shown.startswith("`") or shown.endswith("`") else shown
+    return f"{fence}{inside}{fence}"
+
+
+def _entry(one: AuditEntry) -> wire.AuditEntry:
+    return wire.AuditEntry(
+        at=one.at,
+        chat_id=one.chat_id,
+        kind=one.kind,
+        tool=one.tool,
+        title=one.title,
+        decision=one.decision,
+        by=one.by,
+        rule=one.rule or None,
+        detail=one.detail or None,
+        folder=one.folder or None,
+        person=one.person or None,
+    )
+
+
+async def revoke(connection: Connection, params: wire.RevokeGrant) -> wire.Revoked:
+    await connection.session.revoke(params.id)
+    return wire.Revoked()

@@ -1,0 +1,20 @@
+"""`codelaw/settings/*`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.lsp.documents import convert
+from codelaw.protocol import settings as wire
+
+if TYPE_CHECKING:
+    from codelaw.lsp.connection import Connection
+
+
+async def read(connection: Connection, _params: wire.ReadSettings) -> wire.SettingsReport:
+    effective = connection.settings
+    described = effective.describe()["settings"]
+    return wire.SettingsReport(
+        settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
+        problems=[convert.notice(item) for item in (*effective.problems, *await connection.session.rule_notices())],
+    )

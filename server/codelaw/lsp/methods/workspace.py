@@ -1,0 +1,154 @@
+"""`codelaw/workspace/*`, and the question whether a folder is to be trusted (S-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+
+from codelaw.domain.errors import Refusal
+from codelaw.domain.safety.unseen import visible_line
+from codelaw.lsp.client_calls.showing import show_message
+from codelaw.lsp.documents.documents import path_of
+from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.protocol import workspaces as wire
+from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import Folder
+    from codelaw.lsp.connection import Connection
+
+log = logging.getLogger(__name__)
+
+TRUST = "Trust this folder"
+NOT_NOW = "Not now"
+SHOWN_CHARACTERS = 900
+"""Of a question: editors cut longer ones, and nobody trusts what they have not seen."""
+SHOWN_VALUES = 15
+RUN = "codelaw trust"
+"""The command of the terminal that shows every value and asks."""
+
+
+async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
+    folder = await asyncio.to_thread(_folder, connection, params.folder)
+    if params.trusted:
+        await connection.reload()
+        file = _file_of(connection, folder.root)
+        if file is None:
+            raise Refusal(
+                "not_trusted", f"{visible_line(str(folder.root))} has no {WORKSPACE_FILE} to trust.", "Write it first."
+            )
+        if params.digest is None:
+            raise Refusal(
+                "not_trusted",
+                "It is not said which values the user has seen.",
+                "Show those of `codelaw/workspace/settings`, and pass the digest that came with them.",
+            )
+        if params.digest != file.digest:
+            raise _changed(file.path)
+        await _remember(connection, folder.root, file.digest)
+    else:
+        await _remember(connection, folder.root, None)
+    return wire.Trust(trusted=params.trusted)
+
+
+async def settings(connection: Connection, _params: wire.ReadWorkspaceSettings) -> wire.WorkspaceSettings:
+    """What each folder's own settings file holds, to be seen before it is trusted."""
+    await connection.reload()
+    names = {folder.root: folder.name for folder in await asyncio.to_thread(connection.folders.resolve)}
+    return wire.WorkspaceSettings(
+        files=[
+            wire.WorkspaceFile(
+                folder=names.get(_root(file.path), ""),
+                path=str(_root(file.path)),
+                file=str(file.path),
+                digest=file.digest,
+                trusted=file.trusted,
+                values=file.held,
+            )
+            for file in connection.settings.files
+        ]
+    )
+
+
+def offer_trust(connection: Connection) -> None:
+    """Ask about every workspace file that has been held back, once as long as it says the same."""
+    for file in connection.settings.files:
+        question = (str(file.path), file.digest)
+        if file.held and not file.trusted and question not in connection.asked_trust:
+            connection.asked_trust.add(question)
+            connection.later(_ask(connection, file))
+
+
+async def _ask(connection: Connection, file: WorkspaceFile) -> None:
+    folder = _root(file.path)
+    name, path = visible_line(str(folder)), visible_line(str(file.path))
+    run = visible_line(f"{RUN} {shlex.quote(str(folder))}")
+    values = "\n".join(f"{key} = {value}" for key, value in file.held.items())
+    text = f"codelaw: {path} sets:\n{values}\nThis counts only when you trust the folder {name} with it."
+    if len(text) > SHOWN_CHARACTERS or len(file.held) > SHOWN_VALUES:
+        keys = ", ".join(file.held)[: SHOWN_CHARACTERS // 2]
+        count = f"{len(file.held)} settings that count only when you trust the folder ({keys}), too long to show here"
+        show_message(connection.rpc, "warning", f"codelaw: {path} has {count}. To see and trust them, run: {run}")
+        return
+    actions = [{"title": TRUST}, {"title": NOT_NOW}]
+    message = {"type": int(types.MessageType.Warning), "message": text, "actions": actions}
+    try:
+        answer = await connection.rpc.request(types.WINDOW_SHOW_MESSAGE_REQUEST, message)
+    except ClientError as error:
+        log.info("The client does not ask about trust: %s", error)
+        show_message(connection.rpc, "warning", f"{text} To trust it, run: {run}")
+        return
+    except Disconnected:
+        return
+    chosen = cast("dict[str, Any]", answer).get("title") if isinstance(answer, dict) else None
+    if chosen != TRUST:
+        return
+    try:
+        await connection.reload()
+        now = _file_of(connection, folder)
+        if now is None or now.digest != file.digest:
+            raise _changed(file.path)
+        await _remember(connection, folder, file.digest)
+    except Refusal as refused:
+        show_message(connection.rpc, "error", f"codelaw: {refused.message}")
+
+
+def _changed(file: Path) -> Refusal:
+    message = f"{visible_line(str(file))} has changed since it was shown: it is not trusted."
+    return Refusal("not_trusted", message, "Look at its values again.")
+
+
+def _root(file: Path) -> Path:
+    return Path(str(file).removesuffix(WORKSPACE_FILE))
+
+
+def _file_of(connection: Connection, root: Path) -> WorkspaceFile | None:
+    return next((file for file in connection.settings.files if file.path == root / WORKSPACE_FILE), None)
+
+
+async def _remember(connection: Connection, root: Path, digest: str | None) -> None:
+    try:
+        await asyncio.to_thread(set_trust, connection.home, root, digest)
+    except OSError as error:
+        message = f"It cannot be remembered whether {root} is trusted: {error}"
+        raise Refusal("store_unavailable", message, "See whether the data folder is writable.") from error
+    connection.session.record_trust(root, trusted=digest is not None)
+    await connection.reload()
+
+
+def _folder(connection: Connection, named: str) -> Folder:
+    """The workspace folder with that uri or path."""
+    path = path_of(named) if "://" in named else Path(named)
+    folders = connection.folders.resolve()
+    real = Path(os.path.realpath(path)) if path is not None and path.is_absolute() else None
+    for folder in folders:
+        if folder.root == real:
+            return folder
+    known = ", ".join(str(folder.root) for folder in folders) or "none"
+    raise Refusal("folder_not_found", f"{named} is no folder of this workspace.", f"Its folders are: {known}.")

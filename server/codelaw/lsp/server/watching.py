@@ -1,0 +1,63 @@
+"""Files the client is asked to watch: the law and the workspace's settings (V-4)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from lsprotocol import types
+
+from codelaw.lsp.client import Client
+from codelaw.lsp.transport.errors import ClientError, Disconnected
+from codelaw.lsp.transport.rpc import Rpc
+from codelaw.settings import WORKSPACE_FILE
+
+log = logging.getLogger(__name__)
+
+LAW = "[cC][oO][dD][eE]_[lL][aA][wW].[mM][dD]"
+REGISTRATION = "codelaw-files"
+
+
+class Watching:
+    """The registration of watchers with the client."""
+
+    def __init__(self, rpc: Rpc, client: Client) -> None:
+        self._rpc = rpc
+        self._client = client
+        self._registered = False
+
+    async def watch(self, folders: list[str]) -> None:
+        """Watch in these folders, given by uri, instead of those before. Does nothing where the client cannot."""
+        if not self._client.watching:
+            return
+        try:
+            if self._registered:
+                self._registered = False
+                await self._rpc.request(
+                    types.CLIENT_UNREGISTER_CAPABILITY,
+                    # The misspelt member is LSP's own.
+                    {"unregisterations": [{"id": REGISTRATION, "method": types.WORKSPACE_DID_CHANGE_WATCHED_FILES}]},
+                )
+            watchers = self._watchers(folders)
+            if not watchers:
+                return
+            registration = {
+                "id": REGISTRATION,
+                "method": types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+                "registerOptions": {"watchers": watchers},
+            }
+            await self._rpc.request(types.CLIENT_REGISTER_CAPABILITY, {"registrations": [registration]})
+            self._registered = True
+        except (ClientError, Disconnected) as error:
+            log.warning("The client watches no files for us: %s", error)
+
+    def _watchers(self, folders: list[str]) -> list[dict[str, Any]]:
+        patterns = [LAW, WORKSPACE_FILE]
+        if not self._client.relative_patterns:
+            return [{"globPattern": f"**/{pattern}"} for pattern in patterns]
+        return [{"globPattern": {"baseUri": folder, "pattern": pattern}} for folder in folders for pattern in patterns]
+
+
+def is_settings_file(uri: str) -> bool:
+    """Whether a uri names a workspace's settings file."""
+    return uri.endswith("/" + WORKSPACE_FILE)

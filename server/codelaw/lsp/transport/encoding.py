@@ -1,0 +1,59 @@
+"""Large results as bytes, made beside the event loop.
+
+The json module spells a value in one go, during which no other thread runs: here it is given one at a time of the
+items of a large array, and a long text in parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+from codelaw.lsp.transport.encoded import Encoded
+from codelaw.protocol.base import Payload
+
+TEXT_PART = 1 << 20
+"""Characters of a text that are spelt at once."""
+MANY = 50
+"""Items of an array that is spelt item by item."""
+_DEPTH = 3
+"""Levels on which large arrays and texts are looked for: a result, its lists, their members."""
+
+
+def encoded(payload: Payload) -> Encoded:
+    """The result, spelt as `plain` spells it. For a thread: it may take seconds."""
+    return Encoded("".join(_pieces(payload.wire(), _DEPTH)).encode("ascii"))
+
+
+def plain(value: Any) -> str:
+    """A value as JSON without blanks.
+
+    Raises:
+        ValueError: a number is no JSON.
+    """
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+def _pieces(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str) and len(value) > TEXT_PART:
+        yield '"'
+        for start in range(0, len(value), TEXT_PART):
+            yield plain(value[start : start + TEXT_PART])[1:-1]
+        yield '"'
+    elif isinstance(value, dict) and depth and value:
+        before = "{"
+        for key, item in cast("dict[str, Any]", value).items():
+            yield f"{before}{plain(key)}:"
+            yield from _pieces(item, depth - 1)
+            before = ","
+        yield "}"
+    elif isinstance(value, list) and depth and len(cast("list[Any]", value)) > MANY:
+        before = "["
+        for item in cast("list[Any]", value):
+            yield before
+            yield from _pieces(item, depth - 1)
+            before = ","
+        yield "]"
+    else:
+        yield plain(value)

@@ -1,0 +1,225 @@
+"""What Edit, MultiEdit and Write share: from a new text to a result (T-5, F-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import FileText, Located
+from codelaw.domain.results import FileChange, ToolResult
+from codelaw.ports.finishing import outlast
+from codelaw.tools.base import Preview, ToolEnvironment
+from codelaw.tools.changing.diffs import Diff, difference
+from codelaw.tools.changing.matching import Replacement, replaced, same_lines
+from codelaw.tools.code.diagnosing import after_edit
+from codelaw.tools.paths import located, refuse_protected
+from codelaw.transcript.chat_file.chat_file import named_chat_file
+
+PREVIEW_CHARACTERS = 500_000
+"""Of a diff that the user is asked about."""
+DIFF_LINES = 200
+NEW_LINES = 50
+MAX_CHANGED = 10_000_000
+"""Characters of a file that is changed; a change needs several copies of it in memory (S-6)."""
+DIFF_CHARACTERS = 12_000
+_SHORTENED = re.compile(r"… \[\d+ characters, shortened(?:: result:\w+)?\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change worked out and not yet made."""
+
+    place: Located
+    before: FileText | None
+    text: str
+    diff: Diff
+    count: int
+    """Replacements."""
+
+
+async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, FileText]:
+    """The file as it is, which the model must have seen.
+
+    Raises:
+        ToolFailure: what reading raises; CONFLICT when it was not read, is stale, or is unsaved in the editor;
+            INVALID_PARAM when it is too large.
+    """
+    place = await writable(path, env)
+    current = await env.workspace.read(place)
+    env.ledger.require_read(place, current)
+    if len(current.text) > MAX_CHANGED:
+        raise ToolFailure("INVALID_PARAM", f"{place.shown} is over {MAX_CHANGED} characters: change it with Bash.")
+    if current.unsaved and not env.workspace.in_editor(place):
+        raise ToolFailure(
+            "CONFLICT",
+            f"{place.shown} has unsaved changes in the editor, which an edit on disk would bypass: "
+            "ask the user to save or revert it.",
+        )
+    return place, current
+
+
+async def writable(path: str, env: ToolEnvironment) -> Located:
+    """The place of a file that may be written.
+
+    Raises:
+        ToolFailure: ACCESS_DENIED outside the workspace, in `.git` and for documents without a file.
+    """
+    place = await located(env.workspace, path)
+    if not place.path.is_absolute() and not env.workspace.in_editor(place):
+        raise ToolFailure("ACCESS_DENIED", f"{place.shown} is not a file yet: ask the user to save it.")
+    if place.path.is_absolute():
+        refuse_protected(place)
+    if named_chat_file(place.shown):
+        raise ToolFailure("ACCESS_DENIED", f"{place.shown} is a chat file: the person writes there, and your answers.")
+    return place
+
+
+async def replacing(path: str, replacements: list[Replacement], env: ToolEnvironment) -> Change:
+    """The change that replacements make."""
+    place, current = await read_for_change(path, env)
+    done, diff = await asyncio.to_thread(_replaced, current.text, replacements, place.shown)
+    return Change(place, current, done.text, diff, done.count)
+
+
+async def made(
+    change: Change, env: ToolEnvironment, data: Callable[[Change], dict[str, Any]], *, dry_run: bool, label: str = ""
+) -> ToolResult:
+    """Write the change, or with `dry_run` only tell of it.
+
+    Raises:
+        ToolFailure: what writing raises; INVALID_PARAM for a text that the history has shortened.
+    """
+    _refuse_shortened(change)
+    body = {"path": change.place.shown, "applied": not dry_run, **data(change)}
+    context = {"path_resolved": str(change.place.path)}
+    if dry_run:
+        body |= {**_shown_diff(change), "dry_run": True}
+        return ToolResult("partial", body, f"Dry run, nothing written: {_counts(change)}.", context=context)
+    writing = asyncio.create_task(_write(change, env, label))
+    try:
+        written = await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        # It is withdrawn if that can still be done, else known as our own before the turn ends.
+        writing.cancel()
+        await outlast(writing)
+        if not writing.cancelled():
+            writing.exception()  # the cancel is told of, not this
+        raise
+    done, refused = await asyncio.to_thread(_came_of, change, written)
+    body |= _shown_diff(done)
+    text = f"Written: {_counts(done)}."
+    if written.unsaved:
+        body["unsaved"] = True
+        text = f"Changed in the editor, not saved yet: {_counts(done)}."
+    if refused is not None:
+        body["refused"] = refused.head(DIFF_LINES, DIFF_CHARACTERS)[0]
+        text += " The user looked at it and refused the part under `refused`: leave it so, unless they ask for it."
+    found = await after_edit(change.place, env)
+    if found is not None:
+        body["diagnostics"] = found
+    status = "success" if refused is None else "partial"
+    return ToolResult(status, body, text, context=context, changes=(_file_change(done),))
+
+
+async def reviewed(path: str, env: ToolEnvironment) -> bool:
+    """Whether the user will confirm each part of a change of that file in the editor (E-1)."""
+    try:
+        return env.workspace.reviews(await located(env.workspace, path))
+    except ToolFailure:
+        return False
+
+
+async def _write(change: Change, env: ToolEnvironment, label: str) -> FileText:
+    journal = env.journal
+    number = await journal.plan(change.place, change.before, change.text) if journal is not None else 0
+    try:
+        _refuse_unconfirmed(change, env)
+        written = await env.workspace.write(change.place, change.text, over=change.before, label=label)
+    except ToolFailure as failed:
+        # Whether an uncertain one, or one that was stopped, was made is found out when it is to be undone.
+        if journal is not None and not failed.uncertain:
+            await journal.withdraw(number)
+        raise
+    env.ledger.note_own_write(change.place, written)
+    if journal is not None:
+        await journal.settle(number, written.text)
+    return written
+
+
+def _refuse_unconfirmed(change: Change, env: ToolEnvironment) -> None:
+    """Nothing may come between this and the write: the file may be closed at any time."""
+    if env.confirmed_in_editor and not env.workspace.reviews(change.place):
+        raise ToolFailure("CONFLICT", f"{change.place.shown} cannot be confirmed in the editor any more: try again.")
+
+
+def _came_of(change: Change, written: FileText) -> tuple[Change, Diff | None]:
+    """The change as it was made, and what the user refused of it."""
+    if same_lines(written.text, change.text):
+        return change, None
+    before = change.before.text if change.before is not None else ""
+    done = replace(change, text=written.text, diff=difference(before, written.text, change.place.shown))
+    return done, difference(written.text, change.text, change.place.shown)
+
+
+def _refuse_shortened(change: Change) -> None:
+    """A model that copies from its own history may copy the mark that stands there for the rest of a text (C-6)."""
+    before = change.before.text if change.before is not None else ""
+    new = Counter(_SHORTENED.findall(change.text)) - Counter(_SHORTENED.findall(before))
+    if new:
+        raise ToolFailure(
+            "INVALID_PARAM",
+            f"The text holds {min(new)!r}, which marks what was shortened in the history: write the text itself.",
+        )
+
+
+def _counts(change: Change) -> str:
+    return f"+{change.diff.added} -{change.diff.removed} lines in {change.place.shown}"
+
+
+def preview(change: Change) -> Preview:
+    """The whole change, as the user is to see it.
+
+    Raises:
+        ToolFailure: INVALID_PARAM where that is more than anybody can look through.
+    """
+    return shown_whole(change.diff.text)
+
+
+def shown_whole(diff: str) -> Preview:
+    """A diff as a preview; nothing of it is ever left out (S-2).
+
+    Raises:
+        ToolFailure: INVALID_PARAM where it is too large.
+    """
+    if len(diff) > PREVIEW_CHARACTERS:
+        raise ToolFailure(
+            "INVALID_PARAM",
+            f"The user is asked about this change and has to see all of it, and its diff has {len(diff)} characters: "
+            f"make it in parts of at most {PREVIEW_CHARACTERS}.",
+        )
+    return Preview(diff=diff)
+
+
+def _shown_diff(change: Change) -> dict[str, Any]:
+    """`changed_lines` and `diff`, bounded; of a new file less, since the model has just written it."""
+    text, cut = change.diff.head(DIFF_LINES if change.before is not None else NEW_LINES, DIFF_CHARACTERS)
+    data: dict[str, Any] = {"changed_lines": [list(pair) for pair in change.diff.ranges[:50]], "diff": text}
+    if cut:
+        data["diff_truncated"] = True
+    return data
+
+
+def _replaced(text: str, replacements: list[Replacement], shown: str) -> tuple[Any, Diff]:
+    done = replaced(text, replacements)
+    return done, difference(text, done.text, shown)
+
+
+def _file_change(change: Change) -> FileChange:
+    kind = "created" if change.before is None else "modified"
+    diff = change.diff
+    return FileChange(change.place.shown, change.place.uri, kind, diff.added, diff.removed, diff.head(500, 20_000)[0])

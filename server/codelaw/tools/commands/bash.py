@@ -1,0 +1,132 @@
+"""Bash: a command in the workspace (T-6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import ProcessResult
+from codelaw.domain.results import ToolError, ToolResult
+from codelaw.tools.base import Arguments, Preview, Tool, ToolEnvironment
+from codelaw.tools.changing.snapshots import kept
+from codelaw.tools.commands.sandboxing import hint, kept_from, placed, shown
+
+MAX_TIMEOUT_MS = 600_000
+MAX_FILES = 20
+"""Named in a result."""
+
+
+class BashArguments(Arguments):
+    command: str = Field(min_length=1)
+    timeout_ms: int | None = Field(None, ge=1, le=MAX_TIMEOUT_MS)
+    description: str | None = None
+
+
+class Bash(Tool[BashArguments]):
+    """Data: `command, exit_code, stdout, stderr, sandboxed`, and if there are any `truncated, timed_out, refused, …`.
+
+    Of long output stdout keeps head and tail, stderr mostly its tail; `blocked` are paths that other programs obey
+    and that commands could not change (S-8); `unsaved` are the files of which the command saw an older text than
+    the editor has (F-6), `changed` those the chat has read that are different after the command; `refused` are the
+    hosts that it asked for in vain, `host:port: why` (S-4). `description` is the model's own.
+    """
+
+    name = "Bash"
+    description = (
+        "Run a shell command in the workspace folder, without a terminal; where there is a sandbox, in it: it writes "
+        "the workspace and /tmp only, and reaches no network unless allowed. Nothing outlives the call. Default limit "
+        "120 s; long output loses its middle. Prefer LS, Glob, Grep, Read and Edit for files."
+    )
+    arguments = BashArguments
+    effect = "execute"
+
+    def __init__(self, timeout: float = 120.0) -> None:
+        self._timeout = timeout
+
+    def title(self, args: BashArguments) -> str:
+        return args.command
+
+    def described(self, args: BashArguments) -> str:
+        return args.description or ""
+
+    def subject(self, args: BashArguments) -> str:
+        return args.command
+
+    async def preview(self, args: BashArguments, env: ToolEnvironment) -> Preview:  # noqa: ARG002
+        return Preview(command=args.command)
+
+    async def run(self, args: BashArguments, env: ToolEnvironment) -> ToolResult:
+        if "\0" in args.command:
+            raise ToolFailure("INVALID_PARAM", "command contains a NUL character.")
+        folders = env.workspace.folders
+        if not folders:
+            raise ToolFailure("INVALID_PARAM", "No folder is open, so there is nowhere to run a command.")
+        seconds = self._timeout if args.timeout_ms is None else args.timeout_ms / 1000
+        seconds = min(seconds, MAX_TIMEOUT_MS / 1000)
+        unsaved = await env.workspace.save_edited()
+        opened = frozenset(placed(shown, folders) for shown in env.opened)
+        async with kept(args.command, env):
+            ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds, opened=opened)
+        data = _data(args, ended, sandboxed=env.processes.sandboxed)
+        if ended.blocked:
+            data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
+        if unsaved:
+            data["unsaved"] = list(unsaved[:MAX_FILES])
+        # What the command itself changed is no edit of the user's: say so here, once (F-5).
+        changed = await env.ledger.external_changes(env.workspace)
+        if changed:
+            data["changed"] = changed[:MAX_FILES]
+        why = kept_from(data["blocked"]) if ended.blocked else hint(ended, sandboxed=env.processes.sandboxed)
+        return _result(data, ended, seconds, why)
+
+    def blocked(self, result: ToolResult) -> tuple[str, ...]:
+        failed = result.error is not None and result.error.code == "EXECUTION_ERROR"
+        return tuple(result.data.get("blocked", ())) if failed and isinstance(result.data, dict) else ()
+
+
+def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "command": args.command,
+        "exit_code": ended.exit_code,
+        "stdout": ended.stdout,
+        "stderr": ended.stderr,
+        "sandboxed": sandboxed,
+    }
+    if args.description:
+        data["description"] = args.description
+    if ended.stdout_omitted or ended.stderr_omitted:
+        data["truncated"] = True
+    if ended.timed_out:
+        data["timed_out"] = True
+    if ended.refused:
+        data["refused"] = list(ended.refused)
+    return data
+
+
+def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str | None) -> ToolResult:
+    stats = {"seconds": round(ended.seconds, 3)}
+    if ended.timed_out:
+        more = f" {why}" if ended.refused else ""
+        error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.{more}")
+        return ToolResult("error", data, "", error, stats=stats)
+    if ended.exit_code is None:
+        return ToolResult(
+            "error", data, "", ToolError("EXECUTION_ERROR", f"{why or 'The command was killed.'}"), stats=stats
+        )
+    if ended.exit_code != 0:
+        more = _unsaved(data) + (f" {why}" if why else "")
+        error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.{more}")
+        return ToolResult("error", data, "", error, stats=stats)
+    partial = "truncated" in data
+    text = "Exit code 0." + (" The middle of the output is left out." if partial else "")
+    text += _unsaved(data) + (f" {why}" if why else "")
+    return ToolResult("partial" if partial else "success", data, text, stats=stats)
+
+
+def _unsaved(data: dict[str, Any]) -> str:
+    names = data.get("unsaved")
+    if not names:
+        return ""
+    return f" The editor has unsaved changes in {', '.join(names[:5])}: the command saw the older text on the disk."

@@ -1,0 +1,164 @@
+"""Read: numbered lines of a file or of an earlier result (T-4, F-1, F-2, C-4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import Field
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import FilePart, FileText, Located
+from codelaw.domain.results import ToolResult
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.paths import located
+from codelaw.tools.reading.listing import plain_lines
+
+MAX_LINE = 2_000
+"""Characters of a line; longer ones are cut and flagged."""
+MAX_CONTENT = 50_000
+"""Characters of the slice as JSON; what comes after waits for the next Read (S-6)."""
+RESULT = "result:"
+ARCHIVE = "archive:"
+
+
+class ReadArguments(Arguments):
+    path: str = Field(min_length=1)
+    start_line: int = Field(1, ge=1)
+    limit: int = Field(500, ge=1, le=2000)
+
+
+class Read(Tool[ReadArguments]):
+    """Data: `path, start_line, end_line, total_lines, content, mtime, size, source`, and what applies of the rest.
+
+    That is `version, unsaved, truncated, cut_lines, replaced, note`.
+    """
+
+    name = "Read"
+    description = (
+        "Read a text file as numbered lines (`   12\\ttext`; the number and tab are not part of the file). "
+        "`result:<ref>` reads an earlier result that was shortened."
+    )
+    arguments = ReadArguments
+    effect = "read"
+    paths = "reads"
+
+    def title(self, args: ReadArguments) -> str:
+        return f"Read {args.path}" + (f":{args.start_line}" if args.start_line > 1 else "")
+
+    def subject(self, args: ReadArguments) -> str:
+        return args.path
+
+    async def run(self, args: ReadArguments, env: ToolEnvironment) -> ToolResult:
+        if args.path.startswith((RESULT, ARCHIVE)):
+            return await _read_result(args, env)
+        place = await located(env.workspace, args.path)
+        part = await env.workspace.part(place, first=args.start_line, count=args.limit, width=MAX_LINE)
+        if part is not None:
+            return _result({"path": place.shown, **_part(part, args), **_part_facts(part)}, "", _resolved(place))
+        file = await env.workspace.read(place)
+        body = _slice(file.text, args)
+        changed = env.ledger.changed_since_read(place, file)
+        env.ledger.note_read(place, file)
+        note = f"Note: {place.shown} was modified externally." if changed else ""
+        data = {"path": place.shown, **body, **_facts(file)}
+        if note:
+            data["note"] = note
+        return _result(data, note, _resolved(place))
+
+
+async def _read_result(args: ReadArguments, env: ToolEnvironment) -> ToolResult:
+    full = await env.results(args.path.removeprefix(RESULT))
+    if full is None:
+        raise ToolFailure("NOT_FOUND", f"No result is kept under {args.path}.")
+    kept: dict[str, Any] = {key: full[key] for key in ("status", "data", "error") if key in full} or full
+    context = full.get("context")
+    if isinstance(context, Mapping) and "params_input" in context:
+        # The call's own words may have been left out of the history as well (C-6).
+        kept = {"arguments": cast("Mapping[str, Any]", context)["params_input"], **kept}
+    lines = [line[at : at + MAX_LINE] for line in plain_lines(kept) for at in range(0, len(line) or 1, MAX_LINE)]
+    return _result({"path": args.path, **_slice("\n".join(lines), args), "source": "result"}, "", {})
+
+
+def _slice(text: str, args: ReadArguments) -> dict[str, Any]:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    first = args.start_line - 1
+    wanted = [line.removesuffix("\r") for line in lines[first : first + args.limit]]
+    return _numbered([(line, len(line)) for line in wanted], len(lines), args)
+
+
+def _part(part: FilePart, args: ReadArguments) -> dict[str, Any]:
+    """The slice of a file that is too large to be read whole."""
+    return _numbered(list(zip(part.lines, part.lengths, strict=True)), part.total_lines, args)
+
+
+def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments) -> dict[str, Any]:
+    """The slice, from lines with the number of characters that each has in the file."""
+    if args.start_line > max(total, 1):
+        raise ToolFailure(
+            "INVALID_PARAM", f"start_line = {args.start_line} is past the end: {args.path} has {total} lines."
+        )
+    shown: list[str] = []
+    cut_lines: list[int] = []
+    room = MAX_CONTENT
+    for number, (line, length) in enumerate(wanted, args.start_line):
+        kept = line
+        if len(kept) > MAX_LINE:
+            cut_lines.append(number)
+            kept = f"{kept[:MAX_LINE]}… ({length} characters)"
+        numbered = f"{number:>5}\t{kept}"
+        room -= len(json.dumps(numbered, ensure_ascii=False))
+        if room < 0 and shown:
+            break
+        shown.append(numbered)
+    end = args.start_line - 1 + len(shown)
+    body: dict[str, Any] = {
+        "start_line": args.start_line,
+        "end_line": end,
+        "total_lines": total,
+        "content": "\n".join(shown),
+    }
+    if end < total:
+        body["truncated"] = True
+    if cut_lines:
+        body["cut_lines"] = cut_lines
+    return body
+
+
+def _facts(file: FileText) -> dict[str, Any]:
+    facts: dict[str, Any] = {"mtime": file.mtime, "size": file.size, "source": file.source}
+    if file.version is not None:
+        facts["version"] = file.version
+    if file.unsaved:
+        facts["unsaved"] = True
+    if file.replaced:
+        facts["replaced"] = True
+    return facts
+
+
+def _part_facts(part: FilePart) -> dict[str, Any]:
+    facts: dict[str, Any] = {"mtime": part.mtime, "size": part.size, "source": "disk"}
+    return facts | {"replaced": True} if part.replaced else facts
+
+
+def _resolved(place: Located) -> dict[str, Any]:
+    return {"path_resolved": str(place.path)}
+
+
+def _result(data: dict[str, Any], note: str, context: dict[str, Any]) -> ToolResult:
+    partial = any(flag in data for flag in ("truncated", "cut_lines", "replaced"))
+    parts = [f"Lines {data['start_line']}-{data['end_line']} of {data['total_lines']} of {data['path']}."]
+    if data["total_lines"] == 0:
+        parts = [f"{data['path']} is empty."]
+    if "truncated" in data:
+        parts.append(f"Go on with start_line {data['end_line'] + 1}.")
+    if "cut_lines" in data:
+        parts.append(f"Lines over {MAX_LINE} characters are cut.")
+    if "replaced" in data:
+        parts.append("Bytes that are not UTF-8 stand as U+FFFD.")
+    if note:
+        parts.append(note)
+    return ToolResult("partial" if partial else "success", data, " ".join(parts), context=context)

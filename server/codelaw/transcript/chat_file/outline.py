@@ -1,0 +1,130 @@
+"""The outline of a chat file or transcript: rounds, steps, calls, and what can be folded (E-4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codelaw.transcript.chat_file.chat_file import ChatFile, headings, is_question_heading, parse
+from codelaw.transcript.chat_file.fences import Fences
+from codelaw.transcript.chat_file.rendering import one_line
+
+TITLE_CHARACTERS = 80
+
+EntryKind = Literal["title", "round", "block", "heading"]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A part of the document; lines are zero-based, `last` is inclusive."""
+
+    title: str
+    kind: EntryKind
+    first: int
+    last: int
+    level: int
+    """How deep it lies; only the order counts."""
+    inside: list[Entry] = field(default_factory=list["Entry"])
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Lines that can be folded into the first; zero-based, inclusive."""
+
+    first: int
+    last: int
+
+
+def outline(text: str) -> list[Entry]:
+    """The parts of a text whose lines end with a line feed."""
+    file = parse(text)
+    lines = text.split("\n")
+    flat = _flat(file, lines)
+    end = len(lines) - 1
+    while end > 0 and not lines[end].strip():
+        end -= 1
+    for number, entry in enumerate(flat):
+        if entry.kind == "block":
+            continue
+        entry.last = max(entry.first, min(entry.last, end))
+        for later in flat[number + 1 :]:
+            if later.level <= entry.level:
+                entry.last = max(entry.first, min(entry.last, later.first - 1))
+                break
+    roots: list[Entry] = []
+    above: list[Entry] = []
+    for entry in flat:
+        while above and above[-1].level >= entry.level:
+            above.pop()
+        (above[-1].inside if above else roots).append(entry)
+        above.append(entry)
+    return roots
+
+
+def folds(text: str) -> list[Fold]:
+    """Rounds, blocks, headings, blocks of code and collapsed details."""
+    found: list[Fold] = []
+    waiting = outline(text)
+    while waiting:
+        entry = waiting.pop()
+        waiting += entry.inside
+        if entry.last > entry.first:
+            found.append(Fold(entry.first, entry.last))
+    found += _code(text.split("\n"))
+    return sorted(set(found), key=lambda fold: (fold.first, -fold.last))
+
+
+def _flat(file: ChatFile, lines: list[str]) -> list[Entry]:
+    entries: list[Entry] = []
+    place = 0
+    asked = False
+    for block in [*file.blocks, None]:
+        upto = block.first if block is not None else len(lines)
+        for line, level, words in headings(lines, place, upto - 1):
+            if is_question_heading(lines[line]):
+                entries.append(Entry(_question(lines, line, upto), "round", line, len(lines) - 1, 0))
+                asked = True
+            elif asked:
+                entries.append(Entry(_short(words), "heading", line, upto - 1, 1 + level))
+            else:
+                entries.append(Entry(_short(words), "title", line, upto - 1, 0))
+        if block is None:
+            break
+        title = "codelaw" if block.kind == "turn" else "Summary"
+        level = 1 if asked and block.kind == "turn" else 0
+        entries.append(Entry(f"{title} …" if block.running else title, "block", block.first, block.last, level))
+        inner = block.last - 1 if block.closed else block.last
+        entries += [
+            Entry(_short(words), "heading", line, inner, 10 + deep)
+            for line, deep, words in headings(lines, block.first + 1, inner)
+        ]
+        place = block.last + 1
+    return entries
+
+
+def _question(lines: list[str], line: int, upto: int) -> str:
+    first = next((text for text in lines[line + 1 : upto] if text.strip()), "")
+    return f"You: {_short(first)}" if first else "You"
+
+
+def _short(words: str) -> str:
+    return one_line(words, TITLE_CHARACTERS) or "…"
+
+
+def _code(lines: list[str]) -> list[Fold]:
+    found: list[Fold] = []
+    fences, begun = Fences(), 0
+    details: list[int] = []
+    for number, line in enumerate(lines):
+        was = fences.open
+        fences.take(line)
+        if was is None and fences.open is not None:
+            begun = number
+        elif was is not None and fences.open is None:
+            found.append(Fold(begun, number))
+        elif was is None:
+            if line.startswith("<details>"):
+                details.append(number)
+            elif line.startswith("</details>") and details:
+                found.append(Fold(details.pop(), number))
+    return [fold for fold in found if fold.last > fold.first]

@@ -1,0 +1,209 @@
+"""Messages of damaged or foreign records become sendable ones; nothing that a user wrote is lost (H-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from codelaw.domain.messages import Call, Fragment, Message, Metadata, Role
+from codelaw.transcript.repair.foreign_values import (
+    OMITTED,
+    arguments_of,
+    fit_arguments,
+    is_observation,
+    observation,
+    text_of,
+)
+from codelaw.transcript.repair.ids import Ids, digest
+from codelaw.transcript.repair.repairs import NOTHING, Repairs
+
+_ROLES: dict[str, Role] = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "summary": "summary",
+}
+_NOTES = ("steer", "reminder", "hint")
+
+
+def sanitised(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
+    """Every message with the types that the vocabulary promises, something to say, and an id of its own.
+
+    The fields of a message may hold anything. Ids and names of calls are only made texts here: which of them are good
+    is for `pairing` to say, which knows their results.
+    """
+    sound = [_is_sound(message) for message in messages]
+    if all(sound) and len({message.id for message in messages}) == len(messages):
+        return messages, NOTHING
+    ids, kept, seen = Ids(), list[Message](), dict[tuple[str, str], list[Message]]()
+    mended = dropped = 0
+    for message, fine in zip(messages, sound, strict=True):
+        good = message if fine else _mended(message)
+        if good is None:
+            dropped += 1
+            continue
+        same = seen.setdefault((good.id, good.content), [])
+        if good in same and good.role != "tool":
+            dropped += 1
+            continue
+        same.append(good)
+        own = ids.take(good.id)
+        if own != good.id:
+            good = replace(good, id=own)
+        mended += good is not message
+        kept.append(good)
+    return tuple(kept), Repairs(mended=mended, dropped_empty=dropped)
+
+
+def says_nothing(message: Message) -> bool:
+    """Whether an assistant's message, without its calls, tells the model nothing."""
+    facts = message.metadata
+    return facts.answer is None and not facts.interrupted and not message.content.strip()
+
+
+def _is_sound(message: Any) -> bool:
+    """Whether a message can be sent as it is."""
+    content, facts, role = message.content, message.metadata, message.role
+    if (
+        type(content) is not str
+        or type(message.id) is not str
+        or type(message.turn_id) is not str
+        or type(role) is not str
+        or type(facts) is not Metadata
+        or not _are_sound(facts)
+    ):
+        return False
+    if role == "assistant":
+        if facts.calls:
+            return all(map(_is_sound_call, facts.calls))
+        said = content and not content.isspace()
+        return bool(said) or facts.interrupted or (facts.answer is not None and not facts.answer.strip())
+    if facts.calls:
+        return False
+    if role == "tool":
+        return is_observation(content)
+    if role == "user" and facts.fragments:
+        return not content.isspace()
+    return role in ("user", "summary") and bool(content) and not content.isspace()
+
+
+def _are_sound(facts: Any) -> bool:
+    """Whether the fields of metadata have their types."""
+    return (
+        (facts.step is None or type(facts.step) is int)
+        and (facts.tool_name is None or type(facts.tool_name) is str)
+        and (facts.call_id is None or type(facts.call_id) is str)
+        and (facts.mtime is None or type(facts.mtime) is float or type(facts.mtime) is int)
+        and (facts.answer is None or type(facts.answer) is str)
+        and (facts.ref is None or type(facts.ref) is str)
+        and (facts.note is None or (type(facts.note) is str and facts.note in _NOTES))
+        and type(facts.interrupted) is bool
+        and type(facts.native) is bool
+        and type(facts.calls) is tuple
+        and (facts.fragments == () or _are_sound_fragments(facts.fragments))
+    )
+
+
+def _is_sound_call(call: Any) -> bool:
+    return type(call) is Call and type(call.id) is str and type(call.tool) is str and fit_arguments(call.arguments)
+
+
+def _are_sound_fragments(parts: Any) -> bool:
+    return type(parts) is tuple and all(map(_is_sound_fragment, cast("tuple[Any, ...]", parts)))
+
+
+def _is_sound_fragment(part: Any) -> bool:
+    return type(part) is Fragment and type(part.name) is str and type(part.text) is str and bool(part.text.strip())
+
+
+def _mended(message: Any) -> Message | None:
+    """The sound message that an odd one comes closest to; None when nothing is in it."""
+    given = message.metadata
+    facts = _facts(given) if isinstance(given, Metadata) else Metadata()
+    role = _role(message.role)
+    if role is None:
+        role = _likely_role(facts)
+        # Whoever speaks here, it is not the user with a turn of their own.
+        facts = replace(facts, note=facts.note or "hint") if role == "user" else facts
+    if role != "assistant" and facts.calls:
+        facts = replace(facts, calls=())
+    said = message.content
+    content = text_of(said)
+    if role == "tool":
+        content = said if isinstance(said, str) and is_observation(said) else observation(said)
+    elif not content.strip():
+        content = _instead(role, facts)
+        if content is None:
+            return None
+    turn_id = text_of(message.turn_id)
+    own = text_of(message.id) or f"{role}_{digest(role, turn_id, content)}"
+    return Message(own, turn_id, role, content, facts)
+
+
+def _instead(role: Role, facts: Metadata) -> str | None:
+    """The content of a message that has none; None for one that can go."""
+    if role == "user":
+        return "" if facts.fragments else OMITTED
+    if role == "assistant" and (facts.calls or facts.interrupted or facts.answer is not None):
+        return facts.answer or ""
+    return None
+
+
+def _role(role: Any) -> Role | None:
+    return _ROLES.get(role.strip().lower()) if isinstance(role, str) else None
+
+
+def _likely_role(facts: Metadata) -> Role:
+    if facts.calls or facts.answer is not None:
+        return "assistant"
+    return "tool" if facts.call_id is not None else "user"
+
+
+def _facts(odd: Any) -> Metadata:
+    """Metadata with every field of its type; what cannot be understood is left out."""
+    return Metadata(
+        step=odd.step if type(odd.step) is int else None,
+        tool_name=_name(odd.tool_name),
+        call_id=_name(odd.call_id),
+        mtime=odd.mtime if type(odd.mtime) in (int, float) else None,
+        answer=None if odd.answer is None else text_of(odd.answer),
+        calls=tuple(map(_call, _items(odd.calls))),
+        fragments=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.fragments)))),
+        note=odd.note if odd.note in _NOTES else None if odd.note is None else "hint",
+        ref=_name(odd.ref),
+        interrupted=bool(odd.interrupted),
+        native=bool(odd.native),
+    )
+
+
+def _items(value: Any) -> tuple[Any, ...]:
+    return tuple(cast("list[Any]", value)) if isinstance(value, list | tuple) else ()
+
+
+def _name(value: Any) -> str | None:
+    """An id or a name; numbers are written out."""
+    if isinstance(value, str):
+        return str(value)
+    return str(value) if type(value) is int else None
+
+
+def _call(odd: Any) -> Call:
+    if isinstance(odd, dict):
+        fields = cast("dict[str, Any]", odd)
+        given = (fields.get("id"), fields.get("tool", fields.get("name")), fields.get("arguments", fields.get("input")))
+    else:
+        given = (getattr(odd, "id", None), getattr(odd, "tool", None), getattr(odd, "arguments", None))
+    call_id, tool, arguments = given
+    return Call(_name(call_id) or "", tool if isinstance(tool, str) else "", arguments_of(arguments))
+
+
+def _fragment(odd: Any) -> Fragment:
+    if isinstance(odd, Fragment):
+        given = cast("Any", odd)
+        return Fragment(_name(given.name) or "fragment", text_of(given.text))
+    return Fragment("fragment", text_of(odd))

@@ -1,0 +1,225 @@
+"""What code can tell of a stretch of the record: times, changed files, commands, failures (K-5)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from codelaw.domain.messages import Message
+from codelaw.transcript.summaries.identifiers import names_by_place
+from codelaw.transcript.summaries.outcomes import Outcome, as_list, as_object, as_text, outcomes
+
+LONGEST_PATH = 400
+LONGEST_COMMAND = 400
+LONGEST_MESSAGE = 240
+"""Characters of a line's parts; longer ones lose their end."""
+_MOST_RUNS = 4
+"""Outcomes of one command that are told apart; of more, the newest."""
+_SPACE = re.compile(r"\s+")
+_TARGETS = ("path", "command", "pattern", "query", "name", "url")
+_WRITERS = frozenset({"Edit", "MultiEdit", "Write"})
+_SPREAD = frozenset({"Rename", "QuickFix"})
+"""Tools whose calls change several files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that was changed, and how."""
+
+    path: str
+    """As the tools show it."""
+    created: bool = False
+    edits: int = 0
+    """Successful calls of Edit and MultiEdit."""
+    overwritten: int = 0
+    by_command: bool = False
+    """A command changed it after it was read."""
+    names: tuple[str, ...] = ()
+    """What the changed lines name, the most telling first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command and how its runs ended."""
+
+    text: str
+    """On one line."""
+    runs: tuple[tuple[str, int], ...]
+    """`exit 1` and the like with how many in a row, oldest first."""
+    failed: bool
+    """At least one run did not end with exit code 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A call of another tool that failed, or a command that never ran."""
+
+    tool: str
+    target: str
+    """A path, a pattern, a command; empty when the call names none."""
+    code: str
+    message: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All of it, newest last."""
+
+    started: float | None = None
+    """When the first turn began, in seconds since the epoch."""
+    ended: float | None = None
+    """When the last turn began."""
+    files: tuple[ChangedFile, ...] = ()
+    commands: tuple[Command, ...] = ()
+    failures: tuple[FailedCall, ...] = ()
+
+
+def facts(messages: Sequence[Message], started: Mapping[str, float]) -> Facts:
+    """The facts of `messages`; `started` tells when each turn began, in seconds since the epoch. Never raises."""
+    files: dict[str, ChangedFile] = {}
+    changes: list[tuple[str, str]] = []
+    commands: dict[str, Command] = {}
+    failures: dict[tuple[str, str, str], FailedCall] = {}
+    for outcome in outcomes(messages):
+        changes.extend(_note_files(outcome, files))
+        if _ran(outcome):
+            _note_command(outcome, commands)
+        elif outcome.code:
+            _note_failure(outcome, failures)
+    named = names_by_place(changes)
+    times = [time for message in messages if (time := _time(started.get(message.turn_id))) is not None]
+    return Facts(
+        min(times, default=None),
+        max(times, default=None),
+        tuple(replace(one, names=named.get(one.path, ())) for one in files.values()),
+        tuple(commands.values()),
+        tuple(failures.values()),
+    )
+
+
+def one_line(text: str, limit: int) -> str:
+    """The text on one line, without control characters, at most `limit` characters."""
+    flat = _SPACE.sub(" ", text[: 4 * limit]).strip()
+    if not flat.isprintable():
+        flat = "".join(char if char.isprintable() else "\ufffd" for char in flat)
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def _time(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return value
+    return None
+
+
+def _note_files(outcome: Outcome, files: dict[str, ChangedFile]) -> Iterator[tuple[str, str]]:
+    """Take in what a call changed; gives the path and the lines it changed."""
+    data, tool = outcome.data, outcome.call.tool
+    if tool == "Bash":
+        for name in as_list(data.get("changed")):
+            _note(files, as_text(name), by_command=True)
+        return
+    applied = data.get("applied")
+    done = outcome.status == "success" and applied is not False
+    if not (applied is True or (tool in _WRITERS and done)) or outcome.status == "error" or data.get("dry_run") is True:
+        return
+    if tool in _SPREAD:
+        # The editor worked it out: what was changed stands in the result alone.
+        every = [as_text(as_object(file).get("path")) for file in as_list(data.get("files"))]
+        named = " ".join(as_text(outcome.call.arguments.get(name)) for name in ("symbol", "new_name"))
+        for path in [*every, *map(as_text, as_list(data.get("also")))]:
+            if noted := _note(files, path, edits=1):
+                yield noted, named
+        return
+    path = as_text(data.get("path")) or outcome.text("path")
+    operation = data.get("operation")
+    if operation == "created":
+        noted = _note(files, path, created=True)
+    elif operation == "overwritten" or tool == "Write":
+        noted = _note(files, path, overwritten=1)
+    else:
+        noted = _note(files, path, edits=1)
+    if noted:
+        yield noted, "\n".join(_changed_lines(outcome.call.arguments))
+
+
+def _changed_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
+    given = as_object(arguments)
+    yield as_text(given.get("content"))
+    for edit in [given, *map(as_object, as_list(given.get("edits")))]:
+        old, new = (as_text(edit.get(name)).split("\n") for name in ("old_string", "new_string"))
+        yield from set(old) ^ set(new)
+
+
+def _note(
+    files: dict[str, ChangedFile],
+    name: str,
+    *,
+    created: bool = False,
+    edits: int = 0,
+    overwritten: int = 0,
+    by_command: bool = False,
+) -> str:
+    """Take in one change; gives the path as it is shown, empty when there is none."""
+    path = one_line(name, LONGEST_PATH)
+    if not path:
+        return ""
+    known = files.pop(path, None) or ChangedFile(path)
+    files[path] = replace(
+        known,
+        created=known.created or created,
+        edits=known.edits + edits,
+        overwritten=known.overwritten + overwritten,
+        by_command=known.by_command or by_command,
+    )
+    return path
+
+
+def _ran(outcome: Outcome) -> bool:
+    """Whether a command was started: its exit code, its timeout or its interruption is what became of it."""
+    return outcome.call.tool == "Bash" and (
+        isinstance(outcome.data.get("exit_code"), int)
+        or outcome.code == "TIMEOUT"
+        or outcome.message.startswith("interrupted")
+        or outcome.status in {"success", "partial"}
+    )
+
+
+def _ended(outcome: Outcome) -> str:
+    code = outcome.data.get("exit_code")
+    if outcome.code == "TIMEOUT" or outcome.data.get("timed_out") is True:
+        return "timed out"
+    if isinstance(code, int) and not isinstance(code, bool):
+        return f"exit {code}"
+    return "interrupted" if outcome.code else "done"
+
+
+def _note_command(outcome: Outcome, commands: dict[str, Command]) -> None:
+    text = one_line(outcome.text("command"), LONGEST_COMMAND)
+    if not text:
+        return
+    known = commands.pop(text, None) or Command(text, (), failed=False)
+    ended = _ended(outcome)
+    runs = list(known.runs)
+    if runs and runs[-1][0] == ended:
+        runs[-1] = (ended, runs[-1][1] + 1)
+    else:
+        runs.append((ended, 1))
+    failed = known.failed or ended not in {"exit 0", "done"}
+    commands[text] = Command(text, tuple(runs[-_MOST_RUNS:]), failed)
+
+
+def _note_failure(outcome: Outcome, failures: dict[tuple[str, str, str], FailedCall]) -> None:
+    target = next((text for name in _TARGETS if (text := outcome.text(name))), "")
+    call = FailedCall(
+        one_line(outcome.call.tool, 80),
+        one_line(target, LONGEST_COMMAND),
+        one_line(outcome.code, 40),
+        one_line(outcome.message, LONGEST_MESSAGE),
+    )
+    key = (call.tool, call.target, call.code)
+    known = failures.pop(key, None)
+    failures[key] = replace(call, times=known.times + 1) if known else call

@@ -1,0 +1,227 @@
+"""The index of identifiers: which names of an archive the agent is likely to need again (K-5).
+
+Measured on real sessions: a name counts the more, the more often and the later the agent itself wrote it; what only
+tools showed counts little. Of equals the shorter goes first, because more of them fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from codelaw.domain.messages import Message
+from codelaw.templates.render import render
+from codelaw.transcript.summaries.outcomes import as_object, as_text, parsed
+from codelaw.transcript.summaries.paths import sketched
+
+HALF_LIFE = 40
+"""Requests to the model after which a mention counts half."""
+BY_PATH = 1.8
+"""A call's path."""
+BY_AGENT = 1.0
+"""Thoughts, answers, other arguments."""
+BY_USER = 0.3
+BY_TOOL = 0.1
+LENGTH_POWER = 0.5
+"""A name's score is divided by its length to this power."""
+_SCANNED = 60_000
+"""Characters of one text that are looked at."""
+_LONGEST = 90
+_MOST_COMMANDS = 12
+_MOST_OF_PLACE = 24
+
+_RUN = re.compile(r"[A-Za-z0-9_./~-]{6,}")
+_ESCAPE = re.compile(r"\\[nrt]")
+_CODE = re.compile(r"[_/.\d]|[a-z][A-Z]")
+_NOISE = re.compile(r"(?![0-9a-f]{7,40}\Z)[^A-Za-z_./~]|[./~_-]*[\d./-]*\Z|[A-Za-z0-9]{41,}\Z")
+"""What begins with a digit and is no hash, holds no letter, or is longer than a hash."""
+_OURS = frozenset({"in_progress"})
+_BETWEEN = re.compile(r"&&|\|\||[;|\n]")
+_BARE = re.compile(r"[a-z][\w:+-]*\Z")
+_PLAIN_PROGRAMS = """
+    cat cd cp cut diff do done echo env exit export false fi find for grep head if kill ls mkdir mv printf pwd rg rm sed
+    set sleep sort source tail tee test then time touch tr true uniq wc while xargs
+"""
+_PLAIN = frozenset(_PLAIN_PROGRAMS.split())
+
+
+def index(messages: Sequence[Message], budget: int, count: Callable[[str], int], known: str = "") -> str:
+    """The index in at most `budget` tokens as `count` counts them; empty for a budget of 0 and when nothing fits.
+
+    `known` is text that stands above the index: what it names is left out. Never raises.
+    """
+    if budget <= 0:
+        return ""
+    names = _Names()
+    names.read(messages)
+    chosen = _chosen(_ranked(names.scores), names.of(known), 2 * budget)
+    commands = [text for text in _ranked(names.commands) if text not in known][:_MOST_COMMANDS]
+
+    def written(size: int) -> str:
+        shown = [name for name, until in chosen[:size] if until >= size]
+        return render(
+            "summary_index",
+            paths=sketched(names.spelling.get(name, name) for name in shown if "/" in name),
+            symbols=[name for name in shown if "/" not in name],
+            commands=commands[: size // 10],
+        )
+
+    low, high = 0, len(chosen)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(written(middle)) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return written(low) if low else ""
+
+
+def names_by_place(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The names in texts that belong to some place each, newest last: by place, best first."""
+    places: dict[str, _Names] = {}
+    for age, (place, text) in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
+        places.setdefault(place, _Names()).note(text, 0.5 ** (age / HALF_LIFE))
+    return {
+        place: tuple(name for name, _ in _chosen(_ranked(names.scores), names.of(place), _MOST_OF_PLACE))
+        for place, names in places.items()
+    }
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names of a stretch of the record, with their scores."""
+
+    scores: dict[str, float] = field(default_factory=dict[str, float])
+    """A path goes by its last two parts, so that its spellings agree."""
+    spelling: dict[str, str] = field(default_factory=dict[str, str])
+    """The shortest path inside the workspace that ends in the last two parts."""
+    commands: dict[str, float] = field(default_factory=dict[str, float])
+    """Programs with their subcommands."""
+    _named: dict[str, str] = field(default_factory=dict[str, str])
+    """What each run of characters names; empty for nothing."""
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Take in what was said, newest last."""
+        age = sum(message.role == "assistant" for message in messages)
+        for message in messages:
+            age -= message.role == "assistant"
+            weight = 0.5 ** (age / HALF_LIFE)
+            match message.role:
+                case "assistant":
+                    self.note(_said(message), weight * BY_AGENT)
+                    for call in message.metadata.calls:
+                        self._note_call(call.tool, as_object(call.arguments), weight)
+                case "user":
+                    self.note(message.content, weight * BY_USER)
+                case "tool":
+                    result = parsed(message.content)
+                    shown = [result.get("data"), as_object(result.get("error")).get("message")]
+                    self.note("\n".join(_texts(shown)), weight * BY_TOOL)
+                case "summary":
+                    pass  # it stays in the view
+
+    def of(self, text: str) -> set[str]:
+        """The names in a text."""
+        named = self._named
+        found: set[str] = set()
+        for run in set(_RUN.findall(_ESCAPE.sub(" ", text[:_SCANNED]))):
+            name = named.get(run)
+            if name is None:
+                name = named[run] = self._name(run)
+            found.add(name)
+        found.discard("")
+        return found
+
+    def note(self, text: str, weight: float) -> None:
+        """Take in one text."""
+        scores = self.scores
+        for name in self.of(text):
+            scores[name] = scores.get(name, 0.0) + weight
+
+    def _note_call(self, tool: str, arguments: Mapping[str, Any], weight: float) -> None:
+        self.note(as_text(arguments.get("path")), weight * BY_PATH)
+        rest = {name: value for name, value in arguments.items() if name != "path"}
+        self.note("\n".join(_texts(rest)), weight * BY_AGENT)
+        if tool == "Bash":
+            for program in set(_programs(as_text(arguments.get("command"))[:2_000])):
+                self.commands[program] = self.commands.get(program, 0.0) + weight
+
+    def _name(self, run: str) -> str:
+        whole = run.strip("-").rstrip("./~").removeprefix("./")
+        name = "/".join(whole.split("/")[-2:]).lstrip("./~-") if "/" in whole else whole.lstrip(".~")
+        if not 6 <= len(name) <= _LONGEST or not _CODE.search(name) or _NOISE.match(whole) or name in _OURS:
+            return ""
+        if name != whole and not whole.startswith(("/", "~", "../")):
+            known = self.spelling.get(name)
+            if known is None or len(whole) < len(known):
+                self.spelling[name] = whole
+        return name
+
+
+def _ranked(scores: Mapping[str, float]) -> list[str]:
+    """Best first; equal ones by name, so that the order never depends on chance."""
+    return sorted(scores, key=lambda name: (-scores[name] / len(name) ** LENGTH_POWER, name))
+
+
+def _said(message: Message) -> str:
+    """What an assistant message says besides its calls."""
+    if not message.metadata.calls:
+        return message.content
+    return message.content.partition("\nAction:")[0]
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """The texts inside a JSON value, without the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list) and depth < 8:
+        given = cast("dict[str, Any] | list[Any]", value)
+        for item in given.values() if isinstance(given, dict) else given:
+            yield from _texts(item, depth + 1)
+
+
+def _programs(command: str) -> Iterator[str]:
+    """`go test`, `npm run build`: what a command line runs, without options and operands."""
+    for part in _BETWEEN.split(command):
+        words = part.split()[:3]
+        if not words or words[0] in _PLAIN or not _BARE.match(words[0]):
+            continue
+        bare = next((place for place, word in enumerate(words) if not _BARE.match(word)), len(words))
+        if bare > 1:
+            yield " ".join(words[:bare])
+
+
+def _chosen(ranked: Sequence[str], known: set[str], most: int) -> list[tuple[str, int]]:
+    """The names that are no part of a known one or of one before them, each with the place of the first that holds it.
+
+    A list that reaches beyond that place needs the name no more.
+    """
+    held = set(known)
+    for name in known:
+        held |= _parts(name)
+    places: dict[str, int] = {}
+    until: list[int] = []
+    for name in ranked:
+        if name in held:
+            continue
+        if len(places) >= most:
+            break
+        inside = _parts(name)
+        for part in inside:
+            if part in places and until[places[part]] == most:
+                until[places[part]] = len(places)
+        held |= inside
+        places[name] = len(places)
+        until.append(most)
+    return list(zip(places, until, strict=True))
+
+
+def _parts(name: str) -> set[str]:
+    """All that stands in a name between dots and slashes, itself too: `b/c.d` gives `b`, `c`, `d`, `b/c`, `c.d`."""
+    if "." not in name and "/" not in name:
+        return {name}
+    cuts = [place for place, char in enumerate(name) if char in "./"][:12]
+    starts, ends = [0, *(cut + 1 for cut in cuts)], [*cuts, len(name)]
+    return {name[start:end] for start in starts for end in ends if start < end}
