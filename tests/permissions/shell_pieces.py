@@ -22,6 +22,10 @@ WORDS = (
         "$'e'",
         "$'\\x65'",
         '$"e"',
+        '$"x"',
+        "$'x'",
+        "$'\\'",
+        "$'x\\'y'",
         "e",
         "b",
         "a",
@@ -216,6 +220,9 @@ PIECES = (
         "\x0b",
         "\x0c",
         "\\\r\n",
+        "$'",
+        '$"',
+        "\\'",
     ),
 )
 
@@ -225,8 +232,10 @@ def lines(seed: int, count: int) -> Iterator[str]:
     chance = random.Random(seed)
     for _ in range(count):
         kind = chance.random()
-        if kind < 0.5:
+        if kind < 0.45:
             yield _list(chance, 0)
+        elif kind < 0.55:
+            yield _joined(chance, _list(chance, 0))
         elif kind < 0.75:
             yield _accident(chance, _list(chance, 0))
         else:
@@ -279,6 +288,14 @@ def _simple(chance: random.Random, depth: int) -> str:
     if depth < 3 and chance.random() < 0.05:
         words.append(f"$({_list(chance, depth + 1)})")
     return " ".join(words)
+
+
+def _joined(chance: random.Random, text: str) -> str:
+    """The same to a shell, nearly everywhere: lines that go on at places where nobody lets them."""
+    for _ in range(chance.randint(1, 2)):
+        at = chance.randint(0, len(text))
+        text = f"{text[:at]}\\\n{text[at:]}"
+    return text
 
 
 def _accident(chance: random.Random, text: str) -> str:

@@ -75,6 +75,11 @@ def test_an_escaped_path_matches_itself_alone():
         ("a*c/x", "a/c/x", False),
         ("./a/x", "a/x", True),
         ("[^a].py", "^.py", True),
+        ("[--x].py", "a.py", True),
+        ("[+--].py", ",.py", True),
+        ("[a-].py", "-.py", True),
+        ("[!&&].py", "&.py", False),
+        ("[||~~].py", "~.py", True),
         ("a/*", "a/b\nc", True),
     ],
 )

@@ -35,7 +35,11 @@ READ = [
     ("time -p a", ["a"]),
     ("X=1 Y=$(a) b", ["a", "X=1 Y=$(a) b"]),
     ("a \"b;c\" 'd|e' f\\;g", ["a \"b;c\" 'd|e' f\\;g"]),
-    ("$'a\\'b' c", ["$'a\\'b' c"]),
+    ("$'a\\nb' c", ["$'a\\nb' c"]),
+    ("$'a\\\\' c", ["$'a\\\\' c"]),
+    ("a\\\n  b\\\n\tc", ["a\\\n  b\\\n\tc"]),
+    ('"a\\\nb" c', ['"a\\\nb" c']),
+    ("# a\\\nb #\\\nc", ["b", "c"]),
 ]
 
 
@@ -86,6 +90,37 @@ UNREADABLE = [
     "a " + "$(" * 40 + "b" + ")" * 40,
     "a" * 20_001,
     "a \\",
+    # To dash `$` is a character in front of a quoted text, in which a backslash is one more.
+    "a $'b\\'c'",
+    "$'\\'; e #'",
+    'a $"b"',
+    '$"a"',
+    'a x$"$(b)"',
+    'a $(b $"c")',
+    "a <<E\n$(b $'\\'c')\nE\n",
+    # A line goes on within a word: what the shell takes it for, is known only when it is joined.
+    "gi\\\nt x",
+    "a\\\nlias=e e",
+    "X\\\n=1 e",
+    "ali\\\nas a=e",
+    "X=\\\n~ e",
+    "a 2\\\n>f b",
+    "d\\\no a",
+    "i\\\nf a; then b; fi",
+    "if a; then\\\n b; fi",
+    "for x i\\\nn a; do b; done",
+    "a $\\\n(b)",
+    "a $\\\n{b}",
+    "a $\\\n'b'",
+    'a "$\\\n{b}"',
+    "a &\\\n& b",
+    "a |\\\n| b",
+    "a <\\\n<E\nb\nE\n",
+    "a <<E\\\nF\nb\nEF\n",
+    "a >\\\n& b",
+    # In back quotes dash joins lines that bash leaves apart: in comments and in single quotes.
+    "a `# b\\\nc`",
+    "a `b 'c\\\nd'`",
 ]
 
 
@@ -131,7 +166,9 @@ VALUES = [
     ("$x y", [None, "y"]),
     ('"$x"y "a\\"b"', [None, 'a"b']),
     ("a$ b", ["a$", "b"]),
-    ("gi\\\nt x", ["git", "x"]),
+    ("git\\\n x\\\n", ["git", "x"]),
+    ("X=1\\\n a", ["X=1", "a"]),
+    ("'gi\\\nt' \"gi\\\nt\"", ["gi\\\nt", "git"]),
     ("a#b #c", ["a#b"]),
 ]
 

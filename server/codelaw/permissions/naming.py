@@ -101,7 +101,8 @@ def _names(
 ) -> Iterator[tuple[str, bool, bool | None]]:
     """Every path named: as it would be shown, whether just that is named, and whether it is written (None: perhaps)."""
     if parts is None:
-        for piece in dict.fromkeys(_PIECE.split(command.translate(str.maketrans("", "", "\\'\"")))):
+        joined = command.replace("\\\n", "").translate(str.maketrans("", "", "\\'\""))
+        for piece in dict.fromkeys(_PIECE.split(joined)):
             yield piece, False, None
         return
     for words in LOOP.findall(command):

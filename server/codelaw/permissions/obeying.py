@@ -188,7 +188,7 @@ def obeyed_by_command(command: str, parts: Sequence[Simple] | None) -> str | Non
     `parts` is the command as read, None when it cannot be read. Programs that only read may name such a file.
     """
     if parts is None:
-        return spoken(pieces([command.translate(_UNQUOTED)]))
+        return spoken(pieces([command.replace("\\\n", "").translate(_UNQUOTED)]))
     moved = False
     reading = True
     for part in parts:

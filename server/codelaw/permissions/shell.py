@@ -274,6 +274,8 @@ class _Reader:
                 if not piece:
                     raise _UnreadableError
                 self._at += 2
+                if piece == "\n" and self._peek() not in " \t\n":  # what it is, is known only once it is joined
+                    raise _UnreadableError
                 piece = "" if piece == "\n" else piece
             elif here == "'":
                 piece = self._until_quote()
@@ -344,9 +346,8 @@ class _Reader:
             return None
         if following == "'" and not quoted:
             return self._ansi_quoted()
-        if following == '"' and not quoted:
-            self._at += 1
-            return self._double_quoted()
+        if following == '"' and not quoted:  # bash looks for its translation, to dash `$` is a character
+            raise _UnreadableError
         if match := _PLAIN_PARAMETER.match(self._text, self._at):
             self._at = match.end()
             return None
@@ -362,8 +363,8 @@ class _Reader:
 
     def _ansi_quoted(self) -> None:
         """`$'…'`: its end is found, its value is left unknown."""
-        match = re.compile(r"\$'(?:[^'\\]|\\.)*'", re.DOTALL).match(self._text, self._at)
-        if match is None:
+        match = re.compile(r"\$'(?:[^'\\]|\\[^'])*'").match(self._text, self._at)
+        if match is None:  # an escaped quote, too, is to dash the end
             raise _UnreadableError
         self._at = match.end()
 
@@ -372,7 +373,7 @@ class _Reader:
         if match is None:
             raise _UnreadableError
         self._at = match.end()
-        if '\\"' in match[1]:  # whether the backslash goes away, depends on the quotes around
+        if '\\"' in match[1] or "\\\n" in match[1]:  # what goes away, depends on the quotes around and the shell
             raise _UnreadableError
         inside = _read(re.sub(r"\\([`$\\])", r"\1", match[1]), self._depth)
         if inside is None:

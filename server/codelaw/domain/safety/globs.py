@@ -151,10 +151,20 @@ def _class(pattern: str, at: int) -> tuple[str, int] | None:
     stop = pattern.find("]", start + 1)
     if stop < 0:
         return None
-    body = re.sub(r"([\[\]&~|^\\])", r"\\\1", pattern[start:stop].replace("\\", ""))
-    text = f"(?!/)[{'^' if negated else ''}{body}]"
+    members = _members(pattern[start:stop].replace("\\", ""))
+    text = f"(?!/)[{'^' if negated else ''}{members}]"
     try:
         re.compile(text)
     except re.error:
         return None
     return text, stop + 1
+
+
+def _members(body: str) -> str:
+    """Characters and ranges, spelt so that none of them means more in a regular expression: `--`, `&&`, `[`."""
+    spelt, at = "", 0
+    while at < len(body):
+        ranged = body[at + 1 : at + 2] == "-" and at + 2 < len(body)
+        spelt += re.escape(body[at]) + (f"-{re.escape(body[at + 2])}" if ranged else "")
+        at += 3 if ranged else 1
+    return spelt
