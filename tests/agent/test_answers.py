@@ -79,15 +79,17 @@ async def test_a_refusal_after_the_answer_began(bench: Bench):
 
 
 async def test_the_turns_time_is_limited(bench: Bench):
-    await bench.reopen(turn={"timeoutSeconds": 1}, permissions={"allow": ["Bash(sleep:*)"]})
+    allowed = {"allow": ["Bash(sleep:*)"]}
+    await bench.reopen(turn={"timeoutSeconds": 4}, permissions=allowed)
     bench.vendor.reset([bench.act("Bash", {"command": "sleep 30"}), bench.finish("ok", times=0)])
     result = await bench.turn("go")
     assert result.stop_reason == "failed"
     assert result.error is not None
-    assert "turn.timeoutSeconds (1 s)" in result.error.message
+    assert "turn.timeoutSeconds (4 s)" in result.error.message
     messages = (await bench.session.read(result.chat_id)).messages
     check(messages)
     assert "may or may not have taken effect" in messages[2].content
+    await bench.reopen(turn={"timeoutSeconds": 60}, permissions=allowed)
     assert (await bench.turn("quick", result.chat_id)).stop_reason == "finished"
 
 

@@ -134,6 +134,7 @@ async def test_a_result_made_up_for_a_cancelled_call_goes_with_its_call(bench: B
     running = await bench.session.send(None, ask(0))
     await until(lambda: bench.user.asked)
     await bench.session.cancel(running.chat_id)
+    await running.result()
     chat = running.chat_id
     for start in (1, 3, 5):
         await talk(bench, 2, size=60, chat=chat, start=start)

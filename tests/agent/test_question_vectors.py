@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -159,9 +159,9 @@ async def vendor() -> AsyncIterator[LoopbackEmbeddings]:
         yield made
 
 
-async def slow(bench: Bench, vendor: LoopbackEmbeddings, seconds: float, limit: int) -> None:
-    """A session on an endpoint that is slow with questions, and that may take `limit` milliseconds."""
-    vendor.delay = lambda asked: seconds if any("?" in text for text in asked) and len(asked) == 1 else 0.0
+async def slow(bench: Bench, vendor: LoopbackEmbeddings, wait: Callable[[], Awaitable[object]], limit: int) -> None:
+    """A session on an endpoint that lets questions wait, and that may take `limit` milliseconds."""
+    vendor.held = lambda asked: wait() if any("?" in text for text in asked) and len(asked) == 1 else None
     embedding: dict[str, Any] = {"provider": "openai", "baseUrl": vendor.url, "apiKey": vendor.key}
     await bench.reopen(context={"recentMax": 6}, embedding=embedding, memory={"timeoutMs": limit})
 
@@ -176,7 +176,7 @@ async def test_an_embedder_that_takes_most_of_the_time_is_used_and_asked_once_a_
     await bench.reopen(context={"recentMax": 6})
     chat = await old_chat(bench)
     await bench.session.save_memory("The lighthouse keeper is called Otto")
-    await slow(bench, vendor, 1.8, 3_000)
+    await slow(bench, vendor, lambda: asyncio.sleep(1.8), 3_000)
     await bench.session.backfill(None)
     vendor.requests.clear()
     bench.vendor.play(bench.finish("zinc yellow"))
@@ -188,12 +188,15 @@ async def test_an_embedder_that_takes_most_of_the_time_is_used_and_asked_once_a_
 
 
 async def test_an_embedder_that_is_too_slow_is_told_once_in_a_chat_and_its_answer_kept(
-    bench: Bench, vendor: LoopbackEmbeddings
+    bench: Bench, vendor: LoopbackEmbeddings, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(question_vectors, "RESERVE_SECONDS", 3.6)  # a slow machine takes longer to look up words
+    monkeypatch.setattr(question_vectors, "RESERVE_SHARE", 0.9)
+    answered = asyncio.Event()
     await bench.reopen(context={"recentMax": 6})
     chat = await old_chat(bench)
     await bench.session.save_memory("The lighthouse keeper is called Otto")
-    await slow(bench, vendor, 1.0, 200)
+    await slow(bench, vendor, answered.wait, 4_000)
     await bench.session.backfill(None)
     vendor.requests.clear()
     report = await bench.session.inspect(chat, PAINT)
@@ -203,7 +206,8 @@ async def test_an_embedder_that_is_too_slow_is_told_once_in_a_chat_and_its_answe
         bench.vendor.play(bench.finish("zinc yellow"))
         told = [notice for notice in (await bench.turn(PAINT, chat)).notices if notice.code == "embedder_slow"]
         assert len(told) == (1 if number == 0 else 0)
-        assert all("Set memory.timeoutMs, now 200, to 1000" in notice.message for notice in told)
+        assert all("Set memory.timeoutMs, now 4000, to 12000" in notice.message for notice in told)
+    answered.set()
     async with asyncio.timeout(30):
         while any("memory.timeoutMs" in one.reason for one in (await bench.session.inspect(chat, PAINT)).dropped):
             await asyncio.sleep(0.05)

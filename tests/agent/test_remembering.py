@@ -13,6 +13,7 @@ from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
 from codelaw.templates.render import preload
+from tests.agent.test_control import until
 from tests.fakes.remembering import Lens, Shelf
 
 HERE = Places("ann", ("example.org/app",), "c1")
@@ -55,7 +56,9 @@ def lens():
 
 
 @pytest.fixture
-def memory(shelf, lens, attic):
+def memory(shelf, lens, attic, monkeypatch):
+    monkeypatch.setattr(question_vectors, "RESERVE_SECONDS", 0.7)  # a slow machine takes longer to look up words
+    monkeypatch.setattr(question_vectors, "RESERVE_SHARE", 0.7)
     return ChatMemory(shelf, lambda: lens, HERE, RecallLimits(seconds=1.0), lambda: 500.0, attic)
 
 
@@ -120,10 +123,9 @@ async def test_a_store_that_hangs_holds_up_no_turn_and_is_told_once(memory, shel
     assert [(notice.level, notice.code) for notice in beside.notices] == [("warning", "memory_unavailable")]
     assert "memory.timeoutMs" in beside.notices[0].message
     assert (shelf.running, len(shelf.calls)) == (1, 1)
+    patient = replace(memory, limits=RecallLimits(seconds=LONG))
     for _ in range(3):  # nothing piles up behind what hangs, and nobody waits again
-        began = time.monotonic()
-        assert await memory.beside("again") == remembering.Remembered()
-        assert time.monotonic() - began < 0.5
+        assert await hurried(patient, "again") == remembering.Remembered()
     assert (shelf.running, len(shelf.calls)) == (1, 1)
     await attic.close()
     await asyncio.sleep(0)
@@ -135,8 +137,7 @@ async def test_what_hung_is_given_up_at_last_and_memory_comes_back(memory, shelf
     monkeypatch.setattr(remembering, "LEFT_SECONDS", 0.05)
     shelf.seconds = LONG
     await hurried(memory)
-    await asyncio.sleep(0.2)
-    assert (shelf.running, attic.hangs) == (0, False)
+    await until(lambda: (shelf.running, attic.hangs) == (0, False))
     shelf.seconds = 0.0
     assert names(await memory.beside("walrus")) == ["profile", "memories"]
 
@@ -148,8 +149,7 @@ async def test_an_embedder_that_hangs_leaves_the_words(memory, lens, attic):
     assert len(beside.notices) == 1
     assert beside.notices[0].code == "embedder_slow"
     assert "memory.timeoutMs" in beside.notices[0].message
-    await asyncio.sleep(0.01)
-    assert (lens.running, attic.hangs) == (1, False), "its answer will be of use, and words are looked up meanwhile"
+    await until(lambda: (lens.running, attic.hangs) == (1, False))  # its answer will be of use; words are looked up
     assert (await hurried(memory, "walrus party")).notices == (), "told once in a chat"
     assert lens.asked == ["walrus"], "nothing piles up behind it"
     other = replace(memory, places=replace(HERE, session="c2"))

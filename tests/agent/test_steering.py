@@ -151,6 +151,7 @@ async def test_the_next_turn_can_be_cancelled_and_nothing_gets_in_between(bench:
     assert caught.value.code == "chat_busy"
     await until(lambda: len(bench.vendor.messages) == 2)
     assert await bench.session.cancel(running.chat_id)
+    await all_ended(bench, 2)
     assert bench.kinds("turn_ended")[1].result.stop_reason == "cancelled"
     assert (await bench.session.read(running.chat_id)).running is None
 
@@ -162,6 +163,7 @@ async def test_a_cancel_while_the_next_turn_is_about_to_begin_stops_it(bench: Be
     await bench.session.steer(running.chat_id, "and then")
     await until(lambda: bench.kinds("turn_ended"))
     await bench.session.cancel(running.chat_id)
+    await all_ended(bench, 2)
     assert [event.result.stop_reason for event in bench.kinds("turn_ended")] == ["finished", "cancelled"]
     assert (await bench.session.read(running.chat_id)).running is None
 

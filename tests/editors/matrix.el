@@ -19,14 +19,15 @@
 
 (defun drive-ask (method params)
   "The answer to METHOD with PARAMS; meanwhile changes are told as by an Emacs that is idle now and then."
-  (let ((patience 1200) answer)
+  (let ((until (+ (float-time) 60)) (turns 0) answer)
+    (when (eglot-managed-p) (eglot--signal-textDocument/didChange))
     (jsonrpc-async-request drive-server method params
                            :success-fn (lambda (result) (setq answer (list result)))
                            :error-fn (lambda (problem) (error "%S" problem))
                            :timeout 60)
-    (while (and (not answer) (> (setq patience (1- patience)) 0))
+    (while (and (not answer) (< (float-time) until))
       (accept-process-output nil 0.02)
-      (when (and (eglot-managed-p) (zerop (mod patience 5)))
+      (when (and (eglot-managed-p) (zerop (mod (setq turns (1+ turns)) 5)))
         (eglot--signal-textDocument/didChange)))
     (unless answer (error "Never answered: %s" method))
     (car answer)))

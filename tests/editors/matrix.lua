@@ -37,7 +37,7 @@ local function drive()
   local client = vim.lsp.get_client_by_id(id)
 
   local function ask(method, params)
-    local answer = assert(client.request_sync(method, params, 30000, 0))
+    local answer = assert(client.request_sync(method, params, 60000, 0))
     assert(answer.err == nil, vim.inspect(answer.err))
     return answer.result
   end

@@ -15,7 +15,7 @@ import json
 import math
 import socket
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
@@ -69,8 +69,8 @@ class LoopbackEmbeddings:
         self.longest = longest
         """Characters of a text that fit into the model's context."""
         self.encoding = encoding
-        self.delay: Callable[[Sequence[str]], float] = lambda _: 0.0
-        """Seconds until texts are answered."""
+        self.held: Callable[[Sequence[str]], Awaitable[object] | None] = lambda _: None
+        """What texts wait for before they are answered."""
         self.requests: list[Asked] = []
         self.embedded: list[str] = []
         """Every text that got a vector, in order."""
@@ -112,7 +112,10 @@ class LoopbackEmbeddings:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         answer = self.script.pop(0) if self.script else Answer()
-        await asyncio.sleep(answer.wait + self.delay(asked.texts))
+        await asyncio.sleep(answer.wait)
+        held = self.held(asked.texts)
+        if held is not None:
+            await held
         if answer.broken == "hang":
             await reader.read(1)
             return False
