@@ -23,6 +23,16 @@ HUNG_SECONDS = 600
 REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
 """Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
+LONG = frozenset(Path(__file__).parent / folder for folder in ("breakers", "editors"))
+"""Folders in which every test is long."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that only `dev.py test --all` runs."""
+    for item in items:
+        if item.path.parent in LONG:
+            item.add_marker(pytest.mark.long)
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Meet `@pytest.mark.needs("nvim")`: skip without the program, or fail where it is required."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import dev
+from scripts.dev import packing
+from scripts.dev.base import ROOT
 
 WHOLE = {
     "extension/dist/extension.cjs": b"run()",
@@ -39,7 +40,7 @@ def package(tmp_path: Path) -> Path:
 
 def test_a_whole_package_is_let_out(package: Path) -> None:
     package.write_bytes(zipped(WHOLE | {WHEEL: zipped({"codelaw/__init__.py": b""})}))
-    assert dev.faults(package) == []
+    assert packing.faults(package) == []
 
 
 @pytest.mark.parametrize("missing", [*WHOLE, WHEEL])
@@ -47,7 +48,7 @@ def test_what_is_missing_is_named(package: Path, missing: str) -> None:
     whole = WHOLE | {WHEEL: zipped({})}
     del whole[missing]
     package.write_bytes(zipped(whole))
-    (wrong,) = dev.faults(package)
+    (wrong,) = packing.faults(package)
     assert wrong.startswith("it lacks ")
 
 
@@ -58,11 +59,11 @@ def test_what_is_missing_is_named(package: Path, missing: str) -> None:
         ("extension/test/server/find.test.ts", b""),
         ("extension/node_modules/a/index.js", b""),
         ("extension/dist/extra.js", b"//# sourceMappingURL=data:application/json;base64,AA"),
-        ("extension/dist/extra.js", b'"' + str(dev.ROOT).encode() + b'/src"'),
-        (WHEEL, zipped({"codelaw/paths.py": b'"' + str(dev.ROOT).encode() + b'"'})),
+        ("extension/dist/extra.js", b'"' + str(ROOT).encode() + b'/src"'),
+        (WHEEL, zipped({"codelaw/paths.py": b'"' + str(ROOT).encode() + b'"'})),
     ],
 )
 def test_what_does_not_belong_in_it_is_named(package: Path, name: str, content: bytes) -> None:
     package.write_bytes(zipped(WHOLE | {WHEEL: zipped({})} | {name: content}))
-    (wrong,) = dev.faults(package)
+    (wrong,) = packing.faults(package)
     assert wrong.startswith(name)

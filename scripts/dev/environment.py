@@ -1,0 +1,134 @@
+"""`.venv`, the packages of the extension, and the editor of the end-to-end tests, each brought to its lock."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from scripts.dev.base import CLIENT, PYTHON, ROOT, VENV, Problem, Unavailable, npm, run, say
+
+RUNTIME_LOCK = ROOT / "requirements.lock"
+DEV_LOCK = ROOT / "requirements-dev.lock"
+EDITOR = ROOT / ".workbench"
+LOCK_HEADER = "# Locked versions with their hashes. Written by `python3 dev.py lock`; do not edit.\n"
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Nobody else installs into this checkout meanwhile: who comes second waits, and finds the work done."""
+    name = hashlib.sha256(str(ROOT).encode()).hexdigest()[:16]
+    with (Path(tempfile.gettempdir()) / f"codelaw-dev-{name}.lock").open("a", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another dev.py that installs into this checkout")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def digest(lock: Path) -> str:
+    """What an installed environment depends on: the lock, the interpreter, and what pyproject.toml says of the package.
+
+    The settings of lint, types and tests stand in pyproject.toml too, and install nothing.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    installed = (project["build-system"], project["project"], project["tool"]["hatch"])
+    state = hashlib.sha256(repr((sys.version_info[:2], str(ROOT), installed)).encode())
+    state.update(lock.read_bytes())
+    return state.hexdigest()
+
+
+def install(lock: Path) -> None:
+    """Bring `.venv` to `lock`, with this checkout installed in place; quick when nothing changed.
+
+    The development lock holds everything the runtime lock does, so an environment for tests also serves `chat`.
+    """
+    with alone():
+        _install(lock)
+
+
+def _install(lock: Path) -> None:
+    stamp = VENV / ".codelaw-lock"
+    wanted = {path.name: digest(path) for path in (RUNTIME_LOCK, DEV_LOCK)}
+    accepted = {wanted[DEV_LOCK.name], wanted[lock.name]}
+    if stamp.is_file() and PYTHON.exists() and stamp.read_text(encoding="utf-8").strip() in accepted:
+        return
+    if not PYTHON.exists():
+        say("making .venv")
+        if subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=False).returncode != 0:
+            shutil.rmtree(VENV, ignore_errors=True)
+            raise Problem("Python cannot make a virtual environment here (on Debian: apt-get install python3-venv)")
+    stamp.unlink(missing_ok=True)
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+    say(f"installing {lock.name}")
+    if run([*pip, "--require-hashes", "--requirement", lock]) != 0:
+        raise Problem(f"the packages of {lock.name} could not be installed: see pip's message above")
+    # The build backend came with the lock, so that nothing unlocked is ever fetched.
+    if run([*pip, "--no-build-isolation", "--no-deps", "--editable", ROOT]) != 0:
+        raise Problem("codelaw itself could not be installed: see pip's message above")
+    stamp.write_text(wanted[lock.name] + "\n", encoding="utf-8")
+
+
+def install_client() -> None:
+    """Bring the packages of the extension to their lock; their scripts are never run."""
+    wanted = hashlib.sha256((CLIENT / "package-lock.json").read_bytes()).hexdigest()
+    stamp = CLIENT / "node_modules" / ".codelaw-lock"
+    with alone():
+        if stamp.is_file() and stamp.read_text(encoding="utf-8").strip() == wanted:
+            return
+        say("installing editor-client/package-lock.json")
+        if run(npm("ci", "--ignore-scripts", "--loglevel", "error"), CLIENT) != 0:
+            raise Unavailable("the packages of editor-client could not be installed: see npm's message above")
+        stamp.write_text(wanted + "\n", encoding="utf-8")
+
+
+def install_editor() -> None:
+    """Bring `.workbench` to the editor that editor-client/workbench pins."""
+    lock = CLIENT / "workbench" / "package-lock.json"
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
+    stamp = EDITOR / ".codelaw-lock"
+    with alone():
+        if stamp.is_file() and stamp.read_text(encoding="utf-8").strip() == wanted:
+            return
+        say("installing the editor into .workbench")
+        EDITOR.mkdir(exist_ok=True)
+        stamp.unlink(missing_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(CLIENT / "workbench" / name, EDITOR / name)
+        quiet = ("--ignore-scripts", "--omit=dev", "--loglevel", "error")
+        inner = EDITOR / "node_modules" / "code-server" / "lib" / "vscode"
+        # The editor inside has its own packages, pinned by the shrinkwrap that it comes with; `ci` finds it incomplete.
+        if run(npm("ci", *quiet), EDITOR) != 0 or run(npm("install", *quiet), inner) != 0:
+            raise Unavailable("the editor could not be installed: see npm's message above")
+        modules = inner / "node_modules.asar"
+        modules.unlink(missing_ok=True)
+        modules.symlink_to("node_modules")
+        stamp.write_text(wanted + "\n", encoding="utf-8")
+
+
+def lock() -> int:
+    """Write both locks anew, keeping what is pinned while it still fits."""
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Path(folder) / "bin" / "python"
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([str(tools), "-m", "pip", "--quiet", "install", "pip-tools"], check=True)
+        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--all-extras"])):
+            draft = Path(folder) / target.name
+            known = target if target.is_file() else RUNTIME_LOCK
+            if known.is_file():
+                shutil.copy(known, draft)
+            options = ["--generate-hashes", "--all-build-deps", "--strip-extras", "--allow-unsafe", "--no-header"]
+            quiet = ["--no-emit-index-url", "--no-emit-trusted-host", "--no-emit-find-links", "--no-emit-options"]
+            shape = ["--annotation-style", "line", "--no-config", "--quiet", "--output-file", str(draft)]
+            command = [str(tools), "-m", "piptools", "compile", *options, *quiet, *shape, *extras, "pyproject.toml"]
+            subprocess.run(command, cwd=ROOT, check=True)
+            target.write_text(LOCK_HEADER + draft.read_text(encoding="utf-8"), encoding="utf-8")
+    return 0
