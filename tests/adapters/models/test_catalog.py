@@ -8,12 +8,13 @@ from importlib.resources import files
 from typing import get_args
 
 import pytest
-from anthropic.types import model as sdk
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL, OFFLINE_MODEL, profile, profiles
 
 
 def test_every_model_the_sdk_names_has_a_profile() -> None:
+    from anthropic.types import model as sdk
+
     names = get_args(get_args(sdk.Model)[0])
     assert len(names) > 15
     assert [name for name in names if profile(name) is None] == []

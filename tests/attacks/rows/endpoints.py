@@ -259,8 +259,8 @@ async def _blocked(_: World) -> list[str]:
 
 KEY = f'{{"error": {{"type": "x", "message": "bad key {SECRET}-key"}}}}'.encode()
 HOSTILE: dict[str, tuple[Action, str]] = {
-    "an error that unpacks to 600 MB": (hostile(sends(error(bomb(), "500 X", "content-encoding: gzip"))), "gzip of spaces as the body of an error"),
-    "an answer that unpacks to 600 MB": (hostile(sends(error(bomb(), "200 OK", "content-encoding: gzip"))), "gzip of spaces as the body of an answer"),
+    "an error that unpacks to 600 MB": (hostile(pours(lambda: iter([error(bomb(), "500 X", "content-encoding: gzip")]))), "gzip of spaces as the body of an error"),
+    "an answer that unpacks to 600 MB": (hostile(pours(lambda: iter([error(bomb(), "200 OK", "content-encoding: gzip")]))), "gzip of spaces as the body of an answer"),
     "an endless error": (hostile(pours(lambda: forever(b"x" * 65536, b"HTTP/1.1 500 X\r\n\r\n"))), "an error without an end"),
     "an endless header": (hostile(pours(lambda: forever(b"x" * 65536, b"HTTP/1.1 200 OK\r\nx-y: "))), "a header without an end"),
     "endless headers": (hostile(pours(lambda: forever(b"x-y: z\r\n" * 5000, b"HTTP/1.1 200 OK\r\n"))), "headers without an end"),
