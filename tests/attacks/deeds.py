@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codelaw.agent.planned import planned
 from codelaw.agent.turn.approval import Gate, Policy
 from codelaw.agent.turn.execution import Executor
 from codelaw.domain.chats import Mode
@@ -131,7 +132,7 @@ async def called(
     gate = Gate(policy, asked, save, [])
     executor = Executor("c", "t", desk.toolbox, desk.environment, gate, lambda _: None)
     for number, (name, given) in enumerate(calls):
-        await executor.run([Call(f"call-{number}", name, dict(given))], 1, done)
+        await executor.run(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), 1, done)
     return Answers(results, asked.questions)
 
 

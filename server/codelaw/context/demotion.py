@@ -131,6 +131,15 @@ def _texts(value: Any) -> list[str]:
     return []
 
 
+def _values(value: Any) -> Any:
+    """A JSON value without the names in it: the text may have other names for a call's arguments (T-11)."""
+    if isinstance(value, Mapping):
+        return [_values(item) for item in cast("Mapping[str, Any]", value).values()]
+    if isinstance(value, list):
+        return [_values(item) for item in cast("list[Any]", value)]
+    return value
+
+
 def _object(text: str) -> Mapping[str, Any] | None:
     try:
         value = json.loads(text)
@@ -185,7 +194,7 @@ def _respelt(content: str, before: Sequence[Call], after: Sequence[Call]) -> str
             written, _ = _DECODER.raw_decode(content, name.end())
         except ValueError:
             return content
-        if written != dict(before[0].arguments):
+        if _values(written) != _values(before[0].arguments):
             return content
         spelt = json.dumps(after[0].arguments, ensure_ascii=False)
         return f"{content[: label.start()]}Action: {after[0].tool}[{spelt}]"

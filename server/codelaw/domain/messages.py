@@ -18,7 +18,7 @@ class Call:
     """Unique in the chat; the vendor's id in the native dialect, ours in the text dialect."""
     tool: str
     arguments: Mapping[str, Any]
-    """As the model wrote them, unvalidated."""
+    """As the model wrote them, unvalidated, but under the names that the tool declares (T-11)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from codelaw.agent.dialects.base import InvalidCall
+from codelaw.agent.planned import PlannedCall
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
 from codelaw.domain.errors import Refusal, ToolFailure
@@ -100,7 +100,7 @@ class Executor:
 
     async def run(
         self,
-        calls: Sequence[Call | InvalidCall],
+        calls: Sequence[PlannedCall],
         step: int,
         done: Callable[[Call, ToolResult], Awaitable[None]],
     ) -> None:
@@ -132,8 +132,8 @@ class Executor:
         tool = self.toolbox.get(call.tool)
         self.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, step, **more))
 
-    def _reads_only(self, call: Call | InvalidCall) -> bool:
-        tool = self.toolbox.get(_call(call).tool)
+    def _reads_only(self, planned: PlannedCall) -> bool:
+        tool = self.toolbox.get(planned.call.tool)
         return tool is not None and tool.effect == "read"
 
     async def _conclude(
@@ -155,13 +155,13 @@ class Executor:
         summary = result.error.message if result.error else result.text
         self.tell(outcome.call, status, step, summary=summary, diff=diff, decision=outcome.decision)
 
-    async def _run_one(self, item: Call | InvalidCall, step: int) -> _Outcome:
-        call = _call(item)
+    async def _run_one(self, planned: PlannedCall, step: int) -> _Outcome:
+        call = planned.call
         self.tell(call, "pending", step, args=call.arguments)
         decisions: list[Decision] = []
         try:
-            if isinstance(item, InvalidCall):
-                result = failure("INVALID_PARAM", item.problem)
+            if planned.problem:
+                result = failure("INVALID_PARAM", planned.problem)
             else:
                 result = await self._judged(call, step, decisions)
         except ToolFailure as error:
@@ -173,7 +173,10 @@ class Executor:
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
         tool = self.toolbox.get(call.tool)
         result = redacted(result, "read" if tool is None else tool.effect, self.redaction)
-        return _Outcome(call, self._counted(call, result), decisions[-1] if decisions else None)
+        result = self._counted(call, result)
+        if planned.told:
+            result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
+        return _Outcome(call, result, decisions[-1] if decisions else None)
 
     async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
         tool = self.toolbox.get(call.tool)
@@ -369,7 +372,3 @@ def _spelled(arguments: Mapping[str, Any]) -> str:
 
 def _strictness(decision: Decision) -> tuple[int, bool]:
     return STRICTNESS[decision.action], decision.always_asked
-
-
-def _call(item: Call | InvalidCall) -> Call:
-    return item.call if isinstance(item, InvalidCall) else item

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.dialects.base import InvalidCall
 from codelaw.agent.model_calls.recovery import explain
+from codelaw.agent.planned import planned
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
@@ -141,15 +141,15 @@ class Turn:
         if reading.unreadable is not None:
             return await self._mend(reading)
         self._unreadable = 0
-        calls = tuple(item.call if isinstance(item, InvalidCall) else item for item in reading.calls)
-        caller = await self.open.say(reading, calls)
+        plan = planned(reading.calls, self.executor.toolbox)
+        caller = await self.open.say(reading, tuple(one.call for one in plan))
 
         async def done(call: Call, result: ToolResult) -> None:
             await self.open.observe(caller, call, result)
             if call.tool == "TodoWrite" and result.status == "success":
                 self.open.emit(TodoEvent(await self.around.save_todos(), self.open.step))
 
-        await self.executor.run(reading.calls, self.open.step, done)
+        await self.executor.run(plan, self.open.step, done)
         if self.executor.broken:
             message = "The same call failed the same way six times."
             return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
