@@ -180,6 +180,10 @@ class ChatStore(Protocol):
         """A full result by its ref (C-4)."""
         ...
 
+    async def results(self, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
+        """Full results by their refs, all in one read; those that are missing or damaged are left out (C-4, C-6)."""
+        ...
+
     async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
         """Store events with their times; gives their `seq`, rising by one per chat."""
         ...

@@ -94,6 +94,19 @@ class StoreSuite:
         assert await again.result("c1", "r2") is None
         assert await again.result("c2", "r1") is None
 
+    async def test_many_results_come_in_one_read_without_those_that_are_missing(self, open_store):
+        store = await open_store()
+        await store.create(a_chat())
+        await store.create(a_chat("c2"))
+        kept = [(f"r{number}", {"status": "success", "data": {"n": number, "text": NASTY}}) for number in range(1200)]
+        await store.append("c1", [], kept)
+        await store.append("c2", [], [("other", {"data": {}})])
+        asked = [*(ref for ref, _ in kept), "r7", "other", "r9999", NASTY]
+        assert await store.results("c1", asked) == dict(kept)
+        assert list((await store.results("c1", ["r3"]))["r3"]) == ["status", "data"]
+        assert await store.results("c1", []) == {}
+        assert await store.results("nobody", ["r1"]) == {}
+
     async def test_update_writes_what_may_change(self, open_store):
         store = await open_store()
         await store.create(a_chat())

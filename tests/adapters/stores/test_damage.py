@@ -229,6 +229,8 @@ async def test_deltas_are_merged_around_an_unreadable_event(store, spoil, path):
 async def test_an_unreadable_result_is_none(store, spoil, junk, caplog):
     spoil("results", "body", raw(junk))
     assert await store.result("c1", "r1") is None
+    await store.append("c1", [], [("r2", {"data": {"sound": True}})])
+    assert await store.results("c1", ["r1", "r2"]) == {"r2": {"data": {"sound": True}}}
     assert "result r1 of chat c1 is damaged" in caplog.text
 
 

@@ -191,7 +191,10 @@ class SqlChats:
         return await self.database.read(lambda _: self.owners.is_alive(owner))
 
     async def result(self, chat_id: str, ref: str) -> dict[str, Any] | None:
-        return await self.database.read(lambda session: chat_rows.result(session, chat_id, ref), (chat_id,))
+        return (await self.results(chat_id, (ref,))).get(ref)
+
+    async def results(self, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
+        return await self.database.read(lambda session: chat_rows.results(session, chat_id, refs), (chat_id,))
 
     async def append_events(self, chat_id: str, turn_id: str, events: Sequence[tuple[float, Event]]) -> list[int]:
         return await self.database.write(

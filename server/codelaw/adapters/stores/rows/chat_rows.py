@@ -10,7 +10,7 @@ from typing import Any
 
 from codelaw.adapters.stores.rows import cursors, search_rows
 from codelaw.adapters.stores.rows.checks import checksum, verify
-from codelaw.adapters.stores.rows.codec import Unreadable, from_text, to_text
+from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
 from codelaw.adapters.stores.rows.counts import in_order, missing, missing_turns
 from codelaw.adapters.stores.rows.database import Session
 from codelaw.adapters.stores.rows.reading import Reading
@@ -23,6 +23,8 @@ Running = dict[str | bytes, list[StoredTurn]]
 """Turns by their chats."""
 
 MAX_LISTED = 500
+MAX_ASKED = 500
+"""Results that one statement asks for."""
 _NEXT = 0.001
 """Seconds by which a chat is put behind the newest other one."""
 
@@ -276,16 +278,24 @@ def add_results(session: Session, chat_id: str, results: Sequence[tuple[str, dic
     )
 
 
-def result(session: Session, chat_id: str, ref: str) -> dict[str, Any] | None:
-    row = session.execute("SELECT body, checksum FROM results WHERE chat_id = ? AND ref = ?", (chat_id, ref)).fetchone()
-    if row is None:
-        return None
-    try:
-        verify(row[1], chat_id, ref, row[0])
-        return from_text(dict[str, Any], row[0])
-    except Unreadable as error:
-        logging.getLogger(__name__).warning("store: the result %s of chat %s is damaged: %s", ref, chat_id, error)
-        return None
+def results(session: Session, chat_id: str, refs: Collection[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    asked = list(dict.fromkeys(refs))
+    for begin in range(0, len(asked), MAX_ASKED):
+        part = asked[begin : begin + MAX_ASKED]
+        rows = session.execute(
+            "SELECT ref, body, checksum FROM results WHERE chat_id = ?"  # noqa: S608 - only placeholders
+            f" AND ref IN ({', '.join('?' * len(part))})",
+            (chat_id, *part),
+        )
+        for ref, body, check in rows:
+            try:
+                verify(check, chat_id, ref, body)
+                found[whole(ref)] = from_text(dict[str, Any], body)
+            except Unreadable as error:
+                said = "store: the result %s of chat %s is damaged: %s"
+                logging.getLogger(__name__).warning(said, legible(ref), chat_id, error)
+    return found
 
 
 def save_todos(session: Session, chat_id: str, todos: Sequence[Todo]) -> None:
