@@ -6,6 +6,7 @@ What is shown of that, and what stands for the rest, the chat's strategy decides
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codelaw.context.builder import History
 from codelaw.context.demotion import demoted
@@ -40,7 +41,8 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
-    shown = clean if selection.ignores_cuts else demoted(clean, transcript.demoted)
+    shown = retold(clean, transcript) if selection.keeps_bytes else clean
+    shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:
         reason = f"context.historyLimits shows the newest {selection.limit} user turns"
@@ -51,6 +53,23 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
     messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
     return History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
+
+
+def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
+    """The messages with those results as their turns showed them that no batch has shortened yet (C-6).
+
+    The same object when there are none. One whose full result is lost stands as the history has it.
+    """
+    whole = transcript.whole
+    told = {ref: content for ref, content in transcript.told.items() if ref in whole}
+    if not told:
+        return messages
+    return [
+        replace(message, content=told[message.metadata.ref])
+        if message.role == "tool" and message.metadata.ref in told
+        else message
+        for message in messages
+    ]
 
 
 def in_turn(question: Message, scratchpad: Sequence[Message]) -> Sequence[Message]:

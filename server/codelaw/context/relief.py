@@ -10,6 +10,7 @@ from typing import Any, cast
 from codelaw.context.compressor import bounded
 from codelaw.context.demotion import demotable, demoted
 from codelaw.context.observations import one_line
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 
 Size = Callable[[Message], int]
@@ -44,6 +45,27 @@ def relieve(
                 shown[place] = forms[place]
                 freed += gain
     return shown if freed else scratchpad
+
+
+def given_way(
+    scratchpad: Sequence[Message], record: Sequence[Message], told: Mapping[str, str]
+) -> tuple[Demotion, ...]:
+    """What of a turn was shortened while it ran, so that its round goes on as it was shown last (C-5, C-6).
+
+    `record` holds the same messages as the history has them, `told` the whole contents of results by ref. A result
+    that was truncated counts as cut: the history has no other form between the whole and the line.
+    """
+    kept = {message.id: message for message in record}
+    found: list[Demotion] = []
+    for message in scratchpad:
+        own, ref = kept.get(message.id, message), message.metadata.ref
+        if message.role == "assistant" and message.metadata.calls != own.metadata.calls:
+            found.append(Demotion(message.id, "arguments"))
+        elif message.role == "tool" and ref is not None and message.content != told.get(ref, own.content):
+            line = Demotion(message.id, "result")
+            is_line = message.content != own.content and demoted([own], {line})[0].content == message.content
+            found.append(line if is_line else Demotion(message.id, "cut"))
+    return tuple(found)
 
 
 def truncate(messages: Sequence[Message], *, size: Size, bound: int) -> Sequence[Message]:

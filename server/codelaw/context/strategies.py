@@ -58,6 +58,14 @@ class Selection:
         return self.strategy == "full"
 
     @property
+    def keeps_bytes(self) -> bool:
+        """Whether results stand as their turns showed them until a batch (C-6).
+
+        A strategy that leaves rounds out begins its requests anew at every turn: there is nothing to save.
+        """
+        return self.strategy in {"layered", "full"}
+
+    @property
     def narrows(self) -> bool:
         """Whether rounds may be left out when the window is in danger: not of a history that was wanted in full."""
         return self.strategy not in {"layered", "full"} or (self.strategy == "full" and self.by_auto)

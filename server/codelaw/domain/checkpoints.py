@@ -21,12 +21,18 @@ CompactionReason = Literal[
 ]
 
 
+Part = Literal["cut", "result", "arguments"]
+
+
 @dataclass(frozen=True, slots=True)
 class Demotion:
-    """A message whose body the view shows as one line; the record keeps it (C-6)."""
+    """A message that the view shows shorter than the turn did; the record keeps it (C-6).
+
+    `cut` shows a result as the history has it (C-2), `result` as one line; `arguments` shortens those of the calls.
+    """
 
     message_id: str
-    part: Literal["result", "arguments"]
+    part: Part
 
 
 @dataclass(frozen=True, slots=True)

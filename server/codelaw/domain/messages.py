@@ -49,6 +49,8 @@ class Metadata:
     """Why a user message stands inside a round: a steer (R-9) or a reminder of ours (F-5)."""
     ref: str | None = None
     """Where the full result of a tool message is kept (C-4)."""
+    whole: bool = False
+    """The turn showed the result whole, and so does the view until a batch cuts it (C-6); the content is the cut."""
     interrupted: bool = False
     """The message was cut by a cancel, a crash or a broken stream."""
     native: bool = False

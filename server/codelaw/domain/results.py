@@ -74,9 +74,12 @@ class ToolResult:
 
     def observation(self) -> dict[str, Any]:
         """What the model sees while the turn runs: the envelope without `stats` and `context`."""
-        body = self.envelope()
-        del body["stats"], body["context"]
-        return body
+        return observation_of(self.envelope())
+
+
+def observation_of(envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model sees of an envelope, in its order."""
+    return {name: value for name, value in envelope.items() if name not in {"stats", "context"}}
 
 
 def failure(code: ErrorCode, message: str, data: Mapping[str, Any] | None = None) -> ToolResult:

@@ -26,6 +26,8 @@ class Transcript:
     """The turns that were taken out of the view (E-2)."""
     thread: ThreadSummary | None = None
     """The rolling summary, for the strategies that show one (B-3)."""
+    told: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Contents of results as their turns showed them, by ref; of those in `whole` as many as are known (C-6)."""
 
     def ended(self, messages: Sequence[Message], turn_id: str, started: float) -> Transcript:
         """With one more finished round."""
@@ -34,7 +36,12 @@ class Transcript:
     def reshaped(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion]) -> Transcript:
         """With a checkpoint, demotions, or both."""
         cuts = self.checkpoints if checkpoint is None else (*self.checkpoints, checkpoint)
-        return replace(self, checkpoints=cuts, demotions=self.demotions | frozenset(demotions))
+        after = replace(self, checkpoints=cuts, demotions=self.demotions | frozenset(demotions))
+        return after.recalling(self.told)
+
+    def recalling(self, told: Mapping[str, str]) -> Transcript:
+        """With these contents of results, as far as the view shows them."""
+        return replace(self, told={ref: told[ref] for ref in self.whole if ref in told})
 
     def restored(self, checkpoint_id: str | None = None) -> Transcript | None:
         """Without that checkpoint (the newest) and those made after it; None when there is no such checkpoint."""
@@ -81,6 +88,19 @@ class Transcript:
     def unwithdrawn(self) -> tuple[Message, ...]:
         """The messages that are not withdrawn, the archived ones among them."""
         return self._standing(self.messages)
+
+    @property
+    def whole(self) -> Mapping[str, str]:
+        """The results that the view shows as their turns did, no batch having shortened them: ids by ref (C-6)."""
+        shortened = {one.message_id for one in self.demoted if one.part != "arguments"}
+        return {
+            facts.ref: message.id
+            for message in self.shown
+            if (facts := message.metadata).whole
+            and facts.ref is not None
+            and message.id not in shortened
+            and not facts.damaged
+        }
 
     @property
     def kept(self) -> tuple[Round, ...]:

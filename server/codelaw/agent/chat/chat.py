@@ -28,6 +28,7 @@ from codelaw.agent.turn.open_turn import OpenTurn
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
+from codelaw.context.relief import given_way
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted
@@ -184,7 +185,10 @@ class AgentChat:
         finally:
             self._starting = False
         known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
-        self.opened = opened = OpenTurn(*known, compressing=around.ground.shape.compress_results, beside=around.beside)
+        ground = around.ground
+        self.opened = opened = OpenTurn(
+            *known, compressing=ground.shape.compress_results, keeping=ground.economical, beside=around.beside
+        )
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
@@ -269,6 +273,7 @@ class AgentChat:
         left_out = {turn.id for turn in stored.turns if turn.status == "running"}
         self.chat = stored.chat if own is None else replace(stored.chat, running=None)
         self.past.take(stored, left_out)
+        await self.past.recall()
         self.losses.tell(stored.losses)
         self.todos = self._saved_todos = stored.todos
         self.noticed = set(stored.notices)
@@ -350,7 +355,9 @@ class AgentChat:
         for call in left:
             executor.tell(call, "interrupted", opened.step)
         said = [opened.question, *opened.record, *last]
-        self.past.ended(said, opened.id, stored.started_at, opened.last_usage, self.house.clock())
+        now = self.house.clock()
+        self.past.ended(said, opened.id, stored.started_at, opened.last_usage, now, told=opened.told)
+        await self.past.shorten(given_way(opened.scratchpad, opened.record, opened.told))
         return result_of(self.chat.id, opened, ending, cost)
 
     async def _write_end(

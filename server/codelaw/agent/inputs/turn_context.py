@@ -85,6 +85,11 @@ class Ground:
     """Whether the model's vendor keeps prompts in a cache."""
 
     @property
+    def economical(self) -> bool:
+        """Whether results stay as they were shown until a batch pays: economy is on, and there is a cache (C-6)."""
+        return self.shape.economy and self.caches
+
+    @property
     def mark(self) -> int:
         """Tokens at which a compaction is due."""
         return int(self.shape.threshold * self.limits.window)

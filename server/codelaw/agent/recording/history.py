@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from codelaw.context.observations import one_line
 from codelaw.context.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
+from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
 from codelaw.transcript.transcript import Transcript
 
@@ -59,7 +61,7 @@ class Past:
             {turn.id: turn.started_at for turn in stored.turns},
             stored.withdrawn,
             stored.thread_summary,
-        )
+        ).recalling(self.transcript.told)
         self.generation = stored.chat.generation
         self.settled = stored.settled
         self.last_usage = None
@@ -69,6 +71,19 @@ class Past:
             if turn.id == stored.settled:
                 self.last_usage = None
         self.last_active = max(self.last_active, stored.chat.updated_at)
+
+    async def recall(self) -> None:
+        """Bring back what turns showed of their results, where the view still shows it so: one read (C-6).
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        missing = [ref for ref in self.transcript.whole if ref not in self.transcript.told]
+        if not missing:
+            return
+        found = await self.store.results(self.chat_id, missing)
+        told = await asyncio.to_thread(_contents, found)
+        self.transcript = self.transcript.recalling({**self.transcript.told, **told})
 
     def forget(self) -> None:
         """Give the memory back."""
@@ -81,9 +96,18 @@ class Past:
             self._view = known = self.transcript, selection, project(self.transcript, selection)
         return known[2]
 
-    def ended(self, messages: Sequence[Message], turn_id: str, started: float, usage: Usage | None, now: float) -> None:
-        """A turn has become a round."""
-        self.transcript = self.transcript.ended(messages, turn_id, started)
+    def ended(
+        self,
+        messages: Sequence[Message],
+        turn_id: str,
+        started: float,
+        usage: Usage | None,
+        now: float,
+        *,
+        told: Mapping[str, str],
+    ) -> None:
+        """A turn has become a round; `told` are its whole results by ref."""
+        self.transcript = self.transcript.ended(messages, turn_id, started).recalling({**self.transcript.told, **told})
         self.last_usage = usage or self.last_usage
         self.last_active = now
 
@@ -110,6 +134,17 @@ class Past:
                     self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
+
+    async def shorten(self, demotions: Sequence[Demotion]) -> bool:
+        """`reshape` with demotions alone. Whether they are in force: they only save tokens, so a turn does without."""
+        if not demotions:
+            return False
+        try:
+            await self.reshape(None, demotions)
+        except Refusal as refusal:
+            _log.info("nothing was demoted: %s", refusal.message)
+            return False
+        return True
 
     async def summarise(self, summary: ThreadSummary, seen: Transcript) -> bool:
         """Keep the rolling summary made of `seen`; False, and nothing is kept, when a turn of it was withdrawn since.
@@ -150,6 +185,7 @@ class Past:
                 self._settle(settled)
 
         await to_the_end(asyncio.ensure_future(write()))
+        await self.recall()
 
     async def withdraw(self, turn_id: str) -> None:
         """Let the model forget a turn; the record keeps it (E-2).
@@ -182,6 +218,11 @@ class Past:
         if number == path or not number.isdecimal() or not 0 < int(number) <= len(summaries):
             return None
         return {"status": "success", "data": {"content": summaries[int(number) - 1].content}}
+
+
+def _contents(results: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What the model was shown of full results, by ref."""
+    return {ref: one_line(observation_of(envelope)) for ref, envelope in results.items()}
 
 
 def with_summaries(record: Sequence[Message], checkpoints: Sequence[Checkpoint]) -> tuple[Message, ...]:

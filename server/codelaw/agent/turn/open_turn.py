@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.growing import GrowingText
@@ -42,6 +42,8 @@ class OpenTurn:
     emit: Callable[[Event], None]
     compressing: bool = True
     """Whether results are cut for the history (C-1)."""
+    keeping: bool = True
+    """Whether the view shows them whole all the same until a batch pays (C-6)."""
     record: list[Message] = field(default_factory=list[Message])
     """Steers, assistant messages and compressed results: joins the history when the turn ends."""
     scratchpad: list[Message] = field(default_factory=list[Message])
@@ -59,6 +61,8 @@ class OpenTurn:
     partial: GrowingText = field(default_factory=GrowingText)
     """The text of the reply that is arriving."""
     partial_answer: GrowingText = field(default_factory=GrowingText)
+    told: dict[str, str] = field(default_factory=dict[str, str])
+    """The contents of whole results by ref, where the history has a cut one."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 
@@ -104,6 +108,9 @@ class OpenTurn:
         kept = full
         if self.compressing:
             kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
+            if self.keeping:
+                self.told[ref] = full.content
+                kept = replace(kept, metadata=replace(kept.metadata, whole=True))
         await self._write(kept, full, [(ref, envelope)])
         self.changes.extend(result.changes)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +19,7 @@ from codelaw.context.relief import relieve, truncate
 from codelaw.context.sections import message_tokens
 from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_estimate
 from codelaw.domain.chats import Notice
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import Event, NoticeEvent
 from codelaw.domain.messages import Fragment
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.open_turn import OpenTurn
     from codelaw.context.sections import View
     from codelaw.context.strategies import Selection
-    from codelaw.domain.checkpoints import Demotion
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
 
@@ -51,7 +50,6 @@ NONSENSE_HINT = (
 )
 _MARGIN = 0.9
 """Of a limit that a vendor told: estimates are not exact."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -90,6 +88,9 @@ class Fitting:
         if ground.shape.strategy != "layered" or ground.budget.enforced:
             law = estimate(await ground.law())
             self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
+        if not ground.economical and past.transcript.whole:
+            # Without a cache nothing is saved by the same bytes (C-6).
+            await past.shorten([Demotion(message_id, "cut") for message_id in past.transcript.whole.values()])
         # A long history is gone through away from the event loop; its view is kept for the steps.
         history = await asyncio.to_thread(past.history, self.selection)
         shown = history.rounds.messages if history.rounds else ()
@@ -111,10 +112,11 @@ class Fitting:
         view = beside + past_tokens + sum(section.tokens for section in ground.system)
         if not shown or self.selection.ignores_cuts or ground.corrected(view) < floor(ground):
             return
+        if not ground.economical:
+            return
         cold = past.cold(self.clock())
         demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
-        if demotions:
-            await self._demoted(demotions)
+        await past.shorten(demotions)
 
     @property
     def selection(self) -> Selection:
@@ -235,16 +237,7 @@ class Fitting:
             demote_tokens=shape.demote_tokens,
             mark=mark,
         )
-        return await self._build() if chosen and await self._demoted(chosen) else view
-
-    async def _demoted(self, demotions: Sequence[Demotion]) -> bool:
-        """Whether they could be recorded; they are only for economy, so that a turn goes on without them."""
-        try:
-            await self.past.reshape(None, demotions)
-        except Refusal as refusal:
-            _log.info("nothing was demoted: %s", refusal.message)
-            return False
-        return True
+        return await self._build() if await self.past.shorten(chosen) else view
 
     async def _archive(self, view: View) -> View:
         """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
@@ -311,7 +304,7 @@ class Fitting:
         if self._tokens(view) <= goal or history is None or selection.ignores_cuts:
             return view
         chosen = thin(history.messages, self.past.transcript.demoted, size=message_tokens, to_free=over)
-        return await self._build() if chosen and await self._demoted(chosen) else view
+        return await self._build() if await self.past.shorten(chosen) else view
 
     def timed_out(self, seconds: float) -> tuple[str, str]:
         """What the user is told of a turn that took too long, and can do; a compaction is named, and failed (K-7)."""

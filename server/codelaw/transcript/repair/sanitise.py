@@ -102,6 +102,7 @@ def _are_sound(facts: Any) -> bool:
         and (facts.answer is None or type(facts.answer) is str)
         and (facts.ref is None or type(facts.ref) is str)
         and (facts.note is None or (type(facts.note) is str and facts.note in _NOTES))
+        and type(facts.whole) is bool
         and type(facts.interrupted) is bool
         and type(facts.native) is bool
         and type(facts.calls) is tuple
@@ -176,6 +177,7 @@ def _facts(odd: Any) -> Metadata:
         fragments=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.fragments)))),
         note=odd.note if odd.note in _NOTES else None if odd.note is None else "hint",
         ref=_name(odd.ref),
+        whole=bool(odd.whole),
         interrupted=bool(odd.interrupted),
         native=bool(odd.native),
     )

@@ -18,7 +18,7 @@ from codelaw.adapters.stores.rows.codec import (
 )
 from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.checkpoints import Checkpoint, Demotion, Part, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
@@ -26,7 +26,6 @@ from codelaw.transcript.repair.altered import altered
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
-Part = Literal["result", "arguments"]
 Scope = Literal["chat", "always"]
 
 # Made once: to look a decoder up by such a type takes longer than to decode a word of it.

@@ -1,0 +1,121 @@
+"""A finished turn's results stand in the view as the turn showed them, until a batch shortens them (C-6, L-6)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from codelaw.domain.checkpoints import Demotion
+from tests.agent.conftest import Bench
+from tests.agent.talking import blocks, said
+
+LAST = "LINE39"
+"""Of what a Grep finds, far behind what the cut of it keeps."""
+
+
+def searched(bench: Bench) -> None:
+    """Two turns to come: one that searches a file of forty lines, and one that answers at once."""
+    (bench.root / "a.txt").write_text("".join(f"found LINE{line}\n" for line in range(40)))
+    bench.vendor.reset([bench.act("Grep", {"pattern": "found"}), bench.finish("one"), bench.finish("ok", times=0)])
+
+
+async def test_the_next_turn_begins_with_the_bytes_of_the_last_one(bench: Bench):
+    searched(bench)
+    chat = (await bench.turn("look", None)).chat_id
+    await bench.turn("and now", chat)
+    first, second, third = [blocks(request.json) for request in bench.vendor.messages]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert LAST in said(bench.sent())
+    record = await bench.session.read(chat)
+    (result,) = [message for message in record.messages if message.role == "tool"]
+    assert LAST not in result.content, "the record is cut when it is written"
+
+
+async def test_a_restart_shows_the_same_bytes(bench: Bench):
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.turn("and now", chat)
+    before = blocks(bench.sent())
+    await bench.reopen()
+    await bench.turn("again", chat)
+    assert blocks(bench.sent())[: len(before)] == before
+
+
+async def test_a_result_that_the_store_has_lost_stands_as_the_history_has_it(bench: Bench):
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.session.close()
+    (database,) = bench.home.rglob("*.db")
+    with sqlite3.connect(database) as connection:
+        connection.execute("DELETE FROM results")
+    connection.close()
+    await bench.reopen()
+    assert (await bench.turn("and now", chat)).stop_reason == "finished"
+    assert LAST not in said(bench.sent())
+    assert "LINE0" in said(bench.sent())
+    before = blocks(bench.sent())
+    await bench.turn("again", chat)
+    assert blocks(bench.sent())[: len(before)] == before
+
+
+async def test_without_economy_a_result_is_cut_when_its_turn_has_ended_and_stays_so(bench: Bench):
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.reopen(context={"economy": False})
+    await bench.turn("and now", chat)
+    assert LAST not in said(bench.sent())
+    before = blocks(bench.sent())
+    await bench.reopen()
+    await bench.turn("again", chat)
+    assert blocks(bench.sent())[: len(before)] == before, "what was cut is not taken back"
+
+
+async def test_a_fork_begins_with_the_same_bytes(bench: Bench):
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    newest = (await bench.turn("and now", chat)).turn_id
+    before = blocks(bench.sent())
+    fork = (await bench.session.fork(chat, newest)).id
+    await bench.turn("elsewhere", fork)
+    assert blocks(bench.sent())[: len(before)] == before
+
+
+async def test_results_of_an_older_store_are_shown_as_they_were_sent_then(bench: Bench):
+    """An earlier codelaw cut every result when its turn ended, and marked none."""
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.session.close()
+    (database,) = bench.home.rglob("*.db")
+    with sqlite3.connect(database) as connection:
+        older = connection.execute("SELECT id, metadata FROM messages WHERE role = 'tool'").fetchall()
+        for id_, metadata in older:
+            facts = {name: value for name, value in json.loads(metadata).items() if name != "whole"}
+            changed = (json.dumps(facts), id_)
+            connection.execute("UPDATE messages SET metadata = ?, checksum = NULL WHERE id = ?", changed)
+    connection.close()
+    await bench.reopen()
+    await bench.turn("and now", chat)
+    assert len(older) == 1
+    assert LAST not in said(bench.sent())
+
+
+@pytest.mark.parametrize("part", ["cut", "result"])
+async def test_a_batch_is_kept_with_the_chat(bench: Bench, part: str):
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.session.close()
+    await bench.reopen()
+    agent = await bench.session._chats.get(chat)
+    ((_, message_id),) = agent.past.transcript.whole.items()
+    await agent.past.reshape(None, [Demotion(message_id, part)])  # type: ignore[arg-type]
+    assert not agent.past.transcript.told
+    await bench.turn("and now", chat)
+    assert LAST not in said(bench.sent())
+    assert ("shortened" in said(bench.sent())) is (part == "result")
+    before = blocks(bench.sent())
+    await bench.reopen()
+    await bench.turn("again", chat)
+    assert blocks(bench.sent())[: len(before)] == before
