@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from codelaw.context.compressor import compress
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.domain.messages import Call, Message, Metadata
 
 Rows = list[dict[str, Any]]

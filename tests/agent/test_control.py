@@ -8,7 +8,7 @@ import json
 import pytest
 
 from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.app import chat_requests
+from codelaw.app.requests import chats as chat_requests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import SteerEvent
 from codelaw.domain.permissions import ApprovalAnswer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codelaw.context.observations import one_name, quoted
+from codelaw.context.escaping import one_name, quoted
 from codelaw.domain.requests import Attachment, EditorState, LineRange
 from tests.agent.conftest import Bench
 

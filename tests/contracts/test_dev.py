@@ -48,9 +48,9 @@ def test_a_file_runs_whole_and_a_folder_without_its_long_tests() -> None:
 
 
 def test_a_module_needs_the_tests_that_name_it() -> None:
-    assert names("server/codelaw/domain/hosts.py") == ["format", "lint", "types", "imports", "tests"]
-    assert "tests/domain/test_hosts.py" in pytest_paths("server/codelaw/domain/hosts.py")
-    assert len(pytest_paths("server/codelaw/domain/hosts.py")) < 10
+    assert names("server/codelaw/domain/safety/hosts.py") == ["format", "lint", "types", "imports", "tests"]
+    assert "tests/domain/test_hosts.py" in pytest_paths("server/codelaw/domain/safety/hosts.py")
+    assert len(pytest_paths("server/codelaw/domain/safety/hosts.py")) < 10
 
 
 def test_a_room_needs_its_tests() -> None:

@@ -129,8 +129,10 @@ async def test_a_bad_glob_is_refused(desk: Desk, pattern: str, code: str):
 async def test_bash_tells_how_a_command_ended(desk: Desk):
     result = await desk("Bash", command="pwd; echo problem >&2", description="Where am I")
     assert result.status == "success"
+    assert result.data["seconds"] >= 0
     assert result.data == {
         "command": "pwd; echo problem >&2",
+        "seconds": result.data["seconds"],
         "exit_code": 0,
         "stdout": f"{desk.root}\n",
         "stderr": "problem\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from codelaw.context.compressor import compress
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.domain.messages import Call, Message, Metadata
 
 Step = tuple[str, dict[str, Any], dict[str, Any]]

@@ -207,7 +207,7 @@ _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "Edit": (_CHANGE_FIELDS, _change),
     "MultiEdit": (_CHANGE_FIELDS, _change),
     "Write": (_CHANGE_FIELDS, _change),
-    "Bash": (("command", "description", "exit_code", "unsaved", "changed"), _bash),
+    "Bash": (("command", "description", "exit_code", "seconds", "unsaved", "changed"), _bash),
     "TodoWrite": (("recap",), _nothing),
     "Diagnostics": (("path", "total", "errors", "version"), _diagnostics),
     "Definition": (("symbol", "total"), _places),

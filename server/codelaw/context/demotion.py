@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, cast
 
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
 

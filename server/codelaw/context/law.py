@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codelaw.context.observations import one_name
+from codelaw.context.escaping import one_name
 from codelaw.templates.render import render
 
 NAME = "CODE_LAW.md"

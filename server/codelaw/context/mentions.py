@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.observations import one_name
+from codelaw.context.escaping import one_name
 from codelaw.domain.events import Mention
 from codelaw.templates.render import render
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from codelaw.context.observations import quoted
+from codelaw.context.escaping import quoted
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.harmless import harmless
 

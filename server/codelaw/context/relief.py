@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from codelaw.context.compressor import bounded
 from codelaw.context.demotion import demotable, demoted
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 

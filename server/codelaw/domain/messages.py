@@ -55,6 +55,8 @@ class Metadata:
     """The message was cut by a cancel, a crash or a broken stream."""
     native: bool = False
     """Written in the native dialect: its calls and its answer stand beside the content, not in it."""
+    as_text: bool = False
+    """The result of a tool message is shown to the model as text, not as the JSON that is its content (C-7)."""
     damaged: bool = False
     """The disk has altered the message since it was written; its content says so too (D-1)."""
 
@@ -67,5 +69,5 @@ class Message:
     turn_id: str
     role: Role
     content: str
-    """A tool message's content is a JSON object on one line (R-5)."""
+    """A tool message's content is a JSON object on one line, whatever of it the model is shown (C-4, C-7)."""
     metadata: Metadata = field(default_factory=Metadata)

@@ -15,7 +15,7 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.agent.dialects import grammar, scanning
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (

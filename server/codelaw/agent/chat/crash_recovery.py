@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.turn.notes import left_waiting
+from codelaw.context.escaping import neutralise, one_line
 from codelaw.context.mentions import without_reminder
-from codelaw.context.observations import neutralise, one_line
 from codelaw.domain.chats import StoredTurn, TurnError, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.errors import Refusal

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.attachments import Part, part_of, path_of
-from codelaw.context.observations import one_name, quoted
+from codelaw.context.escaping import one_name, quoted
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.messages import Fragment
 from codelaw.domain.reports import Looked

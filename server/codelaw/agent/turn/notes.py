@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.context.escaping import one_name
 from codelaw.context.mentions import reminder
-from codelaw.context.observations import one_name
 from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
 from codelaw.domain.messages import Fragment, Note
 from codelaw.templates.render import render

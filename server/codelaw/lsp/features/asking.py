@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from codelaw.context.observations import one_name
+from codelaw.context.escaping import one_name
 from codelaw.domain.errors import Refusal
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.lsp.cancelling import begun

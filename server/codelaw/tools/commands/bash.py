@@ -25,7 +25,7 @@ class BashArguments(Arguments):
 
 
 class Bash(Tool[BashArguments]):
-    """Data: `command, exit_code, stdout, stderr, sandboxed`, and if there are any `truncated, timed_out, refused, …`.
+    """Data: `command, exit_code, stdout, stderr, seconds, sandboxed`, and what applies of `truncated, timed_out, …`.
 
     Of long output stdout keeps head and tail, stderr mostly its tail; `blocked` are paths that other programs obey
     and that commands could not change (S-8); `unsaved` are the files of which the command saw an older text than
@@ -92,6 +92,7 @@ def _data(args: BashArguments, ended: ProcessResult, *, sandboxed: bool) -> dict
         "exit_code": ended.exit_code,
         "stdout": ended.stdout,
         "stderr": ended.stderr,
+        "seconds": round(ended.seconds, 1),
         "sandboxed": sandboxed,
     }
     if args.description:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import FilePart, FileText, Located
+from codelaw.domain.listing import plain_lines
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.paths import located

@@ -14,6 +14,8 @@ _UNSAFE = re.compile("[\x7f\x85\u2028\u2029\ud800-\udfff]")
 # What turns the order of text, has no width, or spells words that only a model reads. What joins letters stays.
 _SMUGGLED = "\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"
 _HIDING = re.compile(f"[{_SMUGGLED}]")
+_BROKEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff{_SMUGGLED}]")
+"""What a text of several lines may not hold as it is: line ends but line feed, controls but tab, and what hides."""
 _UNPRINTABLE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_SMUGGLED}]")
 
 
@@ -26,6 +28,12 @@ def one_line(value: Mapping[str, Any]) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     text = replaced(text, DISTINCT, lambda mark: _escaped(mark[0]) + mark[1:])
     return _HIDING.sub(_escape, _UNSAFE.sub(_escape, text))
+
+
+def escaped(text: str) -> str:
+    """A text of several lines with the escapes of `one_line`; its line feeds and tabs stay as they are."""
+    text = replaced(text, DISTINCT, lambda mark: _escaped(mark[0]) + mark[1:])
+    return _BROKEN.sub(_escape, text)
 
 
 def one_name(name: str) -> str:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codelaw.context.escaping import neutralise, one_line, one_name, quoted
 from codelaw.context.law import LawText
-from codelaw.context.observations import neutralise, one_line, one_name, quoted
 from codelaw.context.untrusted import restricted
 from codelaw.domain.safety.own_tags import openings
 from codelaw.domain.safety.unseen import concealed

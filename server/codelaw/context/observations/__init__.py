@@ -1,0 +1,1 @@
+"""What a model is shown of a result: a header line and a body in plain text (C-7, R-5)."""

@@ -1,0 +1,192 @@
+"""From a result's JSON to what a model is shown of it (C-7, R-5). Pure: the same JSON gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from codelaw.context.escaping import escaped, one_name
+from codelaw.context.observations.changes import change, changes
+from codelaw.context.observations.commands import bash
+from codelaw.context.observations.files import glob, listing, read
+from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
+from codelaw.context.observations.searches import diagnostics, grep, symbols
+from codelaw.domain.listing import plain_lines
+
+Json = Mapping[str, Any]
+
+_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
+
+
+def observation_text(tool: str, content: str) -> str:
+    """What a model is shown of a result.
+
+    Args:
+        tool: the tool's name.
+        content: the result as a tool message holds it: the JSON of the whole envelope without `stats` and `context`
+            (T-1), of its cut `{status, data, error?, ref}` (C-4), or of the line that stands for it once it is demoted
+            (C-6).
+
+    Returns:
+        A header line without line break, and below it the body, if any; no final line break. Each line of the body
+        begins with a space, or with a number and a tab, or is one of `layout.LABELS`. Never raises.
+    """
+    try:
+        given: Any = json.loads(content)
+        if not isinstance(given, Mapping):
+            return _said(tool, content)
+        return _told(tool, cast("Json", given))
+    except (ValueError, RecursionError):
+        # No JSON, or nested as deeply as JSON may be: what it is made of is shown as it is.
+        return _said(tool, content)
+
+
+def _said(tool: str, content: str) -> str:
+    return f"{one_name(tool)}\n{block(escaped(content))}"
+
+
+def _told(tool: str, given: Json) -> str:
+    clean = cast("Json", cleaned(given))
+    if "shortened" in clean:
+        return _demoted(tool, clean)
+    data = clean.get("data")
+    facts = cast("Json", data if isinstance(data, Mapping) else {})
+    told = _laid_out(tool, data, facts)
+    status, error = _status(clean)
+    sentence = re.sub(told.said, "", error, count=1).strip() if told.said else error
+    labelled = not told.body or told.body[0] in LABELS
+    lead = [block(sentence), *([] if labelled else [told.opening])] if sentence else []
+    body = [*lead, *told.body]
+    notes = [*told.notes, *_further(told, clean)]
+    body += [NOTE, *map(row, notes)] if notes else []
+    head = (*told.facts, *_kept(clean, facts), *_escapes(given, facts))
+    return "\n".join([header(tool, status, Told(told.target, head)), *body])
+
+
+def _laid_out(tool: str, data: Any, facts: Json) -> Told:
+    """The data as their tool's family has them, with whatever the family does not know."""
+    family = FAMILIES.get(tool)
+    told = family.lay(facts) if family is not None else None
+    if family is None or told is None:
+        return _plain(data, facts)
+    odd = {name: value for name, value in facts.items() if name not in family.known and value not in _NOTHING}
+    flags = tuple(name.replace("_", " ") for name, value in odd.items() if value is True)
+    rest = {name: value for name, value in odd.items() if value is not True}
+    more = (DATA, _listed(rest)) if rest else ()
+    return replace(told, facts=(*told.facts, *flags), body=(*told.body, *more)) if odd else told
+
+
+def _plain(data: Any, facts: Json) -> Told:
+    """The data of a tool of which nothing is known, value by value (C-3)."""
+    if data is None or data == {}:
+        return Told()
+    if isinstance(data, str):
+        return Told(body=(block(data),))
+    name = next((name for name in ("path", "pattern", "command") if text(facts, name)), "")
+    rest = {key: value for key, value in facts.items() if key != name} if facts else data
+    return Told(text(facts, name), body=(_listed(rest),) if rest else ())
+
+
+def _listed(value: Any) -> str:
+    return block("\n".join(plain_lines(value)))
+
+
+def _recap(data: Json) -> Told | None:
+    recap = data.get("recap")
+    return Told(body=(row(recap),), said=r"The list is replaced\.") if isinstance(recap, str) else None
+
+
+def _status(clean: Json) -> tuple[str, str]:
+    """The status as the header says it, and the sentence of an error."""
+    status, error = clean.get("status"), clean.get("error")
+    if isinstance(error, Mapping):
+        named = cast("Json", error)
+        code, sentence = text(named, "code"), named.get("message", "")
+        return f"error {code}".strip(), sentence if isinstance(sentence, str) else one(sentence)
+    if error is not None:
+        return "error", one(error)
+    return (status if isinstance(status, str) else "success"), ""
+
+
+def _further(told: Told, clean: Json) -> list[str]:
+    """What the envelope's own line says besides: hints, and the words of the user."""
+    line = text(clean, "text")
+    rest = re.sub(told.said, "", line, count=1) if told.said else line
+    return [" ".join(rest.split())] if rest.strip() else []
+
+
+def _kept(clean: Json, data: Json) -> list[str]:
+    """Where the whole is kept, if this is not all of it (C-4)."""
+    if whole := text(data, "whole"):
+        return [f"whole: {whole}"]
+    cut = any(data.get(name) for name in ("shown", "truncated", "diff_truncated", "omitted_characters"))
+    return [f"whole: result:{clean['ref']}"] if cut and text(clean, "ref") else []
+
+
+def _escapes(given: Json, facts: Json) -> list[str]:
+    """How to read an escape in a file's lines, where there is one: an edit must hold the character itself."""
+    data = given.get("data")
+    content = cast("Json", data).get("content") if isinstance(data, Mapping) else None
+    return ["\\uXXXX is one character"] if content != facts.get("content") else []
+
+
+def _demoted(tool: str, clean: Json) -> str:
+    """One line for what it was and how to get it back, one for its names (C-6)."""
+    status, error = _status(clean)
+    body = [row(error)] if error else []
+    body += [row(clean["names"])] if clean.get("names") else []
+    target, _, size = one(clean["shortened"]).removeprefix(tool).strip().rpartition(", ")
+    whole = text(clean, "whole")
+    told = Told(target, (size, f"whole: {whole}" if whole else ""))
+    return "\n".join([header(tool, status, told), *body])
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How the data of some tools are laid out."""
+
+    lay: Callable[[Json], Told | None]
+    """None where they are not as that tool gives them."""
+    known: frozenset[str]
+    """The fields it has looked at, and those that a model need not be told."""
+
+
+_COUNTS = frozenset({"total", "shown", "truncated", "reason", "whole"})
+_CHANGE = frozenset(
+    {"path", "diff", "diff_truncated", "refused", "diagnostics", "operation", "lines", "edits", "replacements"}
+    | {"dry_run", "applied", "unsaved", "changed_lines", "shown", "truncated", "whole"}
+)
+_MANY = frozenset({"files", "also", "failed", "left", "title", "symbol", "new_name", "dry_run", "applied"}) | _COUNTS
+_BASH = frozenset(
+    {"command", "exit_code", "stdout", "stderr", "seconds", "truncated", "refused", "unsaved", "changed"}
+    | {"sandboxed", "description", "blocked", "timed_out", "whole"}
+)
+_READ = frozenset(
+    {"path", "start_line", "end_line", "total_lines", "content", "cut_lines", "replaced", "unsaved", "note"}
+    | {"mtime", "size", "source", "version", "truncated", "shown", "whole"}
+)
+_ONE_FILE = Family(change, _CHANGE)
+_FILES = Family(changes, _MANY)
+_SYMBOLS = Family(symbols, _COUNTS | {"symbol", "places", "withheld"})
+FAMILIES: Mapping[str, Family] = {
+    "Read": Family(read, _READ),
+    "Glob": Family(glob, _COUNTS | {"pattern", "path", "files"}),
+    "LS": Family(listing, _COUNTS | {"path", "folders", "files", "entries"}),
+    "Grep": Family(grep, _COUNTS | {"pattern", "path", "files", "matches", "buffers", "fallback", "withheld"}),
+    "Bash": Family(bash, _BASH),
+    "Edit": _ONE_FILE,
+    "MultiEdit": _ONE_FILE,
+    "Write": _ONE_FILE,
+    "Rename": _FILES,
+    "QuickFix": _FILES,
+    "TodoWrite": Family(_recap, frozenset({"recap", "todos"})),
+    "Diagnostics": Family(
+        diagnostics, _COUNTS | {"path", "errors", "diagnostics", "version", "unversioned", "withheld"}
+    ),
+    "Definition": _SYMBOLS,
+    "References": _SYMBOLS,
+}
+"""By tool; all others are listed field by field."""
