@@ -5,6 +5,10 @@
 FOLDER holds `compaction_retention.py` and `transcripts.py`, which define the cuts, the names needed after each
 (`need_set`) and the baseline `freq`; the FILEs are transcripts in their format. Sessions that they find no cut in are
 cut after half and three quarters of their requests (`step`). Tokens are o200k's. No model is asked.
+
+Columns: `names` that stand in the text in any form, also as a part of a longer one; `whole`, as names of their own;
+`only`, the names that stand nowhere but in the archive when the newest requests (`--kept`) stay in the view, of an
+index that is made for that archive; `only, whole`, both. The constants of the index were chosen on these files.
 """
 
 from __future__ import annotations
@@ -38,8 +42,7 @@ FACTS, MOST = 0.25, 0.6
 """Shares of a budget that the facts may take, and that changed files and failed commands may where they must."""
 FEWEST = 5
 """Names needed after a cut that counts."""
-WINDOWS = (32_000, 200_000)
-INDEX_TOKENS = 700
+WINDOWS = (16_000, 32_000, 200_000)
 EXIT = re.compile(r"\s*(?:Exit code |<returncode>)(-?\d+)")
 PLACE = re.compile(r"([^\s`{]+)/\{([^}]*)\}")
 WRITERS = {"Edit", "MultiEdit", "Write"}
@@ -47,6 +50,7 @@ SHELLS = {"Bash", "execute_bash"}
 
 Row = dict[str, Any]
 Count = Callable[[str], int]
+Names = Callable[[str], set[str]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class Cut:
     messages: list[Message]
     need: set[str]
     summary: str | None
+    stays: tuple[Message, ...] = ()
+    """What the view goes on to show."""
+    older: Cut | None = None
+    """The same cut when its newest requests stay; needed is what they do not show."""
 
     @property
     def kept(self) -> list[Row]:
@@ -82,6 +90,9 @@ class Cut:
         }
 
 
+Method = Callable[[Cut], str]
+
+
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("folder", type=Path)
@@ -90,6 +101,7 @@ def main() -> None:
         "--results", choices=("history", "full"), default="history", help="as history keeps them, or all"
     )
     asked.add_argument("--steps", type=int, default=30, help="requests after a cut whose names count")
+    asked.add_argument("--kept", type=int, default=10, help="newest requests that stay, for names only in the archive")
     given = asked.parse_args()
     sys.path.insert(0, str(given.folder.resolve()))
     import compaction_retention as retention  # pyright: ignore[reportMissingImports]
@@ -99,27 +111,43 @@ def main() -> None:
 
     count = transcripts.tok = remembering(asyncio.run(load_counter()))
     for file in given.files:
-        cuts = list(found(retention, transcripts, str(file), given.steps, whole=given.results == "full"))
+        cuts = list(found(retention, transcripts, str(file), given, whole=given.results == "full"))
         for kind in dict.fromkeys(cut.kind for cut in cuts):
-            report(f"{file.name}, {kind}", [cut for cut in cuts if cut.kind == kind], retention.freq, count)
+            report(f"{file.name}, {kind}", [cut for cut in cuts if cut.kind == kind], retention, count)
 
 
-def report(title: str, cuts: Sequence[Cut], freq: Callable[[list[Row], int], str], count: Count) -> None:
+def report(title: str, cuts: Sequence[Cut], retention: Any, count: Count) -> None:
     """A table for the cuts of one kind."""
-    texts = {f"facts and index, {budget}": [ours(cut, budget, count) for cut in cuts] for budget in BUDGETS}
-    texts |= {f"freq, {budget}": [freq(cut.rows, budget) for cut in cuts] for budget in BUDGETS}
-    texts |= {f"freq on what history keeps, {budget}": [freq(cut.kept, budget) for cut in cuts] for budget in BUDGETS}
-    texts |= {f"as configured, window of {window}": [configured(cut, window) for cut in cuts] for window in WINDOWS}
+    methods: dict[str, Method] = {}
+    for budget in BUDGETS:
+        methods[f"facts and index, {budget}"] = lambda cut, budget=budget: ours(cut, budget, count)
+    for budget in BUDGETS:
+        methods[f"freq, {budget}"] = lambda cut, budget=budget: retention.freq(cut.rows, budget)
+    for budget in BUDGETS:
+        methods[f"freq on what history keeps, {budget}"] = lambda cut, budget=budget: retention.freq(cut.kept, budget)
+    for window in WINDOWS:
+        methods[f"as configured, window of {window}"] = lambda cut, window=window: configured(cut, window)
     if all(cut.summary for cut in cuts):
-        texts["the agent's own summary"] = [cut.summary or "" for cut in cuts]
+        methods["the agent's own summary"] = lambda cut: cut.summary or ""
+    olds = [cut.older for cut in cuts if cut.older is not None]
     print(f"\n## {title}\n")
     print(
-        f"{len(cuts)} cuts, {mean(len(cut.need) for cut in cuts):.0f} names needed; slowest: {slowest(cuts):.0f} ms\n"
+        f"{len(cuts)} cuts, {mean(len(cut.need) for cut in cuts):.0f} names needed; slowest: {slowest(cuts):.0f} ms;"
+        f" {sum(len(old.need) for old in olds)} names only in the archive, of {len(olds)} cuts\n"
     )
-    print("| | tokens | names | changed files | failed commands |\n|---|---|---|---|---|")
-    for name, said in texts.items():
-        shares = " | ".join(f"{share:.1f} %" for share in measured(cuts, said))
-        print(f"| {name} | {mean(map(count, said)):.0f} | {shares} |")
+    print("| | tokens | names | whole | only | only, whole | changed files | failed commands |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, method in methods.items():
+        said = [method(cut) for cut in cuts]
+        names, files, commands = measured(cuts, said)
+        known = [whole(cut, text, retention.idents) for cut, text in zip(cuts, said, strict=True)]
+        kept = mean(len(cut.need & of) / len(cut.need) for cut, of in zip(cuts, known, strict=True))
+        only = archived(olds, method, retention.idents) if "own summary" not in name else ("–", "–")
+        print(
+            f"| {name} | {mean(map(count, said)):.0f} | {names:.1f} % | {100 * kept:.1f} % | {' | '.join(only)} |"
+            f" {files:.1f} % | {commands:.1f} % |",
+            flush=True,
+        )
 
 
 def measured(cuts: Sequence[Cut], texts: Sequence[str]) -> tuple[float, float, float]:
@@ -131,18 +159,34 @@ def measured(cuts: Sequence[Cut], texts: Sequence[str]) -> tuple[float, float, f
     return 100 * recall, 100 * mean(files or [1]), 100 * mean(commands or [1])
 
 
+def archived(cuts: Sequence[Cut], method: Method, names: Names) -> tuple[str, str]:
+    """Of all names that stand only in the archives: the share in the texts, and as names of their own."""
+    total = sum(len(cut.need) for cut in cuts)
+    if not total:
+        return "–", "–"
+    texts = [method(cut) for cut in cuts]
+    held = sum(name in text for cut, text in zip(cuts, texts, strict=True) for name in cut.need)
+    own = sum(len(cut.need & whole(cut, text, names)) for cut, text in zip(cuts, texts, strict=True))
+    return f"{100 * held / total:.1f} %", f"{100 * own / total:.1f} %"
+
+
+def whole(cut: Cut, text: str, names: Names) -> set[str]:
+    """The names that stand in a text as such; what is folded is a path again, as its reader knows."""
+    return cut.need & names(" ".join([text, *unfolded(text)]))
+
+
 def ours(cut: Cut, budget: int, count: Count) -> str:
     """All that code writes, in one budget."""
     lines = fact_lines(facts(cut.messages, {}), int(budget * FACTS), count, most=int(budget * MOST))
     shown = {"files": lines.files, "commands": lines.commands, "failures": lines.failures}
     above = render("summary_facts", **shown, index="")
-    names = index(cut.messages, budget - count(above) - 8, count, known=above)
+    names = index(cut.messages, budget - count(above) - 8, count, known=above, kept=cut.stays)
     return render("summary_facts", **shown, index=names)
 
 
 def configured(cut: Cut, window: int) -> str:
-    """What a cut without a summary leaves, by our settings and estimates."""
-    return archive_text(None, cut.messages, {}, sizes(window, INDEX_TOKENS), count=estimate)
+    """What a cut without a summary leaves, by our default settings and estimates."""
+    return archive_text(None, cut.messages, {}, sizes(window), kept=cut.stays, count=estimate)
 
 
 def slowest(cuts: Sequence[Cut]) -> float:
@@ -155,21 +199,40 @@ def slowest(cuts: Sequence[Cut]) -> float:
     return max(times)
 
 
-def found(retention: Any, transcripts: Any, file: str, steps: int, *, whole: bool) -> Iterator[Cut]:
+def found(retention: Any, transcripts: Any, file: str, given: argparse.Namespace, *, whole: bool) -> Iterator[Cut]:
     """The cuts of a file, those of sessions without any last."""
     seen: set[str] = set()
     for kind, session, before, after, summary in retention.cuts([file]):
         seen.add(session)
-        need = retention.need_set(before, after, steps)
+        need = retention.need_set(before, after, given.steps)
         if len(need) >= FEWEST:
-            yield Cut(kind, before, list(messages(before, whole=whole)), need, summary)
+            older = without_newest(retention, before, need, given.kept, whole=whole)
+            yield Cut(kind, before, list(messages(before, whole=whole)), need, summary, older=older)
     for session, rows in transcripts.load(file).items():
         last = max(row["step"] for row in rows)
         for part in (0.5, 0.75) if session not in seen else ():
             place = next(place for place, row in enumerate(rows) if row["step"] >= last * part)
-            need = retention.need_set(rows[:place], rows[place:], steps)
+            before = rows[:place]
+            need = retention.need_set(before, rows[place:], given.steps)
             if len(need) >= FEWEST:
-                yield Cut("step", rows[:place], list(messages(rows[:place], whole=whole)), need, None)
+                older = without_newest(retention, before, need, given.kept, whole=whole)
+                yield Cut("step", before, list(messages(before, whole=whole)), need, None, older=older)
+
+
+def without_newest(retention: Any, rows: list[Row], need: set[str], kept: int, *, whole: bool) -> Cut | None:
+    """The cut with its newest requests kept; None when nothing else is needed, or nothing would be archived."""
+    steps = sorted({row["step"] for row in rows})
+    if len(steps) <= kept:
+        return None
+    place = next(place for place, row in enumerate(rows) if row["step"] >= steps[-kept])
+    shown: set[str] = set()
+    for row in rows[place:]:
+        shown |= retention.idents(retention.text(row))
+    only = need - shown
+    if not only or not place:
+        return None
+    stays = tuple(messages(rows[place:], whole=whole))
+    return Cut("older", rows[:place], list(messages(rows[:place], whole=whole)), only, None, stays)
 
 
 def messages(rows: Sequence[Row], *, whole: bool) -> Iterator[Message]:

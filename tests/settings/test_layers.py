@@ -47,7 +47,7 @@ def test_without_any_layer_everything_is_the_default() -> None:
         ("context.historyLimits", {}),
         ("context.economy", True),
         ("context.demoteTokens", 25_000),
-        ("context.indexTokens", 700),
+        ("context.indexTokens", None),
         ("context.recentMin", 4),
         ("context.recentMax", 20),
         ("context.summariseAbove", 2_000),

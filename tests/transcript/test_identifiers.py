@@ -63,13 +63,24 @@ def test_paths_symbols_and_commands_have_a_line_each():
 
 def test_what_stands_above_is_not_repeated():
     messages = [thought("known_name other_name src/room/known.py")]
-    text = index(messages, 300, estimate, known="`src/room/known.py`: edited (`x.known_name`)")
+    text = index(messages, 300, estimate, known="`src/room/known.py`: edited (`known_name`)")
     assert text == "Symbols: `other_name`"
 
 
-def test_a_name_inside_a_longer_one_is_not_repeated():
-    text = index([thought("Session.load_state"), thought("load_state")], 300, estimate)
-    assert text == "Symbols: `Session.load_state`"
+def test_a_name_inside_a_better_one_comes_late_but_whole():
+    said = [thought("load_state"), thought("other_name"), *[thought("Session.load_state")] * 3]
+    assert symbols(index(said, 300, estimate)) == ["Session.load_state", "other_name", "load_state"]
+    assert symbols(index(said, 12, estimate)) == ["Session.load_state"]
+    assert symbols(index([thought("x"), thought("load_state")], 300, estimate, known="`Session.load_state`")) == [
+        "load_state"
+    ]
+
+
+def test_what_the_kept_messages_show_comes_last():
+    said = [thought("both_name both_name both_name"), thought("rare_name_1"), thought("idle"), thought("rare_name_2")]
+    kept = [result(content="both_name stays"), thought("never_archived")]
+    assert symbols(index(said, 300, estimate)) == ["both_name", "rare_name_2", "rare_name_1"]
+    assert symbols(index(said, 300, estimate, kept=kept)) == ["rare_name_2", "rare_name_1", "both_name"]
 
 
 def test_spellings_of_one_path_are_one_and_neighbours_stand_together():

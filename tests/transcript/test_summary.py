@@ -403,9 +403,9 @@ def long_turns(count: int) -> list[Message]:
     return found
 
 
-@pytest.mark.parametrize(("window", "most"), [(16_000, 1_200), (32_000, 1_500), (200_000, 4_500), (1_000_000, 4_500)])
+@pytest.mark.parametrize(("window", "most"), [(16_000, 1_300), (32_000, 1_500), (200_000, 5_800), (1_000_000, 7_800)])
 def test_a_whole_summary_keeps_its_size(window: int, most: int):
-    size = sizes(window, 700)
+    size = sizes(window)
     assert size.total <= most
     filler = "".join(f"* **Fact {n}**: `name_{n}` is {n * n}\n" for n in range(400))
     text = with_insight(filler)
@@ -423,6 +423,8 @@ def test_the_index_takes_its_setting_or_its_share():
     assert sizes(200_000, 700).index_tokens == 700
     assert sizes(200_000, 0).index_tokens == 0
     assert sizes(32_000, 700).index_tokens == 320
+    shares = {window: sizes(window).index_tokens for window in (16_000, 40_000, 200_000, 400_000, 1_000_000)}
+    assert shares == {16_000: 320, 40_000: 400, 200_000: 2_000, 400_000: 4_000, 1_000_000: 4_000}
     assert "Index" not in archive_text(None, long_turns(3), {}, sizes(200_000, 0))
 
 
@@ -432,6 +434,7 @@ def test_sizes_grow_with_the_window(window: int, index_tokens: int):
     assert 0 < one.model_tokens <= two.model_tokens
     assert 0 < one.facts_tokens <= two.facts_tokens
     assert 0 <= one.index_tokens <= two.index_tokens <= index_tokens
+    assert index_tokens == 0 or one.index_tokens <= sizes(window).index_tokens <= sizes(window + 10_000).index_tokens
     assert one.model_tokens < one.max_tokens
 
 

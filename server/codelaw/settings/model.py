@@ -152,8 +152,10 @@ class ContextGroup(Group):
         default=True, description="Send old tool results as one line each when that saves enough tokens."
     )
     demote_tokens: Natural = Field(default=25_000, description="Tokens that must be saved before `economy` acts.")
-    index_tokens: Natural = Field(
-        default=700, description="Tokens for the list of files and names that stands below a summary."
+    index_tokens: Natural | None = Field(
+        default=None,
+        description="Tokens for the list of files and names that stands below a summary, at most a hundredth of the"
+        " window; unset: that hundredth, from 320 to 4000.",
     )
     summary: bool = Field(
         default=True, description="Write rolling summaries, for the strategies that use one. They cost tokens."

@@ -233,7 +233,8 @@ class _Job:
     def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
         parts = sizes(self.ground.limits.window, self.ground.shape.index_tokens)
         archived = [message for round_ in planned.archived for message in round_.messages]
-        content = archive_text(text, archived, self.of.past.transcript.started, parts, count=estimate)
+        started = self.of.past.transcript.started
+        content = archive_text(text, archived, started, parts, kept=planned.kept_view, count=estimate)
         return Message(f"summary_{id_}", planned.archived[-1].turn_id, "summary", content)
 
     def _report(self, reason: CompactionReason, message: str = "", checkpoint: str | None = None) -> CompactionReport:

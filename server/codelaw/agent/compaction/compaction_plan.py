@@ -85,6 +85,14 @@ class Plan:
         shown = self.history.rounds.messages if self.history.rounds else ()
         return tuple(message for message in shown if message.turn_id in gone)
 
+    @property
+    def kept_view(self) -> tuple[Message, ...]:
+        """The messages that the view goes on to show in full."""
+        gone = {round_.turn_id for round_ in self.archived}
+        thinned = {demotion.message_id for demotion in self.demotions}
+        shown = self.history.rounds.messages if self.history.rounds else ()
+        return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
+
 
 def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay."""

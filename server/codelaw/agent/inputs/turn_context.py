@@ -40,7 +40,8 @@ class Shape:
     summary_seconds: float = 120.0
     economy: bool = True
     demote_tokens: int = 25_000
-    index_tokens: int = 700
+    index_tokens: int | None = None
+    """Of the list of names below a summary; None for its share of the window (K-5)."""
     history_limit: int = 0
     """User turns shown at most; 0 for all."""
     strategy: Strategy = "layered"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any, cast
 
 from codelaw.domain.messages import Message
@@ -26,6 +27,10 @@ BY_USER = 0.3
 BY_TOOL = 0.1
 LENGTH_POWER = 0.5
 """A name's score is divided by its length to this power."""
+IN_SIGHT = 0.01
+"""What a name counts that the rounds which stay show as well."""
+INSIDE = 0.4
+"""What a name counts that is a part of one before it."""
 _SCANNED = 60_000
 """Characters of one text that are looked at."""
 _LONGEST = 90
@@ -47,20 +52,31 @@ _PLAIN_PROGRAMS = """
 _PLAIN = frozenset(_PLAIN_PROGRAMS.split())
 
 
-def index(messages: Sequence[Message], budget: int, count: Callable[[str], int], known: str = "") -> str:
+def index(
+    messages: Sequence[Message],
+    budget: int,
+    count: Callable[[str], int],
+    known: str = "",
+    *,
+    kept: Sequence[Message] = (),
+) -> str:
     """The index in at most `budget` tokens as `count` counts them; empty for a budget of 0 and when nothing fits.
 
-    `known` is text that stands above the index: what it names is left out. Never raises.
+    `known` is text that stands above the index: what it names is left out. What the messages `kept` show comes last.
+    Never raises.
     """
     if budget <= 0:
         return ""
     names = _Names()
     names.read(messages)
-    chosen = _chosen(_ranked(names.scores), names.of(known), 2 * budget)
-    commands = [text for text in _ranked(names.commands) if text not in known][:_MOST_COMMANDS]
+    for name in names.in_sight(kept):
+        if name in names.scores:
+            names.scores[name] *= IN_SIGHT
+    chosen = _chosen(_weighed(names.scores), names.of(known), 2 * budget)
+    commands = [text for text, _ in _weighed(names.commands) if text not in known][:_MOST_COMMANDS]
 
     def written(size: int) -> str:
-        shown = [name for name, until in chosen[:size] if until >= size]
+        shown = chosen[:size]
         return render(
             "summary_index",
             paths=sketched(names.spelling.get(name, name) for name in shown if "/" in name),
@@ -84,7 +100,7 @@ def names_by_place(texts: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...
     for age, (place, text) in zip(range(len(texts) - 1, -1, -1), texts, strict=True):
         places.setdefault(place, _Names()).note(text, 0.5 ** (age / HALF_LIFE))
     return {
-        place: tuple(name for name, _ in _chosen(_ranked(names.scores), names.of(place), _MOST_OF_PLACE))
+        place: tuple(_chosen(_weighed(names.scores), names.of(place), _MOST_OF_PLACE))
         for place, names in places.items()
     }
 
@@ -134,6 +150,10 @@ class _Names:
         found.discard("")
         return found
 
+    def in_sight(self, messages: Sequence[Message]) -> set[str]:
+        """The names that messages show."""
+        return {name for message in messages for name in self.of(message.content)}
+
     def note(self, text: str, weight: float) -> None:
         """Take in one text."""
         scores = self.scores
@@ -160,9 +180,10 @@ class _Names:
         return name
 
 
-def _ranked(scores: Mapping[str, float]) -> list[str]:
+def _weighed(scores: Mapping[str, float]) -> list[tuple[str, float]]:
     """Best first; equal ones by name, so that the order never depends on chance."""
-    return sorted(scores, key=lambda name: (-scores[name] / len(name) ** LENGTH_POWER, name))
+    weights = {name: score / len(name) ** LENGTH_POWER for name, score in scores.items()}
+    return sorted(weights.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _said(message: Message) -> str:
@@ -193,29 +214,21 @@ def _programs(command: str) -> Iterator[str]:
             yield " ".join(words[:bare])
 
 
-def _chosen(ranked: Sequence[str], known: set[str], most: int) -> list[tuple[str, int]]:
-    """The names that are no part of a known one or of one before them, each with the place of the first that holds it.
-
-    A list that reaches beyond that place needs the name no more.
-    """
+def _chosen(weighed: Sequence[tuple[str, float]], known: set[str], most: int) -> list[str]:
+    """At most `most` names, best first; what is a part of a known one, or of one before it, counts less."""
     held = set(known)
     for name in known:
         held |= _parts(name)
-    places: dict[str, int] = {}
-    until: list[int] = []
-    for name in ranked:
-        if name in held:
+    waiting = [(-weight, name, False) for name, weight in weighed if name not in known]
+    chosen: list[str] = []
+    while waiting and len(chosen) < most:
+        weight, name, late = heappop(waiting)
+        if name in held and not late:
+            heappush(waiting, (weight * INSIDE, name, True))
             continue
-        if len(places) >= most:
-            break
-        inside = _parts(name)
-        for part in inside:
-            if part in places and until[places[part]] == most:
-                until[places[part]] = len(places)
-        held |= inside
-        places[name] = len(places)
-        until.append(most)
-    return list(zip(places, until, strict=True))
+        held |= _parts(name)
+        chosen.append(name)
+    return chosen
 
 
 def _parts(name: str) -> set[str]:

@@ -37,7 +37,9 @@ _SLOPE = 0.0155
 _MODEL = 0.62
 """The model's share of these."""
 _INDEX_SHARE = 100
-"""An index takes at most the hundredth part of the window."""
+"""An index takes the hundredth part of the window,"""
+_LEAST_INDEX, _MOST_INDEX = 320, 4_000
+"""but at least and at most so many tokens."""
 _AT_LENGTH = 10_000
 """Tokens of facts that nobody bounded."""
 _WORDS = 0.35
@@ -64,14 +66,16 @@ class Sizes:
         return self.model_tokens + self.facts_tokens + self.index_tokens + _FIXED
 
 
-def sizes(window: int, index_tokens: int) -> Sizes:
-    """The sizes for a window of that many tokens; `index_tokens` is the setting, 0 for no index.
+def sizes(window: int, index_tokens: int | None = None) -> Sizes:
+    """The sizes for a window of that many tokens; `index_tokens` is the setting: 0 for no index, None for the share.
 
-    About 1 500 tokens in all for a window of 32 000, 4 500 for 200 000 and above.
+    About 1 500 tokens in all for a window of 32 000, 5 800 for 200 000, 7 800 for 400 000 and above.
     """
     room = round(min(max(1_030 + (window - 32_000) * _SLOPE, _SMALLEST), _LARGEST))
     model = round(room * _MODEL)
-    return Sizes(model, model * 3 // 2, room - model, max(0, min(index_tokens, window // _INDEX_SHARE)))
+    share = min(max(window // _INDEX_SHARE, _LEAST_INDEX), _MOST_INDEX)
+    index_room = share if index_tokens is None else max(0, min(index_tokens, share))
+    return Sizes(model, model * 3 // 2, room - model, index_room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +134,12 @@ def archive_text(
     started: Mapping[str, float],
     size: Sizes,
     *,
+    kept: Sequence[Message] = (),
     count: Callable[[str], int] = by_characters,
 ) -> str:
     """The content of the summary that stands for `messages`; `text` is the model's, checked, or None.
 
-    `started` tells when each turn began, in seconds since the epoch. Never raises.
+    `started` tells when each turn began, in seconds since the epoch; `kept` is what stays in the view. Never raises.
     """
     found = facts(messages, started)
     described = {} if text is None else _described(sections(text), found)
@@ -143,7 +148,7 @@ def archive_text(
     lines = fact_lines(found, size.facts_tokens, count, most=most, described=described)
     spent = count("\n".join((*lines.files, *lines.commands, *lines.failures)))
     room = min(size.index_tokens, size.facts_tokens + size.index_tokens - spent)
-    names = index(messages, room, count, known=assemble(text, found, "", lines=lines))
+    names = index(messages, room, count, known=assemble(text, found, "", lines=lines), kept=kept)
     return assemble(text, found, names, lines=lines)
 
 
