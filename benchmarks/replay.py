@@ -21,8 +21,9 @@ from typing import Any, Self
 
 from recorded import Rows, kind_of, messages_of, readable, texts
 
+from codelaw.adapters.tokenizer import counter
 from codelaw.context.demotion import demoted
-from codelaw.context.economy import plan, plan_in_turn, thin
+from codelaw.context.economy import DEMOTE_TOKENS, FLOOR, opened, plan, thin
 from codelaw.context.relief import relieve
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
@@ -31,8 +32,8 @@ WINDOW = 200_000
 RESERVE = 16_384
 """Tokens kept for the answer."""
 LOW_WATER = 0.4
-PRESSURE = 0.3
-"""The part of the window from which on finished rounds are demoted in batches while a turn runs."""
+LOOKBACK = 20
+"""Blocks before a breakpoint among which the vendor looks for an entry that was written earlier."""
 GROWTH = 10
 """The part of the window by which the view grows before it is compacted again (K-8)."""
 SCALE, PER_CALL = 1.12, 145.0
@@ -92,6 +93,8 @@ class Replay:
     def __init__(self, folder: Path) -> None:
         sys.path.insert(0, str(folder))
         self.sim = _module(folder / "replay_cost.py")
+        if self.sim.T.TOKNAME.startswith("chars"):
+            self.sim.T.tok, self.sim.T.TOKNAME = counter(), "o200k_base"
         self._seen: dict[Any, tuple[int, set[str], set[str]]] = {}
 
     def sessions(self, files: Iterable[str], concat: int) -> Iterator[Session]:
@@ -155,6 +158,15 @@ class Chat:
         self.count = self.turn = 0
         self.least = -WINDOW
         """Tokens when the last compaction ended, or fewer since (K-8)."""
+        self.prefixes: dict[tuple[int, Any], int] = {}
+        """Numbers of the prefixes that were sent: by that of the prefix without its last block, and that block."""
+        self.written: set[int] = set()
+        """Those that the vendor's cache holds."""
+        self.before_keys: list[Any] = []
+        self.settled = 0
+        """Blocks in front of the first that a batch may still change."""
+        self.billed = 0.0
+        """Cost by the breakpoints set."""
 
     def reset(self, state: Any) -> None:
         self.state = state
@@ -165,6 +177,50 @@ class Chat:
             self.begin(cold=self.is_cold(number))
         self.step()
         self.used = self.tokens
+        self.bill(number, first=new_turn)
+
+    def bill(self, number: int, *, first: bool) -> None:
+        """What the vendor would bill, whose cache is read and written at our four breakpoints only (L-6)."""
+        state, turn = self.state, self.turn
+        keys: list[Any] = ["sys", ("sum", state.nsum)] if state.summary else ["sys"]
+        sizes = [state.sysT, state.summary] if state.summary else [state.sysT]
+        past = settled = len(keys)
+        for place in range(self.count):
+            form = state.state[place]
+            if form == GONE:
+                continue
+            if settled == len(keys) and not self.may_change(place):
+                settled += 1
+            keys.append((place, form))
+            sizes.append(self.now(place))
+            past = len(keys) if self.session.blocks[place].turn < turn else past
+        if number > 0 and number * 2654435761 % 1000 < (219 if first else 13) and self.settings.cold == "real":
+            self.written.clear()
+        if self.settings.cold == "turns" and first:
+            self.written.clear()
+        marks = [1, settled, past, len(keys)]
+        changed = self.changed(keys)
+        if changed < min(past, len(self.before_keys)):  # the request after a batch
+            marks = [1, min(self.settled, changed), changed, len(keys)]
+        hit, prefixes = 0, [0]
+        for key in keys:
+            prefixes.append(self.prefixes.setdefault((prefixes[-1], key), len(self.prefixes) + 1))
+        for end in marks:
+            found = (at for at in range(end, max(0, end - LOOKBACK), -1) if prefixes[at] in self.written)
+            hit = max(hit, next(found, 0))
+        self.written |= {prefixes[end] for end in marks}
+        self.settled, self.before_keys = settled, keys
+        read = sum(sizes[:hit])
+        self.billed += 0.1 * read + 1.25 * (sum(sizes) - read)
+
+    def changed(self, keys: Sequence[Any]) -> int:
+        """How many blocks are as they were in the request before."""
+        pairs = enumerate(zip(keys, self.before_keys, strict=False))
+        return next((at for at, (one, other) in pairs if one != other), min(len(keys), len(self.before_keys)))
+
+    def may_change(self, place: int) -> bool:
+        """Whether a batch may still shorten the block."""
+        return self.state.state[place] not in (LINE, GONE) and opened(self.shown[place], self.demotions)
 
     def is_cold(self, number: int) -> bool:
         """Whether the simulator lets the cache expire before this beginning of a turn."""
@@ -192,7 +248,7 @@ class Chat:
     def begin(self, *, cold: bool) -> None:
         """The user has spoken: the last turn joins the history (C-2), which is kept in shape."""
         past = self.places(running=False)
-        for place in past:
+        for place in past if not self.settings.economy else ():
             if self.session.blocks[place].kind == "obs" and self.state.state[place] not in (CUT, LINE):
                 self.show(place, self.session.kept[place], CUT)
         question = sum(self.session.blocks[place].tok for place in self.places(running=True))
@@ -211,7 +267,7 @@ class Chat:
             context_tokens=self.tokens,
             demote_tokens=self.settings.demote_tokens,
             cold=cold,
-            floor=WINDOW // 5,
+            floor=FLOOR,
         )
 
     def compact(self, goal: int | None) -> None:
@@ -261,17 +317,6 @@ class Chat:
         """Before a request: a batch of finished rounds (C-6), and the window: rounds first, the turn last (C-5)."""
         running = self.places(running=True)
         shown, record = [self.shown[place] for place in running], [self.session.kept[place] for place in running]
-        if self.settings.economy:
-            chosen = plan_in_turn(
-                [self.shown[place] for place in self.places(running=False)],
-                shown,
-                self.demotions,
-                size=self.replay.size,
-                context_tokens=self.tokens,
-                demote_tokens=self.settings.demote_tokens,
-                mark=int(PRESSURE * WINDOW),
-            )
-            self.demote(chosen)
         if self.tokens >= self.settings.threshold * WINDOW and self.tokens - self.least >= WINDOW // GROWTH:
             self.compact(None)
         if self.tokens > WINDOW - RESERVE:
@@ -320,11 +365,26 @@ def measured(replay: Replay, sessions: Sequence[Session], system: int, cold: str
         result = replay.sim.simulate(session.blocks, session.requests, policy, system, 1.25, cold, inv=session.found)
         peak = max(peak, result.pop("peak"))
         total.update(result)
+        if isinstance(policy, Chat):
+            total["billed"] += policy.billed + policy.state.extra
     total["peak"] = peak
     return total
 
 
-HEADS = ("", "cost", "with re-reads", "tokens", "edit", "ref", "hits", "mean k", "peak k", "too long", "summaries")
+HEADS = (
+    "",
+    "cost",
+    "as billed",
+    "with re-reads",
+    "tokens",
+    "edit",
+    "ref",
+    "hits",
+    "mean k",
+    "peak k",
+    "too long",
+    "summaries",
+)
 
 
 def figures(name: str, of: Counter, base: Counter) -> list[str]:
@@ -334,7 +394,8 @@ def figures(name: str, of: Counter, base: Counter) -> list[str]:
         return f"{100 * of[part] / whole:.1f}" if whole else "–"
 
     sent = of["cr"] + of["cw"]
-    shares = [*(share(part, base[part]) for part in ("cost", "adj", "total"))]
+    shares = [share("cost", base["cost"]), share("billed", base["cost"]) if of["billed"] else "–"]
+    shares += [share(part, base[part]) for part in ("adj", "total")]
     visible = [share("es", of["en"]), share("rs", of["rn"])]
     sizes = [f"{sent / of['reqs'] / 1e3:.0f}", f"{of['peak'] / 1e3:.0f}"]
     return [name, *shares, *visible, share("cr", sent), *sizes, str(of["over"]), str(of["comps"])]
@@ -349,7 +410,7 @@ def main() -> None:
     parser.add_argument("--sys", type=int, default=8_000, help="tokens of L1")
     parser.add_argument("--threshold", type=float, default=0.8, help="part of the window that makes compaction due")
     parser.add_argument("--keep-rounds", type=int, default=10, help="rounds that stay")
-    parser.add_argument("--demote-tokens", type=int, default=25_000, help="tokens that a batch frees")
+    parser.add_argument("--demote-tokens", type=int, default=DEMOTE_TOKENS, help="tokens that a batch frees at least")
     asked = parser.parse_args()
     replay = Replay(asked.folder)
     sessions = list(replay.sessions(asked.files, asked.concat))

@@ -37,15 +37,24 @@ async def test_read_then_answer(bench: Bench):
     assert record.messages[3].metadata.answer == result.answer
 
 
-async def test_full_inside_the_turn_compressed_after_it_never_both(bench: Bench):
+async def test_a_result_is_shown_once_in_the_turn_and_after_it_and_cut_where_economy_is_off(bench: Bench):
     (bench.root / "notes.txt").write_text("".join(f"needle-{number} in the hay\n" for number in range(60)))
     bench.vendor.reset(
-        [bench.act("Grep", {"pattern": "needle"}), bench.act("LS", {}), bench.finish("found"), bench.finish("again")]
+        [
+            bench.act("Grep", {"pattern": "needle"}),
+            bench.act("LS", {}),
+            bench.finish("found"),
+            bench.finish("again", times=0),
+        ]
     )
     first = await bench.turn("find it")
     await bench.turn("and again", first.chat_id)
     inside, later = texts(bench.sent(2)), texts(bench.sent(3))
     assert inside.count("needle-59") == 1
+    assert later.count("needle-59") == 1
+    await bench.reopen(context={"economy": False})
+    await bench.turn("once more", first.chat_id)
+    later = texts(bench.sent())
     assert "needle-59" not in later
     assert later.count("needle-0 ") + later.count("needle-4 ") <= 2
     assert '\\"ref\\": \\"r1\\"' in later

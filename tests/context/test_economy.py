@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.demotion import demotable, demoted
-from codelaw.context.economy import NEWEST, WORTH, plan, plan_in_turn, thin
+from codelaw.context.economy import CARRIED, NEWEST, REWRITTEN, WORTH, plan, settled, thin
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
 from codelaw.domain.checkpoints import Demotion
@@ -45,7 +45,7 @@ def ids(chosen) -> list[str]:
     return [what.message_id for what in chosen]
 
 
-def test_all_that_is_old_goes_in_one_batch_when_that_frees_enough():
+def test_all_that_is_stale_goes_in_one_batch_when_carrying_it_costs_more_than_writing_what_follows():
     spoken = long_chat()
     chosen = planned(spoken)
     assert "result_t0_1" in ids(chosen)
@@ -53,9 +53,11 @@ def test_all_that_is_old_goes_in_one_batch_when_that_frees_enough():
     order = [message.id for message in spoken.record]
     assert ids(chosen) == sorted(ids(chosen), key=order.index), "oldest first"
     freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
-    assert freed >= 5_000
+    first = order.index(chosen[0].message_id)
+    written = total(demoted(spoken.record, set(chosen))[first:])
+    assert CARRIED * freed >= REWRITTEN * written
     assert planned(spoken, demote_tokens=freed) == chosen
-    assert len(planned(spoken, demote_tokens=freed + 1)) < len(chosen)
+    assert planned(spoken, demote_tokens=freed + 1) == ()
 
 
 def test_what_was_demoted_is_not_planned_again():
@@ -66,26 +68,35 @@ def test_what_was_demoted_is_not_planned_again():
 
 
 def test_a_small_context_is_left_alone():
-    assert planned(long_chat(), context_tokens=39_999, cold=True) == ()
-    assert planned(long_chat(), context_tokens=39_999, floor=10_000, cold=True) != ()
+    assert planned(long_chat(), context_tokens=19_999, cold=True) == ()
+    assert planned(long_chat(), context_tokens=19_999, floor=10_000, cold=True) != ()
     assert planned(Spoken(), cold=True) == ()
 
 
 def test_a_cold_cache_makes_any_gain_worth_it():
     spoken = long_chat()
-    assert planned(spoken, demote_tokens=10**9, cold=True) == planned(spoken)
+    assert planned(spoken, demote_tokens=10**9, cold=True) == planned(spoken, demote_tokens=0)
 
 
-def test_without_a_batch_only_the_newest_round_is_demoted_where_the_cache_is_rebuilt_anyway():
-    spoken = long_chat(3).turn("last", *(bash(f"step {number}", lines=40) for number in range(15)))
-    chosen = planned(spoken, demote_tokens=10**9)
-    assert ids(chosen) == [f"result_last_{number}" for number in range(1, 6)]
+def test_a_little_that_is_stale_before_much_that_stays_is_carried_on():
+    spoken = Spoken().turn("t0", bash("make", lines=90))
+    spoken.record.append(Message("plan", "t1", "user", "a long plan " * 4_000))
+    spoken.turn("t2", *(bash(f"step {number}") for number in range(NEWEST)))
+    assert planned(spoken, demote_tokens=1) == ()
+    assert ids(planned(spoken, demote_tokens=1, cold=True)) == ["result_t0_1"], "it costs nothing when it is cold"
 
 
-def test_the_newest_ten_results_stay_whatever_they_are():
+def test_what_pays_only_from_its_middle_on_is_demoted_from_there():
+    spoken = Spoken().turn("t0", bash("make", lines=20))
+    spoken.record.append(Message("plan", "t1", "user", "a long plan " * 4_000))
+    spoken.turn("t2", *(bash(f"step {number}", lines=200) for number in range(8)))
+    assert ids(planned(spoken, demote_tokens=1)) == [f"result_t2_{number}" for number in range(1, 9 - NEWEST)]
+
+
+def test_the_newest_results_stay_whatever_they_are():
     spoken = Spoken().turn("t", *(bash(f"step {number}") for number in range(30)))
     results = [message.id for message in spoken.record if message.role == "tool"]
-    assert ids(planned(spoken, cold=True)) == results[:-10]
+    assert ids(planned(spoken, cold=True)) == results[:-NEWEST]
 
 
 def test_the_newest_read_of_a_file_touched_lately_stays_and_older_ones_go():
@@ -127,44 +138,27 @@ def test_steers_and_answers_and_user_texts_are_never_planned():
     assert all(kinds[what.message_id] == what for what in planned(spoken, cold=True))
 
 
-# ---------------------------------------------------------------------------------------------------- a running turn
+# ---------------------------------------------------------------------------------------------- what cannot change
 
 
-def running(steps: int) -> tuple[Spoken, Spoken]:
-    now = Spoken().turn("now", *(read(f"n{number}.py", lines=200) for number in range(steps)), answer=None)
-    del now.record[0], now.full[0]
-    return long_chat(4), now
+def test_what_is_settled_ends_at_the_first_message_that_a_batch_may_still_shorten():
+    spoken = long_chat()
+    assert settled(spoken.record, NONE) == 2, "the question and the first call"
+    chosen = set(planned(spoken))
+    shown = demoted(spoken.record, chosen)
+    place = settled(shown, chosen)
+    before = {message.id for message in shown[:place]}
+    assert before >= {"result_t0_1", "say_t0_3"}
+    assert demotable(shown[place]) not in chosen
+    later = set(planned(spoken.turn("more", *(bash(f"more {n}") for n in range(20))), frozenset(chosen), cold=True))
+    assert later
+    assert not {what.message_id for what in later} & before
 
 
-def in_turn(past: Spoken, now: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
-    asked: dict[str, Any] = {"context_tokens": 90_000, "mark": 60_000, "demote_tokens": 2_000} | given
-    return plan_in_turn(past.record, now.full, already, size=size, **asked)
-
-
-def test_while_a_turn_runs_finished_rounds_are_demoted_in_whole_batches_and_the_turn_itself_is_not():
-    past, now = running(40)
-    chosen = in_turn(past, now)
-    assert chosen
-    assert not {what.message_id for what in chosen} & {message.id for message in now.record}
-    freed = total(past.record) - total(demoted(past.record, set(chosen)))
-    assert freed >= 2_000
-    assert in_turn(past, now, demote_tokens=freed + 1) == ()
-    assert in_turn(past, now, frozenset(chosen)) == ()
-
-
-def test_what_the_running_turn_has_read_pushes_older_results_out_of_the_working_set():
-    past = Spoken().turn("t0", *(bash(f"step {number}") for number in range(30)))
-    results = [message.id for message in past.record if message.role == "tool"]
-    few = Spoken().turn("now", *(bash(f"now {number}") for number in range(5)), answer=None)
-    assert [name for name in results if name in ids(in_turn(past, few, demote_tokens=100))] == results[:15]
-    many = Spoken().turn("now", *(bash(f"now {number}") for number in range(60)), answer=None)
-    assert [name for name in results if name in ids(in_turn(past, many, demote_tokens=100))] == results
-
-
-def test_without_pressure_a_long_turn_leaves_the_finished_rounds_alone():
-    past, now = running(40)
-    assert in_turn(past, now, context_tokens=59_999) == ()
-    assert in_turn(Spoken(), now) == ()
+def test_a_chat_of_small_results_is_settled_to_its_end():
+    spoken = Spoken().turn("t", bash("true", lines=1), bash("true", lines=1))
+    assert settled(spoken.record, NONE) == len(spoken.record)
+    assert settled([], NONE) == 0
 
 
 # ----------------------------------------------------------------------------------------------------------- thinning

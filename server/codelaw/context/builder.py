@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from codelaw.context.budget import Budget, budget_report
 from codelaw.context.sections import Section, View, message_section, text_section
@@ -32,6 +33,24 @@ class History:
             tuple(dropped),
             kept,
         )
+
+
+def after(history: History, sent: Section | None) -> History:
+    """The history, with what of `sent`, the finished rounds of the last request, a batch has left as it was (L-6)."""
+    rounds = history.rounds
+    if rounds is None or sent is None:
+        return history
+    pairs = zip(rounds.messages, sent.messages, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: _is_same(*pair), pairs))
+    if same == len(sent.messages):
+        return history
+    return replace(history, rounds=replace(rounds, reused=(min(sent.settled, same), same)))
+
+
+def _is_same(one: Message, other: Message) -> bool:
+    """Whether two messages are sent alike."""
+    calls = one.metadata.calls, other.metadata.calls
+    return one is other or (one.id == other.id and one.content == other.content and calls[0] == calls[1])
 
 
 @dataclass(frozen=True, slots=True)

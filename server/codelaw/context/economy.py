@@ -7,8 +7,9 @@ anyway; a demotion stays, so each message is demoted once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from codelaw.context.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
@@ -16,20 +17,24 @@ from codelaw.domain.messages import Call, Message
 
 Size = Callable[[Message], int]
 
-DEMOTE_TOKENS = 25_000
+DEMOTE_TOKENS = 1_000
 """Tokens that a batch must free."""
-FLOOR = 40_000
+FLOOR = 20_000
 """Tokens of context below which nothing is demoted."""
-NEWEST = 10
+NEWEST = 3
 """Newest results that stay when a turn begins."""
-NEWEST_IN_TURN = 20
-"""Newest results that stay while a turn runs: what it reads, it still works with."""
-LATELY = 20
+LATELY = 17
 """Steps for which a file that was read or changed belongs to the working set."""
-WORKING_SET = 32_000
+WORKING_SET = 24_000
 """Tokens that the working set may have; in a small context a third of it."""
+SHORT = 300
+"""Characters of a body that no batch would make shorter."""
 WORTH = 30
 """Tokens that the demotion of one message must free."""
+REWRITTEN = 1.15
+"""What a token costs more that is written to the cache (1.25) than one that is read from it (0.1)."""
+CARRIED = 0.1 * 11.5
+"""What a token is taken to cost that stays: it is read so many times more, by the requests of real sessions."""
 
 _READS = frozenset({"Read"})
 _CHANGES = frozenset({"Edit", "MultiEdit", "Write"})
@@ -47,48 +52,62 @@ def plan(
 ) -> tuple[Demotion, ...]:
     """What to demote when a turn begins, oldest first; often nothing (C-6).
 
-    `messages` are the finished rounds as recorded, `already` what is demoted of them. `size` gives a message's
-    tokens, `context_tokens` those of the whole view. All that is old goes when that frees `demote_tokens`, or when
-    the vendor's cache is `cold`. Otherwise only what is old in the newest round: its results have just fallen back to
-    their cut, so that from there on the cache is rebuilt anyway.
+    `messages` are the finished rounds as shown, `already` what is demoted of them. `size` gives a message's tokens,
+    `context_tokens` those of the whole view. What is neither new nor of the working set is stale. All of it goes when
+    the vendor's cache is `cold`, and when carrying it would cost at least what writing again all that follows the first
+    of it costs; else as much of its newer part as pays in that way. A batch frees at least `demote_tokens`.
     """
     if context_tokens < floor or not messages:
         return ()
     stays = _working_set(messages, size, NEWEST, context_tokens)
     # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
-    whole = cold or sum(size(message) for message in _open(messages, already, stays)) >= demote_tokens
-    last = messages[-1].turn_id
-    scope = messages if whole else [message for message in messages if message.turn_id == last]
-    gains = _gains(scope, scope, already, size, keep=stays)
-    if cold or not whole or sum(gains.values()) >= demote_tokens:
-        return tuple(gains)
-    fresh = {message.id for message in messages if message.turn_id == last}
-    return tuple(what for what in gains if what.message_id in fresh)
-
-
-def plan_in_turn(
-    past: Sequence[Message],
-    scratchpad: Sequence[Message],
-    already: AbstractSet[Demotion],
-    *,
-    size: Size,
-    context_tokens: int,
-    demote_tokens: int = DEMOTE_TOKENS,
-    mark: int,
-) -> tuple[Demotion, ...]:
-    """What to demote of the finished rounds before a later step of a long turn: one whole batch, or nothing (C-6).
-
-    Only under pressure: from `mark` tokens of context on, and where it frees `demote_tokens`. The running turn itself,
-    `scratchpad`, stays as it is (R-2); what it touches belongs to the working set.
-    """
-    if context_tokens < mark:
+    least = 1 if cold else max(1, demote_tokens)
+    if sum(size(message) for message in _open(messages, already, stays)) < least:
         return ()
-    stays = _working_set([*past, *scratchpad], size, NEWEST_IN_TURN, context_tokens)
-    # The lines are made only when a batch is in sight: most steps end here.
-    if sum(size(message) for message in _open(past, already, stays)) < demote_tokens:
-        return ()
-    gains = _gains(past, past, already, size, keep=stays)
-    return tuple(gains) if sum(gains.values()) >= demote_tokens else ()
+    gains = _gains(messages, messages, already, size, keep=stays)
+    chosen = tuple(gains) if cold else _paying(messages, gains, size)
+    return chosen if sum(gains[what] for what in chosen) >= least else ()
+
+
+def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int], size: Size) -> tuple[Demotion, ...]:
+    """All of the gains when that pays, else those from the one on from which on it pays most."""
+    by_message = {what.message_id: gain for what, gain in gains.items()}
+    freed = behind = 0
+    best: tuple[float, int] = (-1.0, 0)
+    count = 0
+    for message in reversed(messages):
+        gain = by_message.get(message.id, 0)
+        behind += size(message)
+        if not gain:
+            continue
+        freed += gain
+        count += 1
+        surplus = CARRIED * freed - REWRITTEN * (behind - freed)
+        if surplus >= 0 and (surplus > best[0] or count == len(by_message)):
+            best = surplus, count
+    return tuple(gains)[len(gains) - best[1] :]
+
+
+def settled(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> int:
+    """How many messages at the beginning of what is shown no batch will shorten any more (L-6)."""
+    places = (place for place, message in enumerate(messages) if opened(message, demotions))
+    return next(places, len(messages))
+
+
+def opened(message: Message, demotions: AbstractSet[Demotion]) -> bool:
+    """Whether a batch may still shorten a message that is shown with these demotions; what is short stays (C-6)."""
+    what = demotable(message)
+    if what is None or what in demotions:
+        return False
+    if what.part == "result":
+        return len(message.content) > SHORT
+    return any(_is_long(value) for call in message.metadata.calls for value in call.arguments.values())
+
+
+def _is_long(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) > SHORT
+    return not isinstance(value, int | float | None) and len(str(value)) > SHORT
 
 
 def thin(

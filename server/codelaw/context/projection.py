@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from codelaw.context.builder import History
 from codelaw.context.demotion import demoted
+from codelaw.context.economy import settled
 from codelaw.context.sections import message_tokens
 from codelaw.context.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.domain.messages import Message
@@ -52,7 +53,10 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     if archived and chosen.summaries == material.archived and len(material.archived) < len(transcript.summaries):
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
     messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
-    return History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
+    history = History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
+    if history.rounds is None or selection.strategy != "layered":
+        return history
+    return replace(history, rounds=replace(history.rounds, settled=settled(messages, transcript.demoted)))
 
 
 def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:

@@ -22,6 +22,10 @@ class Section:
     content: str = ""
     messages: tuple[Message, ...] = ()
     cut: bool = False
+    settled: int = 0
+    """Messages at its beginning that no batch will shorten any more (C-6)."""
+    reused: tuple[int, ...] = ()
+    """After a batch: how many were settled before it, and how many are as they were sent before it (L-6)."""
 
     @property
     def text(self) -> str:

@@ -207,8 +207,8 @@ def savings(
 
 
 def floor(ground: Ground) -> int:
-    """Tokens of context below which nothing is demoted (C-6): a fifth of the window, 40 000 in one of 200 000."""
-    return ground.limits.window // 5
+    """Tokens of context below which nothing is demoted (C-6): a tenth of the window, 20 000 in one of 200 000."""
+    return ground.limits.window // 10
 
 
 def _thinned(

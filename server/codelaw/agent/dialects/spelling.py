@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
 from codelaw.context.modules import SCHEMAS
 from codelaw.domain.messages import Message
 from codelaw.domain.models import ApiMessage, Block, TextBlock
@@ -17,6 +18,22 @@ Role = Literal["user", "assistant"]
 Spelling = tuple[Role, tuple[Block, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelt:
+    """Finished rounds, spelt once."""
+
+    section: Section
+    messages: tuple[ApiMessage, ...]
+    ends: tuple[int, ...]
+    """Blocks behind each message of the section, from none of them on."""
+
+    @property
+    def newest_round(self) -> int:
+        """Blocks in front of the round that ended last."""
+        turns = [message.turn_id for message in self.section.messages]
+        return self.ends[turns.index(turns[-1])]
+
+
 class Speller:
     """Spells views with one dialect's way of writing a message.
 
@@ -25,45 +42,74 @@ class Speller:
 
     def __init__(self, spell: Callable[[Message], Spelling]) -> None:
         self._spell = spell
-        self._history: tuple[Section, tuple[ApiMessage, ...]] | None = None
+        self._history: _Spelt | None = None
 
     def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
-        """System blocks and messages; breakpoints end L1, L2 with summaries, the finished rounds, the scratchpad."""
+        """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
         messages: list[ApiMessage] = []
         rounds = view.named("history")
-        if rounds is not None:
-            messages.extend(self._spelt_history(rounds))
+        first = rounds is None or self._history is None or self._history.section is not rounds
+        spelt = self._spelt_history(rounds) if rounds is not None else None
+        if spelt is not None:
+            messages.extend(spelt.messages)
+        step = past = _blocks(messages)
         tail: list[Block] = []
         for section in (*view.layer("turn"), *view.layer("tail")):
             if section.layer == "tail":
                 tail.append(TextBlock(section.content))
+            elif section.name == "scratchpad":
+                newest = _newest_step(section.messages)
+                _extend(messages, map(self._spell, section.messages[:newest]))
+                step = _blocks(messages)
+                _extend(messages, map(self._spell, section.messages[newest:]))
             elif section.messages:
                 _extend(messages, map(self._spell, section.messages))
             else:
                 _extend(messages, [("user", (TextBlock(section.content),))])
-        messages[-1] = _marked(messages[-1])
+        layout = Layout(0, (), past, past, step, _blocks(messages))
+        if spelt is not None:
+            of = spelt.section
+            reused = tuple(spelt.ends[count] for count in of.reused)
+            layout = replace(layout, settled=spelt.ends[of.settled], reused=reused, newest_round=spelt.newest_round)
+        ends = places(layout, first=first)
+        messages = marked(messages, ends)
         if tail:
             _extend(messages, [("user", tuple(tail))])
         _extend(messages, ((message.role, message.blocks) for message in after))
-        return _system(view), tuple(messages)
+        return _system(view, free=MOST - 1 - len(ends)), tuple(messages)
 
-    def _spelt_history(self, rounds: Section) -> tuple[ApiMessage, ...]:
-        if self._history is None or self._history[0] is not rounds:
+    def _spelt_history(self, rounds: Section) -> _Spelt:
+        if self._history is None or self._history.section is not rounds:
             messages: list[ApiMessage] = []
-            _extend(messages, map(self._spell, rounds.messages))
-            messages[-1] = _marked(messages[-1])
-            self._history = rounds, tuple(messages)
-        return self._history[1]
+            ends = [0]
+            for message in rounds.messages:
+                spelling = self._spell(message)
+                _extend(messages, [spelling])
+                ends.append(ends[-1] + len(spelling[1]))
+            self._history = _Spelt(rounds, tuple(messages), tuple(ends))
+        return self._history
 
 
-def _system(view: View) -> tuple[TextBlock, ...]:
+def _blocks(messages: Iterable[ApiMessage]) -> int:
+    return sum(len(message.blocks) for message in messages)
+
+
+def _newest_step(scratchpad: Sequence[Message]) -> int:
+    """Where the newest step begins: with what the model said last."""
+    places = (place for place in range(len(scratchpad) - 1, -1, -1) if scratchpad[place].role == "assistant")
+    return next(places, 0)
+
+
+def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
+    """L1 with its breakpoint, law and summaries; these have one of their own where the messages leave one `free`."""
     static = "\n\n".join(section.text for section in view.layer("L1") if section.name != SCHEMAS)
     later = [section.text for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)
     blocks = [TextBlock(static, breakpoint=True), *map(TextBlock, later)]
-    blocks[-1] = replace(blocks[-1], breakpoint=True)
+    if free > 0:
+        blocks[-1] = replace(blocks[-1], breakpoint=True)
     return tuple(blocks)
 
 
@@ -74,7 +120,3 @@ def _extend(messages: list[ApiMessage], more: Iterable[Spelling]) -> None:
             messages[-1] = ApiMessage(role, (*messages[-1].blocks, *blocks))
         else:
             messages.append(ApiMessage(role, blocks))
-
-
-def _marked(message: ApiMessage) -> ApiMessage:
-    return ApiMessage(message.role, (*message.blocks[:-1], replace(message.blocks[-1], breakpoint=True)))

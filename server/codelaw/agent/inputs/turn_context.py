@@ -39,7 +39,7 @@ class Shape:
     """None: the chat's own."""
     summary_seconds: float = 120.0
     economy: bool = True
-    demote_tokens: int = 25_000
+    demote_tokens: int = 1_000
     index_tokens: int | None = None
     """Of the list of names below a summary; None for its share of the window (K-5)."""
     history_limit: int = 0

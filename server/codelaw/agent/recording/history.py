@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from codelaw.context.builder import after
 from codelaw.context.observations import one_line
 from codelaw.context.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
@@ -18,6 +19,7 @@ from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from codelaw.context.builder import History
+    from codelaw.context.sections import Section
     from codelaw.context.strategies import Selection
     from codelaw.domain.chats import StoredChat
     from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
@@ -47,6 +49,8 @@ class Past:
     """The newest finished turn when the view was last cut, restored or rid of a turn; empty when it never was."""
     last_active: float = 0.0
     """When the model was last asked, in seconds since the epoch."""
+    sent: Section | None = None
+    """The finished rounds of the last request, whichever turn made it."""
     _view: tuple[Transcript, Selection, History] | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -87,13 +91,13 @@ class Past:
 
     def forget(self) -> None:
         """Give the memory back."""
-        self.transcript, self._view = Transcript(), None
+        self.transcript, self._view, self.sent = Transcript(), None, None
 
     def history(self, selection: Selection) -> History:
         """L3; made once for each state of the transcript and each selection, so that steps share it."""
         known = self._view
         if known is None or known[0] is not self.transcript or known[1] != selection:
-            self._view = known = self.transcript, selection, project(self.transcript, selection)
+            self._view = known = self.transcript, selection, after(project(self.transcript, selection), self.sent)
         return known[2]
 
     def ended(

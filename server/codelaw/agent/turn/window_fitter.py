@@ -12,7 +12,7 @@ from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import NARROWED, estimated, gathered, layered, select
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.builder import build
-from codelaw.context.economy import plan_in_turn, thin
+from codelaw.context.economy import thin
 from codelaw.context.pin import active_task, pin
 from codelaw.context.projection import in_turn
 from codelaw.context.relief import relieve, truncate
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 OVERSIZED = 8
 """A result longer than this part of the window is truncated when nothing else helps (W-6)."""
-PRESSURE = 0.3
-"""The part of the window from which finished rounds are demoted while a turn runs (C-6)."""
 FULL_HINT = (
     "The strategy `full` shows every round. Choose another one for this chat (layered, last-n, summary+recent, "
     "span-retrieval, sliding-window), start a new chat, or choose a model with a larger window."
@@ -129,7 +127,7 @@ class Fitting:
         Raises:
             Refusal: `context_overflow`: it does not, whatever is shortened.
         """
-        view = await self._demote(await self._build())
+        view = await self._build()
         if self._tokens(view) >= self.ground.mark or not self._fits(view):
             view = await self._archive(view)
         if not self._fits(view) and "compact" in self._rungs:
@@ -148,6 +146,7 @@ class Fitting:
             view = await self._build()
         if not self._fits(view):
             raise self._overflow(view)
+        self.past.sent = view.named("history")
         return view
 
     async def after_overflow(self, view: View, failure: ModelFailure) -> View:
@@ -217,27 +216,6 @@ class Fitting:
         around = gathered(ground, await ground.law(), self.beside, tuple(tail))
         history = self.past.history(self.selection)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
-
-    async def _demote(self, view: View) -> View:
-        """Old results of finished rounds as one line when the view is large: a batch or nothing (C-6)."""
-        tokens, shape, opened = self._tokens(view), self.ground.shape, self.open
-        mark = int(PRESSURE * self.ground.limits.window)
-        if not shape.economy or tokens < mark or not opened.scratchpad:
-            return view
-        history = view.named("history")
-        if history is None or self.selection.ignores_cuts:
-            return view
-        chosen = await asyncio.to_thread(
-            plan_in_turn,
-            history.messages,
-            opened.scratchpad,
-            self.past.transcript.demoted,
-            size=message_tokens,
-            context_tokens=tokens,
-            demote_tokens=shape.demote_tokens,
-            mark=mark,
-        )
-        return await self._build() if await self.past.shorten(chosen) else view
 
     async def _archive(self, view: View) -> View:
         """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
