@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 FOLDERS = (".vscode", ".idea", ".husky")
 """Obeyed with everything in them."""
@@ -56,6 +57,7 @@ def obeyed(parts: Iterable[str]) -> str | None:
     return next((name for part in parts if (name := folded(part)) in NAMES), None)
 
 
+@lru_cache(maxsize=4096)
 def folded(name: str) -> str:
     """A file's name as the file systems that fold most compare it: case, accents, what is not seen, dots at the end.
 

@@ -38,11 +38,18 @@ class Area:
     asked: set[Path] = field(default_factory=set[Path])
     """What an approval may open for one run (S-8)."""
     _pins: set[str] = field(default_factory=set[str])
+    _spelt: list[tuple[str, Path]] = field(init=False)
+    """The roots as prefixes, the innermost first."""
+    _writable: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    def __post_init__(self) -> None:
+        """Spell the roots once, as each name is held against all of them."""
+        self._spelt = sorted(((f"{str(root).rstrip('/')}/", root) for root in self.roots), key=_longest)
 
     def root_of(self, path: Path) -> Path | None:
         """The innermost writable folder that `path` lies in."""
-        holding = [root for root in self.roots if path != root and within(path, [root])]
-        return max(holding, key=lambda root: len(root.parts), default=None)
+        name = str(path)
+        return next((root for spelt, root in self._spelt if name.startswith(spelt) and name != spelt), None)
 
     def keep(
         self, path: Path, *, held: Held | None = None, hold: bool = True, ask: bool = False, pin: bool = True
@@ -69,8 +76,8 @@ class Area:
 
     def _descend(self, root: Path, path: Path, held: Held | None, *, hold: bool, ask: bool, pin: bool) -> Path | None:
         """Walk from `root` to `path`; where a link stands in the way, give what it leads to."""
-        parts = path.relative_to(root).parts
         name = str(root).rstrip("/")
+        parts = str(path)[len(name) + 1 :].split("/")
         for number, part in enumerate(parts, 1):
             name = f"{name}/{part}"
             mode = mode_of(name)
@@ -106,7 +113,10 @@ class Area:
 
     def _hold(self, name: Path, held: Held | None, *, hold: bool, ask: bool) -> None:
         # Where we cannot make a thing, no command can.
-        if not os.access(name.parent, os.W_OK):
+        folder = str(name).rpartition("/")[0] or "/"
+        if folder not in self._writable:
+            self._writable[folder] = os.access(folder, os.W_OK)
+        if not self._writable[folder]:
             return
         if not hold:
             self.watched.append(name)
@@ -114,6 +124,10 @@ class Area:
         if ask:
             self.asked.add(name)
         self.held.append(held or Held(name, "socket"))
+
+
+def _longest(spelt: tuple[str, Path]) -> int:
+    return -len(spelt[0])
 
 
 def mode_of(path: Path | str) -> int | None:
