@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SWITCH_SECONDS = 0.0005
+"""After which a thread that computes gives way to one that waits, above all to the event loop. Python's own 5 ms are
+what the loop would wait for each time it has woken a thread."""
 END_SECONDS = 1.7
 """From the reason to end until the process is gone, whatever hangs."""
 
@@ -49,6 +52,7 @@ def serve(
         ValueError: an address that is none.
     """
     _set_up_logging()
+    sys.setswitchinterval(SWITCH_SECONDS)
     if tcp is None and ws is None:
         return asyncio.run(_stdio(client_process_id, overrides or {}, open_session))
     addresses = [(kind, *split_address(value)) for kind, value in (("tcp", tcp), ("ws", ws)) if value is not None]
