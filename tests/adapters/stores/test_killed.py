@@ -37,8 +37,8 @@ asyncio.run(SqliteStore.open(Path(sys.argv[1])))
 """
 
 SMALL_LOG = """
-from codelaw.adapters.stores import connection
-connection.LOG_BYTES, connection._TRIM_SECONDS = 1_000_000, 0.0
+from codelaw.adapters.stores import log_keeping
+log_keeping.LOG_BYTES, log_keeping._TRIM_SECONDS = 1_000_000, 0.0
 """
 
 WRITING = """

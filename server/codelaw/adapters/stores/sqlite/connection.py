@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from codelaw.adapters.stores import damage
+from codelaw.adapters.stores.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.readers import Dropped, Readers
 from codelaw.adapters.stores.rows import search_rows
@@ -25,16 +24,8 @@ from codelaw.domain.errors import Refusal
 
 T = TypeVar("T")
 
-BUSY_SECONDS = 5.0
 ALONE_SECONDS = 45.0
 """How long another codelaw that opens the file is waited for: it may be saving what it can of a damaged one."""
-LOG_BYTES = 16_000_000
-"""Of the write-ahead log, from which on a writer waits for a gap between the readers to begin it anew."""
-_KEPT_LOG_BYTES = 4_000_000
-_TRIM_SECONDS = 10.0
-"""Between two such waits."""
-GAP_SECONDS = 0.1
-"""How long such a gap is waited for."""
 
 _TORN = "Could not decode to UTF-8"
 """How the error about a text begins that is not valid Unicode."""
@@ -99,8 +90,7 @@ class SqliteDatabase:
         self._worker = Worker("codelaw-store")
         self._connection: sqlite3.Connection | None = None
         self._readers = Readers("codelaw-store", _ReadOnly(self))
-        self._log = path.with_name(f"{path.name}-wal")
-        self._trim_after = 0.0
+        self._log: LogKeeper | None = None
         self._identity: tuple[int, int] | None = None
         """Of the file that was opened: the path may lead to another one since."""
         self.notices: tuple[Notice, ...] = ()
@@ -145,7 +135,8 @@ class SqliteDatabase:
         def whole_work(session: Session) -> T:
             with session.transaction():
                 done = work(session)
-            self._trim_log(session)
+            if self._log is not None:
+                self._log.written(session)
             return done
 
         return await self._run(whole_work, about)
@@ -185,7 +176,7 @@ class SqliteDatabase:
         if connection is None:
             return False
         await self._readers.close()
-        await self._in_thread(connection.close)
+        await self._in_thread(lambda: self._let_go(connection))
         self._worker.end()
         return True
 
@@ -256,9 +247,10 @@ class SqliteDatabase:
         with alone(locks, ALONE_SECONDS):
             connection = self._sound(locks)
             try:
+                self._log = LogKeeper(self.path)
                 owners = FileOwners(locks)
             except BaseException:
-                connection.close()
+                self._let_go(connection)
                 raise
         status = self.path.stat()
         self._identity = (status.st_dev, status.st_ino)
@@ -278,18 +270,10 @@ class SqliteDatabase:
         damage.opened(self.path)
         return connection
 
-    def _trim_log(self, session: Session) -> None:
-        """Readers that follow each other closely would let the log grow for ever; never raises."""
-        now = time.monotonic()
-        if now < self._trim_after:
-            return
-        try:
-            if self._log.stat().st_size < LOG_BYTES:
-                return
-            self._trim_after = now + _TRIM_SECONDS
-            empty_log(session, "RESTART")
-        except (OSError, sqlite3.Error) as error:  # what was written is stored all the same
-            logging.getLogger(__name__).warning("store: %s cannot be moved into the database: %s", self._log, error)
+    def _let_go(self, connection: sqlite3.Connection) -> None:
+        if self._log is not None:
+            self._log.close()
+        connection.close()  # the last one moves what is left of the log
 
     def _connect_reader(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -314,11 +298,11 @@ class SqliteDatabase:
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256)
         try:
             refuse_foreign(connection)  # before anything is written to it
-            _use_wal(connection)
+            use_log(connection)
             if thorough and (lost := tell_lost(connection, self.path)) is not None:
                 self.notices = (lost,)
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA journal_size_limit = {_KEPT_LOG_BYTES}")
+            leave_log(connection)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
             let_read(connection)
@@ -353,29 +337,6 @@ class _ReadOnly:
 
     def disconnect(self, connection: sqlite3.Connection) -> None:
         connection.close()
-
-
-def empty_log(session: Session, mode: Literal["RESTART", "TRUNCATE"]) -> None:
-    """Move the write-ahead log into the database, unless it is read all the time meanwhile."""
-    session.execute(f"PRAGMA busy_timeout = {GAP_SECONDS * 1000:.0f}")
-    try:
-        session.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
-    finally:
-        session.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log; SQLite does not wait by itself when two servers do so at once."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
-        else:
-            return
 
 
 def let_read(connection: sqlite3.Connection) -> None:
