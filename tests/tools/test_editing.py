@@ -52,7 +52,6 @@ async def test_an_edit_changes_and_tells(desk: Desk):
     ("old", "says"),
     [
         ("four", "was not found"),
-        ("    1\tone", "line numbers"),
         ("  two", "nearest is line 2"),
         ("twoo", "nearest is line 2"),
         ("o", "found 2 times (lines 1, 2)"),

@@ -24,14 +24,16 @@ KEEPS_SECRETS = re.compile(
 """Names of files that are made to hold keys: in them a key's shape is no fixture of a test."""
 
 
-def redacted(result: ToolResult, effect: Effect, redaction: Redaction) -> ToolResult:
+def redacted(result: ToolResult, effect: Effect, named: Any, redaction: Redaction) -> ToolResult:
     """A result without known keys; without whatever has the shape of one, too, where it is no source.
+
+    `named` is the call's `path`: an error may show text of that file.
 
     That is what a command prints, and what stands in files that are made to hold keys. Anywhere else a shape may be
     part of the code: hidden from the model, it could not be edited.
     """
     data = result.data
-    if effect == "execute" or KEEPS_SECRETS.fullmatch(_name(data.get("path"))):
+    if effect == "execute" or KEEPS_SECRETS.fullmatch(_name(data.get("path", named))):
         return cast("ToolResult", redaction.value(result, shapes=True))
     matches: Any = data.get("matches")
     if isinstance(matches, list):

@@ -172,7 +172,8 @@ class Executor:
             _log.exception("the tool %s failed", call.tool)
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
         tool = self.toolbox.get(call.tool)
-        result = redacted(result, "read" if tool is None else tool.effect, self.redaction)
+        effect = "read" if tool is None else tool.effect
+        result = redacted(result, effect, call.arguments.get("path"), self.redaction)
         result = self._counted(call, result)
         if planned.told:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))

@@ -15,7 +15,7 @@ from codelaw.domain.results import FileChange, ToolResult
 from codelaw.ports.finishing import outlast
 from codelaw.tools.base import Preview, ToolEnvironment
 from codelaw.tools.changing.diffs import Diff, difference
-from codelaw.tools.changing.matching import Replacement, replaced, same_lines
+from codelaw.tools.changing.matching import Replaced, Replacement, replaced, same_lines
 from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.paths import located, refuse_protected
 from codelaw.transcript.chat_file.chat_file import named_chat_file
@@ -40,6 +40,8 @@ class Change:
     diff: Diff
     count: int
     """Replacements."""
+    mended: tuple[str, ...] = ()
+    """What is told of edits that were mended."""
 
 
 async def read_for_change(path: str, env: ToolEnvironment) -> tuple[Located, FileText]:
@@ -83,7 +85,7 @@ async def replacing(path: str, replacements: list[Replacement], env: ToolEnviron
     """The change that replacements make."""
     place, current = await read_for_change(path, env)
     done, diff = await asyncio.to_thread(_replaced, current.text, replacements, place.shown)
-    return Change(place, current, done.text, diff, done.count)
+    return Change(place, current, done.text, diff, done.count, done.mended)
 
 
 async def made(
@@ -96,10 +98,13 @@ async def made(
     """
     _refuse_shortened(change)
     body = {"path": change.place.shown, "applied": not dry_run, **data(change)}
+    if change.mended:
+        body["mended"] = True
     context = {"path_resolved": str(change.place.path)}
     if dry_run:
         body |= {**_shown_diff(change), "dry_run": True}
-        return ToolResult("partial", body, f"Dry run, nothing written: {_counts(change)}.", context=context)
+        text = _with_mends(f"Dry run, nothing written: {_counts(change)}.", change)
+        return ToolResult("partial", body, text, context=context)
     writing = asyncio.create_task(_write(change, env, label))
     try:
         written = await asyncio.shield(writing)
@@ -122,7 +127,8 @@ async def made(
     found = await after_edit(change.place, env)
     if found is not None:
         body["diagnostics"] = found
-    status = "success" if refused is None else "partial"
+    text = _with_mends(text, change)
+    status = "partial" if refused is not None or change.mended else "success"
     return ToolResult(status, body, text, context=context, changes=(_file_change(done),))
 
 
@@ -177,6 +183,10 @@ def _refuse_shortened(change: Change) -> None:
         )
 
 
+def _with_mends(text: str, change: Change) -> str:
+    return " ".join([text, *change.mended, "Check the diff."]) if change.mended else text
+
+
 def _counts(change: Change) -> str:
     return f"+{change.diff.added} -{change.diff.removed} lines in {change.place.shown}"
 
@@ -214,7 +224,7 @@ def _shown_diff(change: Change) -> dict[str, Any]:
     return data
 
 
-def _replaced(text: str, replacements: list[Replacement], shown: str) -> tuple[Any, Diff]:
+def _replaced(text: str, replacements: list[Replacement], shown: str) -> tuple[Replaced, Diff]:
     done = replaced(text, replacements)
     return done, difference(text, done.text, shown)
 

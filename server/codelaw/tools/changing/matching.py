@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -10,10 +9,12 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from codelaw.domain.errors import ToolFailure
+from codelaw.tools.mending.fitting import fits
+from codelaw.tools.mending.missing import mended, refused
+from codelaw.tools.mending.sheet import Sheet
 
 MAX_FOUND = 50_000
 """Occurrences that one replacement may have (S-6)."""
-_NUMBERED = re.compile(r"^ {0,6}\d+\t", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Replacement:
 class Replaced:
     text: str
     count: int
+    mended: tuple[str, ...] = ()
+    """What is told of each edit that was not found as it was sent, and mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +42,22 @@ class _Span:
     end: int
     new: str
     label: str
+    mended: str = ""
 
 
 def replaced(original: str, replacements: Sequence[Replacement]) -> Replaced:
     """All replacements, each matched against the original text; all or nothing.
 
-    Line breaks match whatever their style; new ones are written in the file's own.
+    Line breaks match whatever their style; new ones are written in the file's own. What is not found is mended where
+    exactly one place fits.
 
     Raises:
         ToolFailure: INVALID_PARAM when one is not found, found more than once, changes nothing or overlaps another.
     """
-    text = original.replace("\r\n", "\n")
+    sheet = Sheet(original.replace("\r\n", "\n"))
+    text = sheet.text
     spans = sorted(
-        (span for replacement in replacements for span in _spans(text, replacement)), key=lambda span: span.start
+        (span for replacement in replacements for span in _spans(sheet, replacement)), key=lambda span: span.start
     )
     for before, after in pairwise(spans):
         if after.start < before.end:
@@ -68,7 +74,7 @@ def replaced(original: str, replacements: Sequence[Replacement]) -> Replaced:
         pieces.append(in_style(span.new, newline))
         at = _back(span.end, breaks)
     pieces.append(original[at:])
-    return Replaced("".join(pieces), len(spans))
+    return Replaced("".join(pieces), len(spans), tuple(span.mended for span in spans if span.mended))
 
 
 def line_break(text: str) -> str:
@@ -88,7 +94,8 @@ def in_style(text: str, newline: str) -> str:
     return plain if newline == "\n" else plain.replace("\n", newline)
 
 
-def _spans(text: str, replacement: Replacement) -> list[_Span]:
+def _spans(sheet: Sheet, replacement: Replacement) -> list[_Span]:
+    text = sheet.text
     old, new = replacement.old.replace("\r\n", "\n"), replacement.new.replace("\r\n", "\n")
     label = replacement.label
     if old == new:
@@ -97,7 +104,7 @@ def _spans(text: str, replacement: Replacement) -> list[_Span]:
     if len(found) > MAX_FOUND:
         raise ToolFailure("INVALID_PARAM", f"{label} was found more than {MAX_FOUND} times: use Bash.")
     if not found:
-        raise ToolFailure("INVALID_PARAM", f"{label} was not found. {_hint(text, old)}")
+        return [_mended(sheet, old, new, label)]
     # An occurrence that overlaps itself is ambiguous too: "aa" stands twice in "aaa".
     again = text.find(old, found[0] + 1)
     if again >= 0 and not replacement.every:
@@ -110,26 +117,12 @@ def _spans(text: str, replacement: Replacement) -> list[_Span]:
     return [_Span(start, start + len(old), new, label) for start in found]
 
 
-def _hint(text: str, old: str) -> str:
-    """What to do about text that is not there, and where something like it is."""
-    if not text:
-        return "The file is empty: use Write."
-    bare = _NUMBERED.sub("", old)
-    if bare != old and bare in text:
-        return "Leave out the line numbers and tabs that Read puts in front."
-    wanted = [line.strip() for line in old.split("\n") if line.strip()]
-    if not wanted:
-        return "Copy it from a Read, white space included."
-    lines = text.split("\n")
-    stripped = [line.strip() for line in lines]
-    close = wanted[0] if wanted[0] in stripped else ""
-    if not close and len(lines) <= 5_000 and len(wanted[0]) <= 500:
-        close = next(iter(difflib.get_close_matches(wanted[0], [s for s in stripped if len(s) <= 500], 1, 0.7)), "")
-    if not close:
-        return "Read the file again and copy the text from it, white space included."
-    number = stripped.index(close)
-    nearest = lines[number].removesuffix("\r")[:200]
-    return f"The nearest is line {number + 1}: {nearest!r}. Copy the text exactly, white space included."
+def _mended(sheet: Sheet, old: str, new: str, label: str) -> _Span:
+    """Where a text that was not found fits after all, at exactly one place."""
+    found = fits(sheet, old, new)
+    if len(found) == 1 and (fit := found[0]).new is not None and fit.new != sheet.text[fit.start : fit.end]:
+        return _Span(fit.start, fit.end, fit.new, label, mended(sheet, fit, label))
+    raise ToolFailure("INVALID_PARAM", refused(sheet, old, found, label))
 
 
 def _line(text: str, offset: int) -> int:

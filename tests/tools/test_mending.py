@@ -1,0 +1,288 @@
+"""Edits that miss: mended where exactly one place fits, else answered with the nearest text (T-5)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.tools.changing.matching import Replacement, replaced
+from codelaw.tools.mending.indentation import relation
+from codelaw.tools.mending.lookalikes import chunks, folded
+
+SPACES = """import os
+
+
+def first(name):
+    if name == "a":
+        return name
+    return None
+
+
+def second(name):
+    if name == "b":
+        return name + "'s"
+    return None
+"""
+TABS = SPACES.replace("    ", "\t")
+
+
+def mend(text: str, old: str, new: str) -> tuple[str, str]:
+    """The new text, and what is told."""
+    done = replaced(text, [Replacement(old, new)])
+    return done.text, " ".join(done.mended)
+
+
+def refusal(text: str, old: str, new: str = "x") -> str:
+    with pytest.raises(ToolFailure) as refused:
+        replaced(text, [Replacement(old, new)])
+    assert refused.value.code == "INVALID_PARAM"
+    return refused.value.message
+
+
+@pytest.mark.parametrize("form", ["{:>5}\t", "{}\t", "{:>6}\u2192", "{}: ", "{:>4} | ", "{}|", "{:>5}    "])
+@pytest.mark.parametrize("numbered", [True, False])
+def test_line_numbers_are_taken_off(form: str, numbered: bool):
+    old = ["def second(name):", '    if name == "b":']
+    new = ["def third(name):", '    if name == "c":', "        pass"]
+    sent = "\n".join(form.format(number) + line for number, line in enumerate(old, 10))
+    meant = "\n".join(form.format(number) + line if numbered else line for number, line in enumerate(new, 10))
+    text, told = mend(SPACES, sent, meant)
+    assert text == SPACES.replace("\n".join(old), "\n".join(new))
+    assert "fits lines 10-11 alone" in told
+    assert "line numbers taken off" in told
+
+
+def test_line_numbers_may_begin_with_the_second_line():
+    text, _ = mend(SPACES, 'name == "b":\n   12\t        return name + "\'s"', "name:\n   12\t        return 1")
+    assert text == SPACES.replace('name == "b":\n        return name + "\'s"', "name:\n        return 1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "    1\timport os",
+            "    1\timport re\nimport io",
+            "the line numbers of new_string are not like those of old_string",
+        ),
+        ("    4\tdef first(name):\n    9\t    if name", "x", "was not found"),
+        ("    1\timport os", "    2\timport re", "the line numbers of new_string are not like those of old_string"),
+        ("    1\timport", "x", "was not found"),
+        ("    7\t    return None", "    7\t    return 1", "fits 2 places (lines 7, 13)"),
+    ],
+)
+def test_what_is_left_of_numbered_lines_may_be_too_little(old: str, new: str, says: str):
+    assert says in refusal(SPACES, old, new)
+
+
+def test_numbers_that_belong_to_the_file_stay():
+    table = "1\tone\n2\ttwo\n3\tthree\n"
+    assert mend(table, "2\ttwo", "2\tzwei") == ("1\tone\n2\tzwei\n3\tthree\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "after"),
+    [
+        (
+            SPACES,
+            '\tif name == "b":\n\t\treturn name',
+            "\tif name:\n\t\treturn 1",
+            '    if name:\n        return 1 + "\'s"',
+        ),
+        (
+            TABS,
+            '    if name == "a":\n        return name',
+            "    if name:\n        return 1",
+            "\tif name:\n\t\treturn 1",
+        ),
+    ],
+)
+def test_tabs_for_spaces(text: str, old: str, new: str, after: str):
+    old, new = (sent + ' + "\'s"' if text is SPACES and "return name" in sent else sent for sent in (old, new))
+    changed, told = mend(text, old, new)
+    assert after.removesuffix(' + "\'s"') in changed
+    assert "tabs and spaces read as the file has them" in told
+
+
+def test_a_block_with_other_indentation_is_moved_with_its_new_text():
+    old = 'if name == "a":\n    return name\nreturn None'
+    new = 'if name == "a":\n    if old:\n        return old\n    return name\n\nreturn 1'
+    text, told = mend(SPACES, old, new)
+    moved = "\n".join("    " + line if line else line for line in new.split("\n"))
+    assert text == SPACES.replace("\n".join("    " + line for line in old.split("\n")), moved, 1)
+    assert "indentation moved right by 4 columns" in told
+    further = "\n".join("  " + line for line in ("def first(name):", '    if name == "a":'))
+    text, told = mend(SPACES, further, further.replace("first", "one"))
+    assert text == SPACES.replace("first", "one")
+    assert "indentation moved left by 2 columns" in told
+
+
+def test_blanks_at_line_ends_stay_as_the_file_has_them():
+    file = "one  \n two\nthree\n"
+    assert mend(file, "one\n two\nthree", "one\n 2\nthree")[0] == "one  \n 2\nthree\n"
+    assert mend(file, "one    \n two  \nthree  ", "one    \n 2  \n 2b  \nthree  ")[0] == "one  \n 2\n 2b\nthree\n"
+    assert "not certain" in refusal(file, "one    \n two  \nthree  ", "one    \n 2   \t\nthree  ")
+
+
+def test_look_alikes_keep_the_characters_of_the_file():
+    file = 'say(\u201cyes\u201d)  # caf\u00e9 \u2013 now\nsay("no")\n'
+    text, told = mend(file, 'say("yes")  # cafe\u0301 - now', 'say("yes", 1)  # cafe\u0301 - now')
+    assert text == file.replace("yes\u201d", "yes\u201d, 1")
+    assert "look-alike characters" in told
+    text, told = mend('say("no")\n', "say(\u201cno\u201d)", "say(\u201cno\u201d, \u201coh\u201d)")
+    assert text == 'say("no", "oh")\n'
+    assert "It fits line 1 alone, and was replaced there: look-alike characters read as the file's." in told
+    assert mend("a\u00a0b and c\n", "a b and c", "a b and d")[0] == "a\u00a0b and d\n"
+    assert "not certain" in refusal(file + "# \u201d", "say(\u201dno\u201d)", "say(\u201dno\u201d, \u201d2\u201d)")
+    assert "nothing but how characters look" in refusal('say("no")\n', "say(\u201cno\u201d)", 'say("no")')
+
+
+def test_escaped_text_is_read_as_what_it_stands_for():
+    old, new = 'def second(name):\n    if name == "b":', 'def second(name):\n    if name in "b\\n":'
+    after = SPACES.replace(old, new)
+    text, told = mend(SPACES, json.dumps(old)[1:-1], json.dumps(new)[1:-1])
+    assert text == after
+    assert "escapes read as the characters they stand for" in told
+    quoted = old.replace('"', r"\"")
+    assert mend(SPACES, quoted, quoted.replace("second", "third"))[0] == SPACES.replace("second", "third")
+    assert "not certain" in refusal(SPACES, json.dumps(old)[1:-1], new)
+    assert mend("a < b && c\n", "a &lt; b &amp;&amp; c", "a &gt; b")[0] == "a > b\n"
+    assert "both HTML entities" in refusal("a < b && c\n", "a &lt; b", "a &gt; b < c")
+
+
+def test_what_already_means_something_is_not_decoded():
+    file = 'print("a\\n")\n'
+    assert mend(file, '"a\\n"', '"b\\n"') == ('print("b\\n")\n', "")
+    assert mend("x &lt; y\n", "&lt;", "&gt;") == ("x &gt; y\n", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  import os", "\timport os"),
+        ("import os   ", "import os "),
+        ('if name == "a":\n    return name\nreturn None', 'if name == "a":\n  return name\nreturn None'),
+    ],
+)
+def test_an_edit_of_white_space_alone_is_never_mended_by_white_space(old: str, new: str):
+    assert "changes nothing but white space" in refusal(SPACES, old, new)
+
+
+def test_two_places_are_told_and_none_is_taken():
+    text = "  a = 1\n\n    a = 1\n"
+    assert "fits 2 places (lines 1, 3)" in refusal(text, "\ta = 1", "\ta = 2")
+    # One place fits with the tab's width alone, the other with a moved block: both count.
+    text = "\t\ta = 1\n\tb = 2\n\na = 1\nb = 2\n".replace("\na = 1\nb", "\n\ta = 1\nb")
+    assert "fits 2 places" in refusal(text, "    \ta = 1\n    b = 2", "    \ta = 3\n    b = 2")
+
+
+def test_replace_all_is_not_mended_over_several_places():
+    with pytest.raises(ToolFailure, match="fits 2 places"):
+        replaced("a = 1\nb\na = 1\n", [Replacement("    1\ta = 1", "    1\ta = 2", every=True)])
+
+
+def test_what_misses_shows_the_nearest_text_and_what_differs():
+    said = refusal(SPACES, 'def second(name):\n    if name == "c":\n        return name + "\'s"', "x")
+    assert said == (
+        "old_string was not found. The nearest is lines 10-12. What differs, as sent (-) and in the file (+):\n"
+        '-     if name == "c":\n'
+        '+ 11:     if name == "b":'
+    )
+    left_out = refusal(SPACES, "def first(name):\n        return name", "x")
+    assert "nearest is lines 4-6" in left_out
+    assert '+ 5:     if name == "a":' in left_out
+    assert "- " not in left_out.partition("\n")[2]
+    assert "nothing like it is in the file" in refusal(SPACES, "completely_other_words", "x")
+    assert "The file is empty: use Write." in refusal("", "x", "y")
+
+
+def test_white_space_that_differs_is_spelt_out():
+    said = refusal("\tone  two\n", "one two", "x")
+    assert r"- 'one two'" in said
+    assert r"+ 1: '\tone  two'" in said
+
+
+def test_a_long_difference_is_cut():
+    file = "".join(f"line {number} of the file\n" for number in range(100))
+    said = refusal(
+        file, "line 0 of the file\n" + "".join(f"{number} words\n" for number in range(90)) + "line 99 of the file"
+    )
+    assert len(said.split("\n")) == 14
+    assert "more lines differ" in said
+    wide = refusal("y" * 5_000 + " end\nsecond line\n", "z" * 5_000 + "\nsecond line")
+    assert len(wide) < 600
+
+
+def test_line_breaks_of_the_file_are_kept_when_an_edit_is_mended():
+    text, _ = mend(
+        "a = 1\r\n    b = 2\r\nc = 3\r\n", "    1\ta = 1\n    2\t    b = 2", "    1\ta = 2\n    2\t    b = 2"
+    )
+    assert text == "a = 2\r\n    b = 2\r\nc = 3\r\n"
+
+
+def test_each_of_several_edits_is_told_or_none_is_made():
+    done = replaced(
+        SPACES,
+        [
+            Replacement("    1\timport os", "    1\timport re", label="edits[0].old_string"),
+            Replacement("first", "one", label="edits[1].old_string"),
+            Replacement("\treturn name\n\treturn", "x", label="edits[2].old_string"),
+        ][:2],
+    )
+    assert done.text == SPACES.replace("import os", "import re").replace("first", "one")
+    assert [told.split()[0] for told in done.mended] == ["edits[0].old_string"]
+    with pytest.raises(ToolFailure, match=r"edits\[1\].old_string was not found"):
+        replaced(
+            SPACES,
+            [
+                Replacement("    1\timport os", "    1\timport re", label="edits[0].old_string"),
+                Replacement("no such text", "y", label="edits[1].old_string"),
+            ],
+        )
+
+
+LINES = st.lists(st.sampled_from(["a = 1", "\tb = 2", "    c", "", "d\u2019s", "  }", "12\te"]), min_size=1, max_size=6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LINES, LINES, LINES, LINES)
+def test_whatever_is_sent_either_fails_or_changes_one_place(
+    before: list[str], old: list[str], after: list[str], new: list[str]
+):
+    text = "\n".join([*before, *old, *after])
+    sent = "\n".join(f"{number}\t{line}" for number, line in enumerate(old, 3))
+    try:
+        done = replaced(text, [Replacement(sent, "\n".join(new))])
+    except ToolFailure:
+        return
+    assert done.count == 1
+    if done.mended:
+        whole = text.split("\n")
+        made = done.text.split("\n")
+        gone = len(whole) - len(made) + len(new)
+        kept = [at for at in range(len(whole)) if whole[:at] + new + whole[at + gone :] == made]
+        assert kept, (text, sent, done.text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("a\"'\u201c\u2019\u2026.\u200b\u00e9e\u0301-\u2013 "), max_size=12))
+def test_pieces_of_alike_texts_cover_both(text: str):
+    other = folded(text)
+    pieces = chunks(text, other)
+    assert "".join(text[slice(*piece.first)] for piece in pieces) == text
+    assert "".join(other[slice(*piece.second)] for piece in pieces) == other
+    for piece in pieces:
+        assert folded(text[slice(*piece.first)]) == folded(other[slice(*piece.second)])
+
+
+def test_the_relation_of_blanks_is_the_simplest_one():
+    assert relation([("a", "a "), ("  b", "  b")]).level == "ends"
+    assert relation([("\ta", "    a"), ("b", "b")]).level == "tabs"
+    assert relation([("a", "    a"), ("  b", "      b")]).level == "shift"
+    assert relation([("a", "\ta"), ("    b", "\t\tb"), ("        c", "\t\t\tc")]).level == "both"
+    assert relation([("a", "  a"), ("  b", "  b")]) is None
+    assert relation([("", "   ")]) is None
