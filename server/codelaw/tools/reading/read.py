@@ -14,7 +14,6 @@ from codelaw.domain.listing import plain_lines
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.paths import located
-from codelaw.tools.reading.listing import plain_lines
 
 MAX_LINE = 2_000
 """Characters of a line; longer ones are cut and flagged."""
