@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from typing import Any
 
 from codelaw.adapters.stores import log_keeping
 from codelaw.adapters.stores.log_keeping import empty_log, leave_log, use_log
@@ -39,7 +40,8 @@ async def test_a_log_that_cannot_be_moved_takes_no_commit(open_store, monkeypatc
 def test_a_log_that_is_read_is_not_begun_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(log_keeping, "GAP_SECONDS", 0.001)
     path = tmp_path / "a.db"
-    writer, reader = (sqlite3.connect(path, isolation_level=None) for _ in range(2))
+    writer: Any = sqlite3.connect(path, isolation_level=None)
+    reader = sqlite3.connect(path, isolation_level=None)
     use_log(writer)
     leave_log(writer)
     writer.execute("CREATE TABLE a (b)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codelaw.context.builder import after
-from codelaw.context.observations import one_line
+from codelaw.context.escaping import one_line
 from codelaw.context.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
