@@ -12,7 +12,7 @@ from client import median, quantile, table
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build
-from codelaw.context.modules import system_sections
+from codelaw.context.system.modules import system_sections
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 
 Rows = list[dict[str, Any]]

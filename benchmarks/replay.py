@@ -22,9 +22,9 @@ from typing import Any, Self
 from recorded import Rows, kind_of, messages_of, readable, texts
 
 from codelaw.adapters.tokenizer import counter
-from codelaw.context.demotion import demoted
-from codelaw.context.economy import DEMOTE_TOKENS, FLOOR, opened, plan, thin
-from codelaw.context.relief import relieve
+from codelaw.context.shortening.demotion import demoted
+from codelaw.context.shortening.economy import DEMOTE_TOKENS, FLOOR, opened, plan, thin
+from codelaw.context.shortening.relief import relieve
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 

@@ -27,8 +27,8 @@ from typing import Any
 
 import client
 
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import compress
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.templates.render import render

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from codelaw.context.demotion import demotable, demoted
 from codelaw.context.rendering import action_text
+from codelaw.context.shortening.demotion import demotable, demoted
 from tests.agent.conftest import Bench
 
 

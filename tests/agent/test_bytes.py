@@ -18,7 +18,7 @@ L1 = """
 import sys
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.context.modules import system_sections
+from codelaw.context.system.modules import system_sections
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.domain.models import ModelRequest, TextBlock
 from codelaw.tools.toolbox import default_toolbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codelaw.context.modules import system_sections
+from codelaw.context.system.modules import system_sections
 from codelaw.tools.toolbox import default_toolbox
 from tests.agent.conftest import Bench
 

@@ -14,8 +14,8 @@ from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
 from codelaw.agent.recording.history import Past
-from codelaw.context.economy import thin
 from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.shortening.economy import thin
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.compaction import due

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.results import ToolError, ToolResult
 from codelaw.transcript.repair.closing import result_message

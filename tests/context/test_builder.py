@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from codelaw.context.builder import Gathered, History, build, render, report
-from codelaw.context.law import LawText, assemble, choose
-from codelaw.context.modules import system_sections
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import text_section
+from codelaw.context.system.law import LawText, assemble, choose
+from codelaw.context.system.modules import system_sections
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
 
 READ = Call("c1", "Read", {"path": "a.py"})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codelaw.context.compressor import compress
+from codelaw.context.shortening.compressor import compress
 
 TOOLS = ["LS", "Glob", "Grep", "Read", "Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "mcp__x", ""]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from codelaw.agent.dialects import native, react
 from codelaw.agent.dialects.react import React
-from codelaw.context.demotion import LONG, demotable, demoted
 from codelaw.context.escaping import one_line
 from codelaw.context.rendering import action_text
+from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.models import CallBlock, ModelReply

@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.demotion import demotable, demoted
-from codelaw.context.economy import CARRIED, NEWEST, REWRITTEN, WORTH, plan, settled, thin
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
+from codelaw.context.shortening.demotion import demotable, demoted
+from codelaw.context.shortening.economy import CARRIED, NEWEST, REWRITTEN, WORTH, plan, settled, thin
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from tests.context.spoken import Spoken, bash, edit, read

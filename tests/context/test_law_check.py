@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.law import LawText
-from codelaw.context.law_check import (
+from codelaw.context.mentions import candidates, named
+from codelaw.context.system.law import LawText
+from codelaw.context.system.law_check import (
     MAX_CHECKED,
     MAX_FINDINGS,
     blocks,
@@ -22,7 +23,6 @@ from codelaw.context.law_check import (
     same_rule,
     too_long,
 )
-from codelaw.context.mentions import candidates, named
 
 LAW = """# House rules
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codelaw.context.modules import system_sections
-from codelaw.context.persona import LONGEST, persona_module
+from codelaw.context.system.modules import system_sections
+from codelaw.context.system.persona import LONGEST, persona_module
 from codelaw.settings import load_settings
 
 PERSONA = "You are Ada.\n\nAnswer in haiku; never say {{ core }} or {tools_description}."

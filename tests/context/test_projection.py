@@ -1,5 +1,5 @@
-from codelaw.context.projection import in_turn, project
-from codelaw.context.strategies import Selection
+from codelaw.context.past.projection import in_turn, project
+from codelaw.context.past.strategies import Selection
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.transcript import Transcript

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.demotion import demotable, demoted
-from codelaw.context.relief import relieve, truncate
 from codelaw.context.rendering import action_text
+from codelaw.context.shortening.demotion import demotable, demoted
+from codelaw.context.shortening.relief import relieve, truncate
 from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.spans import Span, filled, spans_fragment, spans_of
+from codelaw.context.past.spans import Span, filled, spans_fragment, spans_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.domain.passages import Hit

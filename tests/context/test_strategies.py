@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.builder import Gathered, build
-from codelaw.context.projection import project
-from codelaw.context.strategies import STRATEGIES, Resolved, Selection, cut_to, resolve, round_tokens
+from codelaw.context.past.projection import project
+from codelaw.context.past.strategies import STRATEGIES, Resolved, Selection, cut_to, resolve, round_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata

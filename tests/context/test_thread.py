@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build
+from codelaw.context.past.strategies import round_tokens
+from codelaw.context.past.thread import Window, due, is_request, limit, request_texts, unsummarised
 from codelaw.context.sections import text_section
-from codelaw.context.strategies import round_tokens
-from codelaw.context.thread import Window, due, is_request, limit, request_texts, unsummarised
 from codelaw.domain.checkpoints import Checkpoint, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codelaw.context.demotion import demoted
+from codelaw.context.shortening.demotion import demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.changing.matching import Replacement, replaced

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from codelaw.context.compressor import compress
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.tools.base import run_tool

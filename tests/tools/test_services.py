@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codelaw.context.compressor import compress
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.code import Fix, Position, ProposedChange, ProposedEdits, Span, TextEdit
 from codelaw.domain.errors import ToolFailure
 from codelaw.tools.code import diagnosing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 
 Step = tuple[str, dict[str, Any], dict[str, Any]]

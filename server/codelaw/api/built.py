@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from codelaw.api.estimating import ModelEstimate, estimates_of
 from codelaw.api.reading import SYSTEM, ApiMessage, role_of, text_of
-from codelaw.context.strategies import Resolved
+from codelaw.context.past.strategies import Resolved
 from codelaw.domain.reports import BudgetLine, Dropped
 
 

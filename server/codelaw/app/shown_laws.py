@@ -6,12 +6,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.context.law_check import change_told
+from codelaw.context.system.law_check import change_told
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
 
 if TYPE_CHECKING:
-    from codelaw.context.law import LawText
+    from codelaw.context.system.law import LawText
     from codelaw.domain.chats import Chat
 
 KEPT = 64

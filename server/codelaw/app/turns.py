@@ -17,10 +17,10 @@ from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
-from codelaw.context import untrusted
-from codelaw.context.law import LARGE_SHARE
-from codelaw.context.law_check import hides
-from codelaw.context.modules import system_sections
+from codelaw.context.system import untrusted_law as untrusted
+from codelaw.context.system.law import LARGE_SHARE
+from codelaw.context.system.law_check import hides
+from codelaw.context.system.modules import system_sections
 from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from codelaw.context import law as laws
-from codelaw.context.law_check import Problem, check, paths, shadowed, too_long, unreadable
+from codelaw.context.system import law as laws
+from codelaw.context.system.law_check import Problem, check, paths, shadowed, too_long, unreadable
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState
 from codelaw.lsp.documents.documents import DocumentMoment, path_of

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.adapters.models.catalog import DEFAULT_MODEL
-from codelaw.context.persona import LONGEST
+from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.memories import Category
 from codelaw.settings.commands import BashGroup

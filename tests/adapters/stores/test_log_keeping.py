@@ -6,8 +6,8 @@ import asyncio
 import sqlite3
 from typing import Any
 
-from codelaw.adapters.stores import log_keeping
-from codelaw.adapters.stores.log_keeping import empty_log, leave_log, use_log
+from codelaw.adapters.stores.sqlite import log_keeping
+from codelaw.adapters.stores.sqlite.log_keeping import empty_log, leave_log, use_log
 from tests.adapters.stores.suite import a_chat
 
 

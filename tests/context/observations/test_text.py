@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
 from codelaw.context.observations.layout import HEADER, LABELS
 from codelaw.context.observations.text import FAMILIES, observation_text
+from codelaw.context.shortening.compressor import compress
 from codelaw.context.tokens import estimate
 from codelaw.domain.results import ToolError, ToolResult, failure
 from codelaw.domain.safety.own_tags import DISTINCT, openings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codelaw.context.thread import is_request
+from codelaw.context.past.thread import is_request
 from codelaw.domain.models import ModelRequest, TextBlock
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.facts import one_line

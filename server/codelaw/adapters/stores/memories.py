@@ -8,11 +8,11 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.adapters.stores.log_keeping import empty_log
 from codelaw.adapters.stores.postgres import memories as postgres_memories
 from codelaw.adapters.stores.rows import memory_rows
 from codelaw.adapters.stores.rows.database import Database, Owners, Session
 from codelaw.adapters.stores.sqlite import memory_search
+from codelaw.adapters.stores.sqlite.log_keeping import empty_log
 from codelaw.domain.memories import Candidate, Category, Memory, MemoryScope, Places
 from codelaw.ports.embedder import Vector
 

@@ -28,7 +28,7 @@ from codelaw.agent.turn.open_turn import OpenTurn
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
-from codelaw.context.relief import given_way
+from codelaw.context.shortening.relief import given_way
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from codelaw.agent.inputs.selection import select, span_budget
 from codelaw.agent.recall.question_vectors import late_message
 from codelaw.agent.recall.remembering import SLOW
+from codelaw.context.past.spans import spans_fragment
 from codelaw.context.sections import message_tokens
-from codelaw.context.spans import spans_fragment
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal

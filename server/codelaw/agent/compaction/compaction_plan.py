@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import layered, select
-from codelaw.context import economy
-from codelaw.context.demotion import demoted
-from codelaw.context.projection import project
+from codelaw.context.past.projection import project
 from codelaw.context.sections import message_tokens
+from codelaw.context.shortening import economy
+from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message

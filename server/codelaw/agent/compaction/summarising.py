@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.react import React
 from codelaw.agent.model_calls.recovery import Recovery
 from codelaw.context.builder import Gathered, History, build
-from codelaw.context.demotion import demoted
 from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate, far_off
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure

@@ -12,9 +12,9 @@ from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import estimated
 from codelaw.agent.model_calls.recovery import Recovery
 from codelaw.context.builder import Gathered, History, build
+from codelaw.context.past.strategies import SUMMARISED, resolve
+from codelaw.context.past.thread import Due, Window, due, limit, request_texts
 from codelaw.context.sections import text_section
-from codelaw.context.strategies import SUMMARISED, resolve
-from codelaw.context.thread import Due, Window, due, limit, request_texts
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal

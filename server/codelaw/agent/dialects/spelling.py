@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
-from codelaw.context.modules import SCHEMAS
+from codelaw.context.system.modules import SCHEMAS
 from codelaw.domain.messages import Message
 from codelaw.domain.models import ApiMessage, Block, TextBlock
 

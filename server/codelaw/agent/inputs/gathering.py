@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.attachments import attach
 from codelaw.agent.inputs.looking import editor_fragment
-from codelaw.context import law as laws
 from codelaw.context.escaping import neutralise
-from codelaw.context.law import LawText
 from codelaw.context.mentions import REMINDED, candidates, reminder
+from codelaw.context.system import law as laws
+from codelaw.context.system.law import LawText
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention

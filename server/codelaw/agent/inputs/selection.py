@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.context.budget import fitting_fragments, fitting_system
 from codelaw.context.builder import Gathered
-from codelaw.context.strategies import SUMMARISED, Selection, resolve
+from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
 from codelaw.context.tokens import estimate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codelaw.context.builder import after
 from codelaw.context.escaping import one_line
-from codelaw.context.projection import ARCHIVE, project
+from codelaw.context.past.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
@@ -19,8 +19,8 @@ from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from codelaw.context.builder import History
+    from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import Section
-    from codelaw.context.strategies import Selection
     from codelaw.domain.chats import StoredChat
     from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
     from codelaw.domain.messages import Message

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.growing import GrowingText
-from codelaw.context.compressor import compress
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import compress
 from codelaw.domain.chats import Notice
 from codelaw.domain.events import Event, NoticeEvent
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note

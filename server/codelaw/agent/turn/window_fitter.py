@@ -12,11 +12,11 @@ from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import NARROWED, estimated, gathered, layered, select
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.builder import build
-from codelaw.context.economy import thin
-from codelaw.context.pin import active_task, pin
-from codelaw.context.projection import in_turn
-from codelaw.context.relief import relieve, truncate
+from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import message_tokens
+from codelaw.context.shortening.economy import thin
+from codelaw.context.shortening.relief import relieve, truncate
+from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Demotion
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import Past
     from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
-    from codelaw.context.strategies import Selection
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
 

@@ -10,9 +10,9 @@ from codelaw.adapters.tokenizer import load_counter
 from codelaw.agent.inputs.gathering import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
-from codelaw.context.pin import active_task, pin
-from codelaw.context.projection import in_turn
+from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import message_tokens
+from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, LawDocument, LawReport

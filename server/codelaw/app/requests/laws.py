@@ -9,8 +9,8 @@ from codelaw.agent.inputs.gathering import FolderLaw, folder_laws
 from codelaw.app import models
 from codelaw.app.core import Core
 from codelaw.app.ruling import readable
-from codelaw.context import law as laws
-from codelaw.context.law import LawText
+from codelaw.context.system import law as laws
+from codelaw.context.system.law import LawText
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.laws import LawFile, LawState, NamedPath

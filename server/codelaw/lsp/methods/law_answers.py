@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from codelaw.context.law_check import Block, paths, rule_at
 from codelaw.context.mentions import BEFORE, Named, spell
+from codelaw.context.system.law_check import Block, paths, rule_at
 from codelaw.context.tokens import estimate
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState, NamedPath

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from codelaw.adapters.stores import damage
-from codelaw.adapters.stores.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
 from codelaw.adapters.stores.migrations import migrate, refuse_foreign
 from codelaw.adapters.stores.readers import Dropped, Readers
 from codelaw.adapters.stores.rows import search_rows
 from codelaw.adapters.stores.rows.codec import legible, storable, text_or_bytes
 from codelaw.adapters.stores.rows.database import Dialect, Parameters, Session
+from codelaw.adapters.stores.sqlite.log_keeping import BUSY_SECONDS, LogKeeper, leave_log, use_log
 from codelaw.adapters.stores.sqlite.lost_log import tell_lost
 from codelaw.adapters.stores.sqlite.server_liveness import FileOwners, alone, living
 from codelaw.adapters.stores.worker import Worker

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from codelaw.context.builder import History
-from codelaw.context.demotion import demoted
-from codelaw.context.economy import settled
+from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.context.sections import message_tokens
-from codelaw.context.strategies import Chosen, Material, Selection, choose, thread_message, told
+from codelaw.context.shortening.demotion import demoted
+from codelaw.context.shortening.economy import settled
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from codelaw.context.law import LARGE_SHARE, LawText
 from codelaw.context.mentions import Named, named
+from codelaw.context.system.law import LARGE_SHARE, LawText
 from codelaw.context.tokens import estimate
 from codelaw.domain.safety.own_tags import DISTINCT, openings
 from codelaw.domain.safety.unseen import concealed, visible_line

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from codelaw.context.persona import persona_module
 from codelaw.context.sections import Section, text_section
+from codelaw.context.system.persona import persona_module
 from codelaw.domain.chats import Dialect, Mode
 from codelaw.templates.render import render
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.demotion import demoted
-from codelaw.context.quoting import speaker, spoken
-from codelaw.context.strategies import cut_to, newest, round_tokens
+from codelaw.context.past.quoting import speaker, spoken
+from codelaw.context.past.strategies import cut_to, newest, round_tokens
+from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from codelaw.context.quoting import ends, speaker, spoken
+from codelaw.context.past.quoting import ends, speaker, spoken
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.passages import Hit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codelaw.context.escaping import one_name, quoted
-from codelaw.context.law import LawText
+from codelaw.context.system.law import LawText
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.unseen import without_hidden
 from codelaw.templates.render import render

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from codelaw.context.compressor import bounded
-from codelaw.context.demotion import demotable, demoted
 from codelaw.context.escaping import one_line
+from codelaw.context.shortening.compressor import bounded
+from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 

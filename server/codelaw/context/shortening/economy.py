@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from codelaw.context.demotion import demotable, demoted
+from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
 
