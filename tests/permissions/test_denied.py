@@ -131,6 +131,8 @@ DENIED = [
     "read 'a[$(rm x)]'",
     "declare -i x='a[$(rm x)]'",
     "unset 'a[$(rm x)]'",
+    "make -f- <<< 'a: ; rm x'",
+    "timeout 5 setpriv RM x",
 ]
 
 NEARLY_DENIED = [
@@ -184,6 +186,22 @@ NEARLY_DENIED = [
     "sqlite3 x '.shell y'",
     "rm() { :; }",
     "r{m,} x",
+    "setpriv --reuid 1000 rm x",
+    "prlimit --nproc=5 /bin/rm x",
+    "capsh -- -c 'ls; rm x'",
+    "capsh --shell=/bin/rm -- x",
+    "/lib64/ld-linux-x86-64.so.2 /bin/rm x",
+    "firejail --net=none git push origin",
+    "unheard npm publish",
+    "nodemon --exec 'npm publish'",
+    "socat - EXEC:'rm x'",
+    "gnuplot -e 'system(\"rm x\")'",
+    "split --filter='rm $FILE' x",
+    "ed <<< '!rm x'",
+    "unheard <<EOF\nls\n  rm x\nEOF",
+    "make -f /dev/stdin <<< 'a: ; rm x'",
+    "cmake -E env A=1 rm x",
+    "uv run capsh -- -c 'rm x'",
 ]
 
 
@@ -220,6 +238,15 @@ UNCONCERNED = [
     "grep -rn 'rm -rf' .",
     "timeout 60 npm test",
     "xargs -n1 echo < x",
+    "man rm",
+    "which rm",
+    "apt-get install rm",
+    "cp rm tests/rm",
+    "pytest tests/rm -k 'not rm'",
+    "unheard push rms ./rm",
+    "gh pr create --title 'rm x' --body='rm y'",
+    "tee x <<'EOF'\nrm x\nEOF",
+    "npm run x -- rm",
 ]
 
 

@@ -63,7 +63,12 @@ def test_the_sorted_rules_judge_as_one_by_one():
         deny = [parse(f"Bash({rng.choice(specifiers)})") for _ in range(rng.randint(0, 4))]
         for part in read(" ".join(rng.choice(words) for _ in range(rng.randint(1, 5)))) or ():
             verdict = Refusing(deny).judge(part)
-            assert verdict == one_by_one(part, deny)
+            expected = one_by_one(part, deny)
+            perhaps = [rule for rule in deny if Refusing([rule]).judge(part)[0] == "ask"]
+            if expected[0] == "pass" and perhaps:  # one of its words may be a program
+                assert verdict in [("ask", rule) for rule in perhaps]
+            else:
+                assert verdict == expected
             seen[verdict[0]] += 1
     assert min(seen[kind] for kind in ("deny", "ask", "pass")) > 100
 
@@ -89,6 +94,21 @@ def test_each_command_of_a_line_is_held_against_the_rules_about_it_alone(part: s
         assert judging.judge(simple)[0] != "deny"
     assert compared["read"] <= len(RULES)
     assert compared["_begins"] + compared["_may_mean"] == 0
+
+
+def test_a_line_full_of_denied_names_is_asked_about_soon(monkeypatch: pytest.MonkeyPatch):
+    split: list[str] = []
+
+    class Apart:
+        def split(self, text: str) -> list[str]:
+            split.append(text)
+            return text.split()
+
+    monkeypatch.setattr(refusing, "_APART", Apart())
+    [part] = read(f"unheard '{'rm;' * 5000}'") or ()
+    assert Refusing([parse("Bash(rm -rf:*)")]).judge(part)[0] == "ask"
+    assert len(split) <= refusing.MAX_LOOKS + 1
+    assert max(map(len, split)) <= refusing.LONGEST
 
 
 def gate(deny: tuple[Rule, ...]) -> Gate:

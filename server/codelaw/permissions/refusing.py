@@ -5,16 +5,39 @@ Rules are sorted once by the programs that they name: a long line of many comman
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from codelaw.permissions.obeying import only_reads
 from codelaw.permissions.programs import program
 from codelaw.permissions.rules import MAX_RULES, Rule
-from codelaw.permissions.runs import inner_commands
+from codelaw.permissions.runs import inner_commands, runs_none_of_its_words
 from codelaw.permissions.shell import Simple, Word, read
 
+MAX_LOOKS = 200
+"""Names of denied programs in one command that are looked at; one with more may mean them (S-6)."""
+LONGEST = 1_000
+"""Characters behind such a name in which the other words of a rule are looked for."""
 Refusal = tuple[Literal["deny", "ask", "pass"], Rule | None]
+
+_ONLY_NAMES = frozenset(
+    [
+        *("alias", "apk", "apropos", "apt", "apt-get", "aptitude", "brew", "chmod", "chown", "cp", "dnf", "dpkg"),
+        *("export", "gem", "info", "kill", "killall", "ln", "man", "mkdir", "mv", "pacman", "pgrep", "pidof", "pip"),
+        *("pip3", "pkill", "printf", "read", "rm", "rmdir", "rpm", "service", "set", "systemctl", "tee", "tldr"),
+        *("touch", "unset", "whatis", "whereis", "yum", "zypper"),
+    ]
+)
+"""Programs that speak of others and run none of their words."""
+_MESSAGES = frozenset(["-m", "--message", "--title", "--body", "--description", "--notes"])
+"""Options whose word is a text for people."""
+_BEGUN = re.compile(r"(?:^|[;&|(){}!=:\"'`\n])[ \t]*([^\s;&|(){}!=:\"'`<>,]+)")
+"""A word of a text that may be a program: at its begin, or behind what a shell or a setting has before one."""
+_APART = re.compile(r"[\s;&|(){}!=\"'`<>,]+")
+_INSTALLED = re.compile(r"(?:/.*)?/s?bin/([^/]+)|([^/]+)")
+"""A program by its name alone or where programs lie."""
 
 
 class Refusing:
@@ -45,7 +68,39 @@ class Refusing:
                     return "deny", rule
                 if near is None and _may_mean(words, candidate):
                     near = rule
+        near = near or self._perhaps(part, candidates)
         return ("ask", near) if near else ("pass", None)
+
+    def _perhaps(self, part: Simple, candidates: Sequence[tuple[Word, ...]]) -> Rule | None:
+        """A rule that speaks of what a program may run that nobody knows: `setpriv rm x`, `capsh -- -c 'rm x'`."""
+        head: tuple[Word, ...] = ()
+        looks = 0
+        for candidate in candidates:
+            if head and len(candidate) < len(head) and candidate[-1] is head[-1]:
+                continue  # a part of the one before
+            head = candidate
+            if program(candidate) in _ONLY_NAMES or runs_none_of_its_words(candidate) or only_reads(candidate):
+                continue
+            values = [word.value for word in candidate[1:]]
+            texts = [*values, *part.inputs] if candidate is candidates[0] else values
+            for at, value in enumerate(texts):
+                if value is None or (at and texts[at - 1] in _MESSAGES) or value.partition("=")[0] in _MESSAGES:
+                    continue
+                for rule, words, said in self._named(value):
+                    looks += 1
+                    following = [*said, *texts[at + 1 : at + len(words)]]
+                    if looks > MAX_LOOKS or following[: len(words) - 1] == list(words[1:]):
+                        return rule
+        return None
+
+    def _named(self, text: str) -> Iterator[tuple[Rule, tuple[str, ...], list[str]]]:
+        """The rules whose program a text names where one may begin, their words, and what follows it in the text."""
+        for begun in _BEGUN.finditer(text):
+            name = _INSTALLED.fullmatch(begun[1])
+            numbers = self._by_program.get((name[1] or name[2]).casefold(), ()) if name else ()
+            said = list(filter(None, _APART.split(text[begun.end() :][:LONGEST]))) if numbers else []
+            for number in numbers:
+                yield *self._rules[number], said
 
 
 @lru_cache(maxsize=2 * MAX_RULES)

@@ -29,7 +29,7 @@ _BY_SUBCOMMAND: dict[str, frozenset[str]] = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), frozenset({"exec", "x", "dlx", "explore", "node"})),
     **dict.fromkeys(("bundle", "rbenv", "pyenv", "asdf", "mise", "direnv", "lerna"), frozenset({"exec", "x"})),
     **dict.fromkeys(("conda", "mamba", "micromamba", "volta", "op"), frozenset({"run"})),
-    "git": frozenset({"bisect", "submodule", "hook"}),
+    "git": frozenset({"bisect", "filter-branch", "submodule", "hook"}),
 }
 """Programs that run the command in their arguments only behind one of these words."""
 _TEXTUAL = frozenset(
@@ -202,7 +202,9 @@ class _Seen:
             yield from self._code(name, values, part)
         if name in _TEXTUAL:
             yield from self._spoken(name, values)
-        if name in _STANDARD_INPUT and not (name == "make" and "-" not in values):
+        if name in _STANDARD_INPUT and not (
+            name == "make" and not any(value and value.endswith("-") for value in values)
+        ):
             yield from part.inputs or ([None] if _reads_commands(name, values) else [])
         self.hidden = self.hidden or next(evaluated(command), None) is not None
         for at in escape_flags(command, 1):
@@ -285,6 +287,11 @@ class _Seen:
         following = command[at + 1].value if at + 1 < len(command) else None
         if following is not None and "=" not in value:
             yield from self._guessed(following.lstrip("!"))
+
+
+def runs_none_of_its_words(command: tuple[Word, ...]) -> bool:
+    """Whether the program is known to run a command in its arguments only behind some words, and has none of them."""
+    return program(command) in _BY_SUBCOMMAND and not _runs_its_words(command)
 
 
 def _runs_its_words(command: tuple[Word, ...]) -> bool:
