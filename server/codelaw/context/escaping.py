@@ -27,6 +27,8 @@ def one_line(value: Mapping[str, Any]) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
     text = replaced(text, DISTINCT, lambda mark: _escaped(mark[0]) + mark[1:])
+    if text.isascii() and "\x7f" not in text:
+        return text
     return _HIDING.sub(_escape, _UNSAFE.sub(_escape, text))
 
 

@@ -55,6 +55,8 @@ def disarmed(text: str, names: tuple[str, ...] = OURS) -> str:
 
 def openings(text: str, names: tuple[str, ...] = OURS) -> Iterator[tuple[int, int]]:
     """Where the marks stand that open or close such a tag, in code points."""
+    if text.isascii() and "<" not in text and "&" not in text:
+        return
     plain = tuple(name.replace("-", "") for name in names)
     for mark in _OPENING.finditer(text):
         if _name(text[mark.end() : mark.end() + _WINDOW]).startswith(plain):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, takewhile
 from typing import Any, cast
 
 from pydantic import Field
@@ -101,20 +102,15 @@ def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments
         raise ToolFailure(
             "INVALID_PARAM", f"start_line = {args.start_line} is past the end: {args.path} has {total} lines."
         )
-    shown: list[str] = []
-    cut_lines: list[int] = []
-    room = MAX_CONTENT
-    for number, (line, length) in enumerate(wanted, args.start_line):
-        kept = line
-        if len(kept) > MAX_LINE:
-            cut_lines.append(number)
-            kept = f"{kept[:MAX_LINE]}… ({length} characters)"
-        numbered = f"{number:>5}\t{kept}"
-        room -= len(json.dumps(numbered, ensure_ascii=False))
-        if room < 0 and shown:
-            break
-        shown.append(numbered)
+    numbered = [
+        f"{number:>5}\t{line if len(line) <= MAX_LINE else f'{line[:MAX_LINE]}… ({length} characters)'}"
+        for number, (line, length) in enumerate(wanted, args.start_line)
+    ]
+    shown = numbered[: _fitting(numbered)]
     end = args.start_line - 1 + len(shown)
+    cut_lines = [
+        number for number, (line, _) in enumerate(wanted[: len(shown)], args.start_line) if len(line) > MAX_LINE
+    ]
     body: dict[str, Any] = {
         "start_line": args.start_line,
         "end_line": end,
@@ -126,6 +122,15 @@ def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments
     if cut_lines:
         body["cut_lines"] = cut_lines
     return body
+
+
+def _fitting(lines: Sequence[str]) -> int:
+    """How many of these lines may be shown: one at least, and no more than fit as JSON."""
+    # A line break takes two characters there, as the quotes of a line by itself do: the sum is the same.
+    if len(json.dumps("\n".join(lines), ensure_ascii=False)) <= MAX_CONTENT:
+        return len(lines)
+    sizes = accumulate(len(json.dumps(line, ensure_ascii=False)) for line in lines)
+    return max(1, sum(1 for _ in takewhile(lambda size: size <= MAX_CONTENT, sizes)))
 
 
 def _facts(file: FileText) -> dict[str, Any]:
