@@ -70,11 +70,12 @@ def turns_of(loop_work: Callable[[], Any]) -> int:
     return asyncio.run(counted())
 
 
-@given(texts, st.lists(edits, max_size=8), st.sampled_from(ENCODINGS), st.integers(1, 6))
+@given(texts, st.lists(edits, max_size=12), st.sampled_from(ENCODINGS), st.integers(1, 6), st.sampled_from([0, 1, 99]))
 def test_many_changes_give_what_one_by_one_gives(
-    text: str, changes: list[tuple[int, int, int, int, str]], encoding: Encoding, size: int
+    text: str, changes: list[tuple[int, int, int, int, str]], encoding: Encoding, size: int, steady: int
 ):
-    before, splicing.SMALLEST = splicing.SMALLEST, size
+    before = splicing.SMALLEST, splicing._STEADY
+    splicing.SMALLEST, splicing._STEADY = size, steady
     try:
         spliced = SplicedText(text, encoding)
         for line, character, last_line, last, new in changes:
@@ -85,7 +86,7 @@ def test_many_changes_give_what_one_by_one_gives(
             spliced.splice((line, character), (last_line, last), new)
             assert (spliced.text, len(spliced)) == (text, len(text))
     finally:
-        splicing.SMALLEST = before
+        splicing.SMALLEST, splicing._STEADY = before
 
 
 @given(texts, st.integers(0, 30), st.sampled_from(ENCODINGS))

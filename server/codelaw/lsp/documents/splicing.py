@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import accumulate
 
 from codelaw.lsp.documents.positions import Encoding, code_points, units
 
-SMALLEST = 4096
+SMALLEST = 1024
 """Characters of a piece at least, when a text is cut."""
 PIECES = 1024
 """Of a very large text: every change looks through their list, and into two of them."""
+_STRIDES = (64, 8, 1)
+"""So many pieces are passed over at once when a line is looked for."""
+_STEADY = 3
+"""So many lines are looked for in the same breaks before these are summed up."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 _ENDS = ("\n", "\r")
 
@@ -33,6 +39,12 @@ class SplicedText:
         self._encoding: Encoding = encoding
         self._size = max(SMALLEST, len(text) // PIECES)
         self._pieces = self._cut(text)
+        self._breaks = [piece.breaks for piece in self._pieces]
+        """Of each piece, to be added up quickly."""
+        self._sums: list[int] = []
+        """Up to the end of each piece; empty as long as every change brings or takes breaks."""
+        self._seeks = 0
+        """Since breaks were brought or taken last."""
         self._length = len(text)
         self._number = 0
         """A piece,"""
@@ -54,8 +66,9 @@ class SplicedText:
         A place behind the end of a line means that end, one inside a character its start, one behind the last line
         the end of the text; an end before the start means the start.
         """
-        first = self._place(*start)
-        last = max(first, self._place(*end))
+        line = self._line(start[0])
+        first = self._place(*line, start[1])
+        last = max(first, self._place(*(line if end[0] == start[0] else self._line(end[0])), end[1]))
         (begin, before), (until, behind) = first, last
         kept = self._pieces[begin].text[:before] if begin < len(self._pieces) else ""
         rest = self._pieces[until].text[behind:] if until < len(self._pieces) else ""
@@ -74,20 +87,30 @@ class SplicedText:
             high += 1
         while self._number > low:
             self._number -= 1
-            self._before -= self._pieces[self._number].breaks
-        self._pieces[low:high] = self._cut(middle)
+            self._before -= self._breaks[self._number]
+        pieces = self._cut(middle)
+        self._pieces[low:high] = pieces
+        breaks = [piece.breaks for piece in pieces]
+        if self._breaks[low:high] != breaks:
+            self._breaks[low:high] = breaks
+            self._sums, self._seeks = [], 0
 
     def _removed(self, first: tuple[int, int], last: tuple[int, int]) -> int:
         (begin, before), (until, behind) = first, last
         return sum(len(piece.text) for piece in self._pieces[begin:until]) - before + behind
 
-    def _place(self, line: int, character: int) -> tuple[int, int]:
-        """The piece of a place, and the place in it in code points."""
+    def _line(self, line: int) -> tuple[int, int, int]:
+        """The piece in which a line begins, the place in it in code points, and the breaks of the piece before that."""
         number = self._seek(line)
         if number == len(self._pieces):
-            return (number - 1, len(self._pieces[-1].text)) if self._pieces else (0, 0)
+            return number, 0, 0
         line -= self._before
-        at = self._behind_breaks(self._pieces[number].text, line)
+        return number, self._behind_breaks(self._pieces[number].text, line), line
+
+    def _place(self, number: int, at: int, line: int, character: int) -> tuple[int, int]:
+        """The piece of a place in a line, as `_line` found that, and the place in it in code points."""
+        if number == len(self._pieces):
+            return (number - 1, len(self._pieces[-1].text)) if self._pieces else (0, 0)
         while True:
             piece = self._pieces[number]
             ends_here = line < piece.breaks
@@ -102,13 +125,21 @@ class SplicedText:
 
         Changes that follow each other are mostly near each other: it is looked for from where the last one was.
         """
-        number, before, pieces = self._number, self._before, self._pieces
+        self._seeks += 1
+        if not self._sums and self._seeks > _STEADY:
+            self._sums = list(accumulate(self._breaks))
+        if self._sums:
+            self._number = bisect_left(self._sums, line)
+            self._before = self._sums[self._number - 1] if self._number else 0
+            return self._number
+        number, before, breaks = self._number, self._before, self._breaks
         while number and before >= line:
-            number -= 1
-            before -= pieces[number].breaks
-        while number < len(pieces) and before + pieces[number].breaks < line:
-            before += pieces[number].breaks
-            number += 1
+            back = min(_STRIDES[0], number)
+            number -= back
+            before -= sum(breaks[number : number + back])
+        for stride in _STRIDES:
+            while number < len(breaks) and (passed := before + sum(breaks[number : number + stride])) < line:
+                number, before = min(number + stride, len(breaks)), passed
         self._number, self._before = number, before
         return number
 
@@ -125,8 +156,10 @@ class SplicedText:
 
     @staticmethod
     def _line_end(text: str, at: int) -> int:
-        found = _BREAK.search(text, at)
-        return found.start() if found else len(text)
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        first = text.find("\r", at, end)
+        return end if first < 0 else first
 
     def _cut(self, text: str) -> list[_Piece]:
         pieces: list[_Piece] = []
