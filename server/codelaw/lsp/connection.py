@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -204,7 +204,7 @@ class Connection:
             except Exception:
                 log.exception("A document could not be followed")
 
-    async def files_changed(self, uris: Sequence[str]) -> None:
+    async def files_changed(self, uris: Iterable[str]) -> None:
         """Watched files have changed on the disk. A checkout may change very many: others have their turn between."""
         settings = law = False
         for number, uri in enumerate(uris, 1):

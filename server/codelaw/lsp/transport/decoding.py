@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, NoReturn, cast
 
 from cattrs import transform_error
@@ -59,16 +60,16 @@ def _without_lone_surrogates(value: Any) -> Any:
     return value
 
 
-def changed_uris(params: Any) -> list[str]:
-    """The uris of `workspace/didChangeWatchedFiles`; empty for what is none.
+def changed_uris(params: Any) -> Iterator[str]:
+    """The uris of `workspace/didChangeWatchedFiles`, read as they are asked for; none for what is none.
 
     Its params are read by hand: typed, the hundred thousand of a checkout would hold up everybody else.
     """
     changes: Any = cast("dict[str, Any]", params).get("changes") if isinstance(params, dict) else None
-    if not isinstance(changes, list):
-        return []
-    found = (cast("dict[str, Any]", one).get("uri") for one in cast("list[Any]", changes) if isinstance(one, dict))
-    return [uri for uri in found if isinstance(uri, str)]
+    for one in cast("list[Any]", changes) if isinstance(changes, list) else ():
+        uri: Any = cast("dict[str, Any]", one).get("uri") if isinstance(one, dict) else None
+        if isinstance(uri, str):
+            yield uri
 
 
 def _mended(text: Any) -> Any:
