@@ -5,6 +5,7 @@ import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
+import { t } from "./language";
 
 /** Entries of the record that are shown. */
 const AUDIT_SHOWN = 500;
@@ -31,8 +32,8 @@ export function makeActions(panel: Panel): Actions {
 
   const ready = (): boolean => {
     if (panel.state().server.phase === "ready") return true;
-    const message = "The codelaw server is not ready.";
-    const hint = "Your text is kept here; send it when the server runs.";
+    const message = t.serverNotReady;
+    const hint = t.textKept;
     panel.dispatch({ kind: "problem", problem: { code: "disconnected", message, hint } });
     return false;
   };
@@ -190,8 +191,8 @@ export function makeActions(panel: Panel): Actions {
     if (place().earlier) await reading.loadEarlier();
     const { before, at, earlier } = place();
     if (at === -1 || earlier) {
-      const hint = "Scroll up to read the turns before it, then try again.";
-      throw new PanelProblem({ code: "turn_not_found", message: "The turns before this one are not here yet.", hint });
+      const hint = t.scrollUp;
+      throw new PanelProblem({ code: "turn_not_found", message: t.turnsMissing, hint });
     }
     return before;
   };

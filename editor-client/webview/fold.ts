@@ -2,6 +2,7 @@
 // renders again only what changed.
 import type { ChatEvent, NoticeGiven, Steer, ToolCall } from "../src/protocol/types";
 import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
+import { t } from "./language";
 
 /** A batch under way: `fresh` are the objects made in it, which may be written to. */
 interface Draft {
@@ -74,8 +75,7 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       const items = itemsFor(draft, turnId, seq);
       if (items === null) return;
       const kept = items.filter((item) => !isDelta(item) || item.step !== event.step);
-      const wait = event.inSeconds >= 1 ? ` in ${Math.round(event.inSeconds)} s` : "";
-      const message = `Asking again${wait} (attempt ${event.attempt}): ${event.reason}.`.replace(/\.\.$/, ".");
+      const message = t.askingAgain(event.inSeconds, event.attempt, event.reason).replace(/\.\.$/, ".");
       const notice: Item = {
         kind: "notice",
         id: `retry-${event.step}`,

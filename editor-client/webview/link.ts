@@ -4,6 +4,7 @@ import type { ChatEvent } from "../src/protocol/types";
 import { leavesGap } from "./fold";
 import { PanelProblem, type Asked, type Panel } from "./panel";
 import type { Action, State } from "./state";
+import { t } from "./language";
 
 /** Where the panel lives. */
 export interface Home {
@@ -106,7 +107,7 @@ function offered(state: State, method: Method): boolean {
 function tooOld(method: Method): Problem {
   return {
     code: "unknown_method",
-    message: `This server does not know ${method}.`,
-    hint: "Update the codelaw server to use this.",
+    message: t.unknownMethod(method),
+    hint: t.updateServer,
   };
 }

@@ -3,6 +3,7 @@ import type { Looking } from "../src/messages";
 import type { EditorParams } from "../src/protocol/types";
 import type { Panel } from "./panel";
 import type { LookingState, State } from "./state";
+import { t } from "./language";
 
 /** An older server has not got it, and takes no more than the uri and a line. */
 const METHOD = "codelaw/context/editor";
@@ -40,11 +41,11 @@ export function unsentOf({ looking: { at, verdict } }: State): string | null {
     case undefined:
       return null;
     case "outside":
-      return "outside the workspace";
+      return t.outsideWorkspace;
     case "hidden":
-      return "hidden or ignored";
+      return t.hiddenOrIgnored;
     case "denied":
-      return "a rule denies reading it";
+      return t.ruleDenies;
   }
 }
 

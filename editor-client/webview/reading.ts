@@ -5,6 +5,7 @@ import { unsure } from "./fold";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import type { Turn } from "./state";
 import { resultsOf } from "./store";
+import { t } from "./language";
 
 /** How many turns are read at once. */
 const TURNS = 20;
@@ -20,7 +21,7 @@ export type Reading = Pick<
 export function problemOf(error: unknown): Problem {
   if (error instanceof PanelProblem) return { code: error.code, message: error.message, hint: error.hint };
   const message = error instanceof Error ? error.message : String(error);
-  return { code: "internal_error", message, hint: "Try again; if it stays, see the logs." };
+  return { code: "internal_error", message, hint: t.tryAgainSeeLogs };
 }
 
 /** Show what went wrong, unless the user withdrew it. */

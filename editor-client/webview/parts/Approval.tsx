@@ -7,6 +7,7 @@ import { hasHidden } from "../text/visible";
 import { isEmpty, Preview, readOn } from "./ApprovalPreview";
 import { Icon } from "./Icon";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 interface Props {
   approval: OpenApproval;
@@ -20,12 +21,12 @@ interface Props {
 }
 
 const TITLES: Record<ApprovalOption["kind"], string> = {
-  allow_once: "Allow once",
-  allow_chat: "Allow in this chat",
-  allow_always: "Always allow",
-  reject: "No",
+  allow_once: t.allowOnce,
+  allow_chat: t.allowChat,
+  allow_always: t.allowAlways,
+  reject: t.no,
 };
-const RISKS = { write: "Changes files", execute: "Runs a command", send: "Leaves this machine" };
+const RISKS = { write: t.changesFiles, execute: t.runsCommand, send: t.leavesMachine };
 const ICONS = { write: "edit", execute: "terminal", send: "send" } as const;
 
 /** One question: what would be done, why it is asked, and the answers. It is answered once. */
@@ -94,34 +95,34 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
         <h2 id={`${id}-title`} class="approval-title">
           <Visible text={request.title} />
         </h2>
-        {waiting > 0 && <span class="approval-count">{`1 of ${waiting + 1}`}</span>}
+        {waiting > 0 && <span class="approval-count">{t.oneOf(waiting + 1)}</span>}
       </div>
       <p class="approval-why">
-        <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : "Keeps something"}.</strong>{" "}
+        <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : t.keepsSomething}.</strong>{" "}
         <span id={`${id}-why`}>
-          {request.alwaysAsked === true && "This is asked every time. "}
+          {request.alwaysAsked === true && t.askedEveryTime}
           {why !== "" && <Visible text={why} />}
         </span>
       </p>
       {hidden && (
         <p class="approval-warning">
           <Icon name="warning" />
-          <span>Hidden characters are shown by their code.</span>
+          <span>{t.hiddenShown}</span>
         </p>
       )}
       <Preview preview={request.preview} box={box} onEnd={() => setEnd(true)} />
       {diff !== undefined && diff !== "" && (
         <button type="button" class="link-button" onClick={() => panel.tell({ kind: "preview", id: approval.id })}>
-          Open in diff editor
+          {t.openDiff}
         </button>
       )}
       {request.description !== undefined && (
         <p class="approval-why">
-          The model’s words for it: “<Visible text={request.description} />”
+          {t.modelsWords} “<Visible text={request.description} />”
         </p>
       )}
       <p id={`${id}-rest`} class="approval-rest" role="status">
-        {seen ? "" : "It goes on below: it can be allowed when you have seen its end."}
+        {seen ? "" : t.goesOnBelow}
       </p>
       {rules.length > 0 && (
         <dl class="approval-rules">
@@ -157,7 +158,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
         ))}
         {place ? null : reject === undefined ? (
           <button type="button" class="approval-option" onClick={() => reply("reject", { cancelled: true })}>
-            No
+            {t.no}
           </button>
         ) : (
           <button
@@ -167,7 +168,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
             aria-disabled={answer !== null}
             onClick={() => setComment((words) => (words === null ? "" : null))}
           >
-            <kbd aria-hidden="true">{request.options.length + 1}</kbd> No, because…
+            <kbd aria-hidden="true">{request.options.length + 1}</kbd> {t.noBecause}
           </button>
         )}
       </div>
@@ -184,7 +185,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
       )}
       {answer !== null && (
         <p class="approval-answer" role="status">
-          {place ? "Answered." : answer === "reject" ? "Refused." : "Allowed."}
+          {place ? t.answered : answer === "reject" ? t.refusedIt : t.allowedIt}
         </p>
       )}
     </div>
@@ -204,13 +205,13 @@ function Why({ comment, onInput, onSend, onClose }: WhyProps) {
   useEffect(() => field.current?.focus(), []);
   return (
     <div class="approval-comment">
-      <label for={id}>Why</label>
+      <label for={id}>{t.why}</label>
       <input
         id={id}
         ref={field}
         type="text"
         dir="auto"
-        placeholder="What to do instead"
+        placeholder={t.insteadDo}
         value={comment}
         onInput={(event) => onInput(event.currentTarget.value)}
         onKeyDown={(event) => {
@@ -223,7 +224,7 @@ function Why({ comment, onInput, onSend, onClose }: WhyProps) {
         }}
       />
       <button type="button" class="approval-option" onClick={onSend}>
-        Refuse
+        {t.refuse}
       </button>
     </div>
   );
@@ -239,7 +240,7 @@ function standingRules(options: readonly ApprovalOption[]): StandingRule[] {
   const rules = new Map<string, string[]>();
   for (const { rule, kind } of options) {
     if (rule !== undefined)
-      rules.set(rule, [...(rules.get(rule) ?? []), kind === "allow_chat" ? "In this chat" : "Always"]);
+      rules.set(rule, [...(rules.get(rule) ?? []), kind === "allow_chat" ? t.inThisChat : t.always]);
   }
   return [...rules].map(([rule, kinds]) => ({ rule, kinds }));
 }

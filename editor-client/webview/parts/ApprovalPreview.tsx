@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ApprovalRequest } from "../../src/protocol/types";
 import { Diff } from "./Diff";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 type What = ApprovalRequest["preview"];
 
@@ -44,7 +45,7 @@ export function readOn(box: HTMLElement | null): void {
 }
 
 const labelOf = ({ command, text }: What): string =>
-  command !== undefined ? "Command" : text !== undefined ? "Text" : "Change";
+  command !== undefined ? t.command : text !== undefined ? t.text : t.change;
 
 /** The place behind the last line. It counts as seen when it was on the screen, and not hidden by any box around it. */
 function End({ onSeen }: { onSeen: () => void }) {

@@ -6,6 +6,7 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { Approval } from "./Approval";
 import { focusComposer, isTyping } from "./focus";
+import { t } from "../language";
 
 /** The questions that wait for the user: the oldest of the chat at hand as a card, the others as lines. */
 export function Approvals({ state }: { state: State }) {
@@ -41,7 +42,7 @@ export function Approvals({ state }: { state: State }) {
   };
 
   return (
-    <section ref={part} class="approvals" aria-label="Approvals">
+    <section ref={part} class="approvals" aria-label={t.approvals}>
       <Announcement
         title={first === undefined ? "" : (first.request.preview.command?.slice(0, SPOKEN) ?? first.request.title)}
         waiting={waiting.length}
@@ -64,7 +65,7 @@ export function Approvals({ state }: { state: State }) {
 /** The same while another page than the chat is shown. */
 export function WaitingQuestions({ state }: { state: State }) {
   return (
-    <section class="approvals" aria-label="Approvals" aria-live="polite">
+    <section class="approvals" aria-label={t.approvals} aria-live="polite">
       <Elsewhere state={state} shown={null} />
     </section>
   );
@@ -77,10 +78,10 @@ function Elsewhere({ state, shown }: { state: State; shown: string | null }) {
       {elsewhere(state, shown).map(({ chatId, count, title }) => (
         <p key={chatId} class="approval-elsewhere">
           <span>
-            {count === 1 ? "A question waits" : `${count} questions wait`} in <bdi>{title}</bdi>
+            {t.questionsWait(count)} {t.in} <bdi>{title}</bdi>
           </span>
           <button type="button" class="link-button" onClick={() => void actions.openChat(chatId)}>
-            Show
+            {t.show}
           </button>
         </p>
       ))}
@@ -98,11 +99,7 @@ const NOTICING = 800;
 function Announcement({ title, waiting }: { title: string; waiting: number }) {
   const [words, setWords] = useState("");
   useEffect(() => {
-    setWords(
-      title === ""
-        ? ""
-        : `Approval needed: ${title}.${waiting > 0 ? ` ${waiting} more wait.` : ""} It is right before the message field.`,
-    );
+    setWords(title === "" ? "" : t.approvalNeeded(title, waiting));
   }, [title, waiting]);
   return (
     <div class="visually-hidden" aria-live="assertive">
@@ -129,8 +126,8 @@ function elsewhere(state: State, shown: string | null): { chatId: string; count:
     if (request.chatId !== shown) others.set(request.chatId, (others.get(request.chatId) ?? 0) + 1);
   }
   return [...others].map(([chatId, count]) => {
-    if (chatId === state.chat?.chat.id) return { chatId, count, title: "this chat" };
+    if (chatId === state.chat?.chat.id) return { chatId, count, title: t.thisChat };
     const title = state.chats.chats.find((chat) => chat.id === chatId)?.title ?? "";
-    return { chatId, count, title: title === "" ? "another chat" : `“${title}”` };
+    return { chatId, count, title: title === "" ? t.anotherChat : `“${title}”` };
   });
 }

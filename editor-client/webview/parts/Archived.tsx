@@ -2,9 +2,9 @@ import { useState } from "preact/hooks";
 import type { Archive } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import { ago } from "../text/ago";
-import { many } from "../text/words";
 import { Confirm } from "./Confirm";
 import { Exact } from "./Exact";
+import { t } from "../language";
 
 type Checkpoint = Archive["checkpoints"][number];
 
@@ -14,7 +14,7 @@ export function Archived({ archive, disabled }: { archive: Archive | null; disab
   if (checkpoints.length === 0) return null;
   return (
     <section class="archived" aria-labelledby="archived-title">
-      <h2 id="archived-title">Archived</h2>
+      <h2 id="archived-title">{t.archived}</h2>
       <ol class="archived-list">
         {checkpoints
           .map((checkpoint, place) => (
@@ -32,11 +32,6 @@ function Cut({ checkpoint, newer, disabled }: { checkpoint: Checkpoint; newer: C
   const [asked, setAsked] = useState(false);
   const { id, at, roundsArchived, summary, text } = checkpoint;
   const rounds = [checkpoint, ...newer].reduce((sum, one) => sum + one.roundsArchived, 0);
-  const also =
-    newer.length === 0
-      ? ""
-      : ` The ${newer.length === 1 ? "newer one goes" : `${newer.length} newer ones go`} with it.`;
-  const back = rounds === 0 ? "what was shortened" : many(rounds, "round");
   const restore = async (): Promise<void> => {
     setAsked(true);
     await actions.restore(id);
@@ -46,25 +41,18 @@ function Cut({ checkpoint, newer, disabled }: { checkpoint: Checkpoint; newer: C
     <li class="archived-cut" data-checkpoint-id={id}>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
-          <span class="section-title">
-            {roundsArchived === 0 ? "Old results shortened" : `${many(roundsArchived, "round")} archived`}
-          </span>
+          <span class="section-title">{roundsArchived === 0 ? t.oldShortened : t.roundsArchived(roundsArchived)}</span>
           <span class="hint">
             <time dateTime={new Date(at * 1000).toISOString()}>{ago(at, Date.now() / 1000)}</time>
-            {roundsArchived > 0 && (summary === "model" ? " · summary by the model" : " · without a summary")}
+            {roundsArchived > 0 && (summary === "model" ? t.archivedByModel : t.archivedBare)}
           </span>
         </summary>
-        {open &&
-          (text === "" ? (
-            <p class="hint">Nothing stands in its place.</p>
-          ) : (
-            <Exact text={text} label="Summary: exact text" />
-          ))}
+        {open && (text === "" ? <p class="hint">{t.nothingInstead}</p> : <Exact text={text} label={t.summaryExact} />)}
       </details>
       <Confirm
-        title="Undo compaction"
-        question={`${back.charAt(0).toUpperCase()}${back.slice(1)} will be sent in full again, and the summaries are no longer sent.${also}`}
-        yes="Yes, undo"
+        title={t.undoCompaction}
+        question={t.sentAgain(rounds, newer.length)}
+        yes={t.yesUndo}
         disabled={disabled || asked}
         onYes={() => void restore()}
       />

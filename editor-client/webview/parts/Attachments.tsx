@@ -6,6 +6,7 @@ import { bringsFiles, droppedUris } from "../text/dropped";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 /** What goes along with the next message, each with a button that takes it out again. */
 export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
@@ -22,7 +23,7 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
   };
 
   return (
-    <ul ref={list} class="attachments" aria-label="Attached">
+    <ul ref={list} class="attachments" aria-label={t.attached}>
       {attachments.map((attachment, index) => (
         <li key={`${attachment.uri} ${attachment.label}`} class="attachment" title={attachment.uri}>
           <span class="attachment-label">
@@ -31,8 +32,8 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
           <button
             type="button"
             class="icon-button"
-            aria-label={`Remove ${attachment.label}`}
-            title="Remove"
+            aria-label={t.removeOf(attachment.label)}
+            title={t.removeIt}
             onClick={() => remove(index)}
           >
             <Icon name="close" />
@@ -65,7 +66,7 @@ export function DropArea({ say }: { say: (words: string) => void }) {
       event.preventDefault();
       const uris = droppedUris(event.dataTransfer);
       if (uris.length > 0) panel.tell({ kind: "dropped", uris });
-      else say("The editor does not tell where these files are. Drag them from its Explorer, or use “Add files…”.");
+      else say(t.dropUnknown);
       focusComposer();
     };
     document.addEventListener("dragover", onDragOver);
@@ -80,7 +81,7 @@ export function DropArea({ say }: { say: (words: string) => void }) {
 
   return over ? (
     <div class="drop-area" aria-hidden="true">
-      <p>Hold Shift and drop files to add them.</p>
+      <p>{t.dropHere}</p>
     </div>
   ) : null;
 }

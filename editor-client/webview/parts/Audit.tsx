@@ -4,25 +4,26 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { Page } from "./Page";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 const DECISIONS: Record<AuditEntry["decision"], string> = {
-  allow: "Allowed",
-  deny: "Refused",
-  grant: "Allowed from then on",
-  revoke: "Taken back",
-  trust: "Trusted",
-  withdraw: "No longer trusted",
-  violation: "Kept back",
+  allow: t.allowed,
+  deny: t.refused,
+  grant: t.allowedOn,
+  revoke: t.takenBack,
+  trust: t.trusted,
+  withdraw: t.untrusted,
+  violation: t.keptBack,
 };
 
 const BY: Record<AuditEntry["by"], string> = {
-  user: "you",
-  rule: "a rule",
-  grant: "a permission",
-  mode: "the mode",
-  default: "the default",
-  headless: "nobody: no person was asked",
-  sandbox: "the sandbox",
+  user: t.you,
+  rule: t.aRule,
+  grant: t.aPermission,
+  mode: t.theMode,
+  default: t.theDefault,
+  headless: t.nobody,
+  sandbox: t.theSandbox,
 };
 
 /** What was decided, in the chat that is shown or in all, the newest first. */
@@ -44,8 +45,8 @@ export function AuditPage({ state }: { state: State }) {
   }, [ready, chatId, state.server.session, state.approvals, actions]);
 
   return (
-    <Page name="What was decided" title={title}>
-      <p class="hint">Calls that were allowed or refused, by whom and by which rule; the newest first.</p>
+    <Page name={t.decided} title={title}>
+      <p class="hint">{t.decidedHint}</p>
       {state.chat !== null && (
         <label class="permissions-scope">
           <input
@@ -53,10 +54,10 @@ export function AuditPage({ state }: { state: State }) {
             checked={everywhere}
             onChange={(event) => setEverywhere(event.currentTarget.checked)}
           />{" "}
-          In all chats
+          {t.inAllChats}
         </label>
       )}
-      {entries?.length === 0 && <p role="status">Nothing is on record.</p>}
+      {entries?.length === 0 && <p role="status">{t.nothingOnRecord}</p>}
       {entries !== null && entries.length > 0 && (
         <ul class="permissions-list">
           {entries.map((entry, place) => (
@@ -76,17 +77,17 @@ function Entry({ entry }: { entry: AuditEntry }) {
   return (
     <div class="permissions-what">
       <span>
-        {DECISIONS[entry.decision]} by <Visible text={`${BY[entry.by]}${rule}`} />
+        {DECISIONS[entry.decision]} {t.by} <Visible text={`${BY[entry.by]}${rule}`} />
       </span>
       <code dir="ltr">
         <Visible text={[entry.tool, entry.detail ?? entry.title].filter((part) => part !== "").join(" ")} />
       </code>
       <span class="hint" dir="ltr">
-        <time dateTime={at.toISOString()}>{at.toLocaleString()}</time>
+        <time dateTime={at.toISOString()}>{at.toLocaleString(t.locale)}</time>
         {entry.folder !== undefined && (
           <>
             {" "}
-            in <Visible text={entry.folder} />
+            {t.in} <Visible text={entry.folder} />
           </>
         )}
       </span>

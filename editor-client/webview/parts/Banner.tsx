@@ -3,15 +3,16 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { Icon } from "./Icon";
 import { Trouble } from "./Trouble";
+import { t } from "../language";
 
 const WORDS: Record<ServerState["phase"], string> = {
-  searching: "Looking for the codelaw server…",
-  missing: "The codelaw server was not found.",
-  installing: "Installing the codelaw server…",
-  starting: "Starting…",
+  searching: t.lookingForServer,
+  missing: t.serverNotFound,
+  installing: t.installingServer,
+  starting: t.starting,
   ready: "",
-  crashed: "The codelaw server has stopped unexpectedly.",
-  stopped: "The codelaw server is stopped.",
+  crashed: t.serverCrashed,
+  stopped: t.serverStopped,
 };
 const AT_WORK = new Set<ServerState["phase"]>(["searching", "installing", "starting"]);
 
@@ -51,10 +52,10 @@ function Offline() {
   return (
     <div class="banner" data-phase="offline">
       <Icon name="warning" />
-      <span class="banner-text">No API key is set: an offline model answers, and it cannot think.</span>
+      <span class="banner-text">{t.noKey}</span>
       <span class="banner-actions">
         <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.setKey" })}>
-          Set API key
+          {t.setKey}
         </button>
       </span>
     </div>
@@ -66,13 +67,10 @@ function Restricted() {
   return (
     <div class="banner" data-phase="restricted">
       <Icon name="warning" />
-      <span class="banner-text">
-        Restricted mode: you do not trust this folder. codelaw only reads in it; nothing is written or run, and its
-        CODE_LAW.md is not obeyed.
-      </span>
+      <span class="banner-text">{t.restricted}</span>
       <span class="banner-actions">
         <button type="button" onClick={() => panel.tell({ kind: "command", command: "codelaw.manageTrust" })}>
-          Manage trust
+          {t.manageTrust}
         </button>
       </span>
     </div>
@@ -90,8 +88,8 @@ function ProblemLine({ problem }: { problem: Problem }) {
       <button
         type="button"
         class="icon-button"
-        aria-label="Dismiss"
-        title="Dismiss"
+        aria-label={t.dismiss}
+        title={t.dismiss}
         onClick={() => panel.dispatch({ kind: "problem", problem: null })}
       >
         <Icon name="close" />

@@ -10,15 +10,16 @@ import { Diff } from "./Diff";
 import { Result } from "./Result";
 import { Ticking } from "./Ticking";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 const STATES: Record<string, string> = {
-  pending: "Waiting",
-  awaiting_approval: "Waiting for your approval",
-  running: "Running",
-  completed: "Done",
-  failed: "Failed",
-  rejected: "Rejected",
-  interrupted: "Interrupted",
+  pending: t.waiting,
+  awaiting_approval: t.waitingApproval,
+  running: t.running,
+  completed: t.done,
+  failed: t.failed,
+  rejected: t.rejected,
+  interrupted: t.interrupted,
 };
 
 /** One call of a tool: a line, and unfolded what it was given, what it gave and why it was allowed. */
@@ -128,24 +129,24 @@ function Arguments({ args }: { args: Record<string, unknown> }) {
 }
 
 const SOURCES: Record<string, string> = {
-  mode: "by the chat's mode",
-  deny: "by a rule that denies",
-  allow: "by a rule that allows",
-  grant: "by a permission you gave",
-  default: "by the default",
-  user: "by you",
+  mode: t.byMode,
+  deny: t.byDeny,
+  allow: t.byAllow,
+  grant: t.byGrant,
+  default: t.byDefault,
+  user: t.byYou,
 };
-const DECIDED: Record<string, string> = { allow: "Allowed", ask: "Asked about", deny: "Denied" };
+const DECIDED: Record<string, string> = { allow: t.allowed, ask: t.askedAbout, deny: t.denied };
 
 const ANSWERS: Record<string, string> = {
-  allow_once: "once",
-  allow_chat: "in this chat",
-  allow_always: "always, for this pattern",
-  reject: "this once",
+  allow_once: t.once,
+  allow_chat: t.forThisChat,
+  allow_always: t.forPattern,
+  reject: t.thisOnce,
 };
 
 function why({ action, source, rule }: NonNullable<ToolCall["decision"]>): string {
-  const words = `${DECIDED[action] ?? action} ${SOURCES[source] ?? `by ${source}`}`;
+  const words = `${DECIDED[action] ?? action} ${SOURCES[source] ?? t.bySource(source)}`;
   const answer = source === "user" ? ANSWERS[rule] : undefined;
   if (answer !== undefined) return `${words}, ${answer}.`;
   return rule === "" || rule === source ? `${words}.` : `${words}: ${rule}`;

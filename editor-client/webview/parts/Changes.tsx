@@ -3,9 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import type { Change, RevertConflict } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { Turn } from "../state";
-import { many } from "../text/words";
 import { Confirm } from "./Confirm";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 interface Props {
   chatId: string;
@@ -39,9 +39,9 @@ export function Changes({ chatId, turn, accepted }: Props) {
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>
-        <span class="changes-title">{`${many(changes.length, "file")} changed`}</span>
+        <span class="changes-title">{t.filesChanged(changes.length)}</span>
         <Counts added={total.added} removed={total.removed} />
-        {settled !== null && <span class="badge">{settled}</span>}
+        {settled !== null && <span class="badge">{t.settled[settled]}</span>}
       </summary>
       <ul class="changes-list">
         {changes.map((change) => (
@@ -52,13 +52,13 @@ export function Changes({ chatId, turn, accepted }: Props) {
         <div class="changes-buttons">
           {!accepted && (
             <button type="button" class="link-button" disabled={busy} onClick={() => actions.accept(turn)}>
-              Accept
+              {t.accept}
             </button>
           )}
           <Confirm
-            title={busy ? "Reverting…" : "Revert turn"}
-            question={`Put ${changes.length === 1 ? "this file" : `these ${changes.length} files`} back as the turn found ${changes.length === 1 ? "it" : "them"}? What was changed since at other places stays.`}
-            yes="Yes, revert"
+            title={busy ? t.reverting : t.revertTurn}
+            question={t.putBack(changes.length)}
+            yes={t.yesRevert}
             disabled={busy}
             onYes={() => void revert()}
           />
@@ -67,7 +67,7 @@ export function Changes({ chatId, turn, accepted }: Props) {
       <div role="status">
         {conflicts.length > 0 && (
           <>
-            <p class="conflicts-title">Left as they are. Change them by hand, or try again later:</p>
+            <p class="conflicts-title">{t.leftAsTheyAre}</p>
             <ul class="conflicts">
               {conflicts.map(({ uri, reason }) => (
                 <li key={uri} dir="auto">
@@ -83,9 +83,9 @@ export function Changes({ chatId, turn, accepted }: Props) {
 }
 
 const KINDS: Record<Change["kind"], { letter: string; word: string }> = {
-  created: { letter: "A", word: "created" },
-  modified: { letter: "M", word: "changed" },
-  deleted: { letter: "D", word: "deleted" },
+  created: { letter: "A", word: t.created },
+  modified: { letter: "M", word: t.changed },
+  deleted: { letter: "D", word: t.deleted },
 };
 
 function Row({ chatId, turnId, change }: { chatId: string; turnId: string; change: Change }) {
@@ -105,19 +105,19 @@ function Row({ chatId, turnId, change }: { chatId: string; turnId: string; chang
         <button
           type="button"
           class="link-button"
-          aria-label={`Diff of ${path}`}
+          aria-label={t.diffOf(path)}
           onClick={() => panel.tell({ kind: "diff", chatId, turnId, uri, path })}
         >
-          Diff
+          {t.diff}
         </button>
         {kind !== "deleted" && (
           <button
             type="button"
             class="link-button"
-            aria-label={`Open ${path}`}
+            aria-label={t.openOf(path)}
             onClick={() => panel.tell({ kind: "open", uri, path })}
           >
-            Open
+            {t.open}
           </button>
         )}
       </span>
@@ -127,7 +127,7 @@ function Row({ chatId, turnId, change }: { chatId: string; turnId: string; chang
 
 function Counts({ added, removed }: { added: number; removed: number }) {
   return (
-    <span class="counts" aria-label={`${many(added, "line")} added, ${many(removed, "line")} removed`} role="img">
+    <span class="counts" aria-label={t.linesChanged(added, removed)} role="img">
       <span class="added">+{added}</span> <span class="removed">−{removed}</span>
     </span>
   );

@@ -5,6 +5,7 @@ import { ago } from "../text/ago";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Menu } from "./Menu";
+import { t } from "../language";
 
 interface Props {
   chat: Chat;
@@ -23,7 +24,7 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
   const [doing, setDoing] = useState<"rename" | "delete" | null>(null);
   const open = useRef<HTMLButtonElement>(null);
   const back = useRef(false);
-  const title = chat.title === "" ? "New chat" : chat.title;
+  const title = chat.title === "" ? t.newChat : chat.title;
   const tabIndex = active ? 0 : -1;
 
   useEffect(() => {
@@ -66,14 +67,14 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
           <span class="chat-about">
             {chat.running !== null && (
               <span class="chat-running">
-                <span class="spinner" aria-hidden="true" /> running ·{" "}
+                <span class="spinner" aria-hidden="true" /> {t.runningNow}{" "}
               </span>
             )}
             <time dateTime={new Date(chat.updatedAt * 1000).toISOString()}>
               {ago(chat.updatedAt, Date.now() / 1000)}
             </time>
-            {` · ${chat.turns} ${chat.turns === 1 ? "turn" : "turns"} · ${chat.mode}`}
-            {current && <span> · shown</span>}
+            {` · ${t.turnsAndMode(chat.turns, chat.mode)}`}
+            {current && <span> · {t.shown}</span>}
           </span>
         </button>
       )}
@@ -82,15 +83,15 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
           <button
             type="button"
             class="icon-button"
-            aria-label="Rename"
-            title="Rename (F2)"
+            aria-label={t.rename}
+            title={t.renameKey}
             tabIndex={tabIndex}
             onClick={() => setDoing("rename")}
           >
             <Icon name="edit" />
           </button>
           <Menu
-            label="Export"
+            label={t.exportIt}
             tabIndex={tabIndex}
             items={[
               { title: "Markdown", run: () => actions.exportChat(chat, "markdown") },
@@ -102,8 +103,8 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
           <button
             type="button"
             class="icon-button"
-            aria-label="Delete"
-            title="Delete (Delete)"
+            aria-label={t.deleteIt}
+            title={t.deleteKey}
             tabIndex={tabIndex}
             onClick={() => setDoing("delete")}
           >
@@ -146,7 +147,7 @@ function Rename({ title, onDone }: { title: string; onDone: (title: string | nul
       type="text"
       class="chat-rename"
       dir="auto"
-      aria-label="New title"
+      aria-label={t.newTitle}
       value={typed}
       onInput={(event) => setTyped(event.currentTarget.value)}
       onBlur={() => end(true, false)}
@@ -168,7 +169,7 @@ function Confirm({ title, onKeep, onDelete }: { title: string; onKeep: () => voi
     <div
       class="chat-confirm"
       role="group"
-      aria-label={`Delete “${title}”?`}
+      aria-label={t.deleteOf(title)}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
@@ -176,12 +177,12 @@ function Confirm({ title, onKeep, onDelete }: { title: string; onKeep: () => voi
         onKeep();
       }}
     >
-      <span>Delete this chat for good?</span>
+      <span>{t.deleteForGood}</span>
       <button type="button" class="danger" onClick={onDelete}>
-        Delete chat
+        {t.deleteChat}
       </button>
       <button ref={keep} type="button" onClick={onKeep}>
-        Keep
+        {t.keep}
       </button>
     </div>
   );

@@ -5,6 +5,7 @@ import type { State } from "../state";
 import { ChatRow } from "./ChatRow";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
+import { t } from "../language";
 
 const PAUSE = 200;
 
@@ -70,9 +71,9 @@ export function ChatsPage({ state }: { state: State }) {
   };
 
   return (
-    <section class="chats" aria-label="Chats" onKeyDown={onKeyDown}>
+    <section class="chats" aria-label={t.chats} onKeyDown={onKeyDown}>
       <div class="chats-head">
-        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back (Escape)" onClick={toChat}>
+        <button type="button" class="icon-button" aria-label={t.backToChat} title={t.backKey} onClick={toChat}>
           <Icon name="back" />
         </button>
         <input
@@ -80,16 +81,16 @@ export function ChatsPage({ state }: { state: State }) {
           type="search"
           class="chats-search"
           dir="auto"
-          aria-label="Search chats"
-          placeholder="Search chats"
+          aria-label={t.searchChats}
+          placeholder={t.searchChats}
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <button
           type="button"
           class="icon-button"
-          aria-label="New chat"
-          title="New chat"
+          aria-label={t.newChat}
+          title={t.newChat}
           onClick={() => void actions.openChat(null).then(focusComposer)}
         >
           <Icon name="add" />
@@ -122,7 +123,7 @@ export function ChatsPage({ state }: { state: State }) {
               if (!loading) void actions.listChats(query, true);
             }}
           >
-            More
+            {t.more}
           </button>
         )}
       </div>
@@ -133,18 +134,18 @@ export function ChatsPage({ state }: { state: State }) {
 /** What there is to say about the list as a whole. */
 function Words({ state, onAgain }: { state: State; onAgain: () => void }) {
   const { chats, query, loading } = state.chats;
-  if (loading) return <p>Looking…</p>;
-  if (chats.length > 0) return <span class="visually-hidden">{`${chats.length} chats shown`}</span>;
-  if (state.server.phase !== "ready") return <p>The server does not run yet. The chats appear when it does.</p>;
+  if (loading) return <p>{t.searching}</p>;
+  if (chats.length > 0) return <span class="visually-hidden">{t.chatsShown(chats.length)}</span>;
+  if (state.server.phase !== "ready") return <p>{t.chatsLater}</p>;
   if (state.problem !== null) {
     return (
       <>
-        <p>The chats could not be read: {state.problem.message}</p>
+        <p>{t.chatsUnread(state.problem.message)}</p>
         <button type="button" class="link-button" onClick={onAgain}>
-          Try again
+          {t.tryAgain}
         </button>
       </>
     );
   }
-  return query === "" ? <p>No chats yet. What you ask becomes the first one.</p> : <p>No chat has “{query}” in it.</p>;
+  return query === "" ? <p>{t.noChats}</p> : <p>{t.noChatHas(query)}</p>;
 }

@@ -4,6 +4,7 @@ import type { State } from "../state";
 import { ago } from "../text/ago";
 import { newestCompaction } from "../text/bill";
 import { compactionInWords } from "../text/compaction";
+import { t } from "../language";
 
 /** Compacting the chat: the button, the progress, how it ended. */
 export function Compacting({ state: { chat, server } }: { state: State }) {
@@ -14,7 +15,7 @@ export function Compacting({ state: { chat, server } }: { state: State }) {
   const busy = running || asked;
   const words =
     asked && !running
-      ? ["Asking for a compaction…"]
+      ? [t.askingCompaction]
       : compaction === null
         ? []
         : compactionInWords(compaction.phase, compaction.report);
@@ -27,8 +28,8 @@ export function Compacting({ state: { chat, server } }: { state: State }) {
 
   return (
     <section class="compacting" aria-labelledby="compacting-title">
-      <h2 id="compacting-title">Compaction</h2>
-      <p class="hint">Older rounds are archived: the model sees a summary in their place. The messages stay.</p>
+      <h2 id="compacting-title">{t.compaction}</h2>
+      <p class="hint">{t.compactionHint}</p>
       <div class="compacting-buttons">
         <button
           type="button"
@@ -36,20 +37,20 @@ export function Compacting({ state: { chat, server } }: { state: State }) {
           disabled={busy || chat === null || chat.chat.turns === 0 || server.phase !== "ready"}
           onClick={() => void compact()}
         >
-          Compact
+          {t.compact}
         </button>
         {running && (
           <button type="button" class="link-button" onClick={() => void actions.stop()}>
-            {chat.running === null ? "Cancel compaction" : "Stop turn and compaction"}
+            {chat.running === null ? t.cancelCompaction : t.stopBoth}
           </button>
         )}
       </div>
-      {busy && <progress class="compacting-progress" aria-label="Compacting" />}
+      {busy && <progress class="compacting-progress" aria-label={t.compacting} />}
       <div class="compaction-words" role="status" data-phase={running || !asked ? compaction?.phase : "started"}>
         {words.length > 0 && (
           <p dir="auto">
             {!busy && compaction !== null && (
-              <span class="hint">{`The last one (${ago(compaction.at, Date.now() / 1000)}): `}</span>
+              <span class="hint">{t.theLastOne(ago(compaction.at, Date.now() / 1000))}</span>
             )}
             {words.join(" ")}
           </p>

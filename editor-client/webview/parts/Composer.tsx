@@ -10,6 +10,7 @@ import { LookingAt } from "./LookingAt";
 import { activeChoice, Mentions, useCompletion } from "./Mentions";
 import { Menu } from "./Menu";
 import { replaceText } from "./replace";
+import { t } from "../language";
 
 /** How long a first Escape waits for the second one. */
 const TWICE = 2000;
@@ -61,15 +62,15 @@ export function Composer({ state }: { state: State }) {
   const send = (): void => {
     if (sending !== null) return;
     if (blank) {
-      if (attachments.length > 0) setNote("Write what to do with the attached files.");
+      if (attachments.length > 0) setNote(t.sayWhat);
       return;
     }
     if (state.server.phase !== "ready") {
-      setNote("The server is not ready. Your text stays here: send it when the server runs.");
+      setNote(t.notReadyYet);
       return;
     }
     if (state.opening !== null) {
-      setNote("The chat is being read. Your text stays here: send it when the chat is there.");
+      setNote(t.chatBeingRead);
       return;
     }
     setNote("");
@@ -107,11 +108,11 @@ export function Composer({ state }: { state: State }) {
   };
 
   return (
-    <section class="composer" aria-label="Write">
+    <section class="composer" aria-label={t.write}>
       <DropArea say={setNote} />
       {editing !== null && (
         <div class="composer-editing">
-          <span id="composer-editing">Editing an earlier message: a copy of the chat goes on from there</span>
+          <span id="composer-editing">{t.editingEarlier}</span>
           <button
             type="button"
             class="link-button"
@@ -120,7 +121,7 @@ export function Composer({ state }: { state: State }) {
               focusComposer();
             }}
           >
-            Cancel
+            {t.cancel}
           </button>
         </div>
       )}
@@ -134,7 +135,7 @@ export function Composer({ state }: { state: State }) {
             id={MESSAGE_ID}
             dir="auto"
             rows={1}
-            aria-label="Message"
+            aria-label={t.message}
             aria-describedby={editing !== null ? "composer-editing" : undefined}
             aria-autocomplete="list"
             aria-haspopup="listbox"
@@ -155,33 +156,33 @@ export function Composer({ state }: { state: State }) {
         </div>
         <div class="composer-buttons">
           <Menu
-            label="Add context"
-            hint="Or drag files here and hold Shift."
+            label={t.addContext}
+            hint={t.orDrag}
             items={[
-              { title: "Add files…", run: () => panel.tell({ kind: "pickFiles" }) },
-              { title: "Add selection", run: () => panel.tell({ kind: "addSelection" }) },
+              { title: t.addFiles, run: () => panel.tell({ kind: "pickFiles" }) },
+              { title: t.addSelection, run: () => panel.tell({ kind: "addSelection" }) },
             ]}
           >
             <Icon name="add" />
           </Menu>
           <span class="composer-state" role="status">
-            {stopping ? "Press Escape again to stop." : note !== "" ? note : standing(state)}
+            {stopping ? t.escapeAgain : note !== "" ? note : standing(state)}
           </span>
           {stoppable && (
             <button type="button" class="composer-stop" title={stopTitle(running, sending)} onClick={stop}>
               <Icon name="stop" />
-              Stop
+              {t.stop}
             </button>
           )}
           <button
             type="button"
             class="composer-send"
             aria-disabled={blank || sending !== null}
-            title={running ? "Say this to the running turn (Enter)" : "Send (Enter)"}
+            title={running ? t.sayToTurn : t.sendKey}
             onClick={send}
           >
             <Icon name="send" />
-            Send
+            {t.send}
           </button>
         </div>
       </div>
@@ -190,17 +191,17 @@ export function Composer({ state }: { state: State }) {
 }
 
 const stopTitle = (running: boolean, sending: number | null): string =>
-  running || sending !== null ? "Stop the turn (Escape twice)" : "Stop the compaction (Escape twice)";
+  running || sending !== null ? t.stopTurn : t.stopCompaction;
 
 /** What holds for the message as it is. */
 function standing({ composer, chat }: State): string {
-  if (composer.sending !== null) return "Sending…";
+  if (composer.sending !== null) return t.sending;
   const steers = chat !== null && chat.running !== null;
-  return steers && composer.attachments.length > 0 ? "Attached files go with the next message." : "";
+  return steers && composer.attachments.length > 0 ? t.attachedNext : "";
 }
 
 function placeholder(state: State): string {
-  if (state.composer.editing !== null) return "Write the message anew";
-  if (state.chat !== null && state.chat.running !== null) return "Enter steers the running turn";
-  return "Ask or tell. @ names a file";
+  if (state.composer.editing !== null) return t.writeAnew;
+  if (state.chat !== null && state.chat.running !== null) return t.enterSteers;
+  return t.askOrTell;
 }

@@ -1,5 +1,6 @@
 import "../style/confirm.css";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { t } from "../language";
 
 interface Props {
   /** On the button that asks. */
@@ -62,7 +63,7 @@ export function Confirm({ title, question, yes, disabled = false, onYes }: Props
           {yes}
         </button>
         <button type="button" class="link-button" onClick={() => setAsking(false)}>
-          No
+          {t.no}
         </button>
       </span>
     </div>

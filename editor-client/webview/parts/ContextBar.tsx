@@ -1,6 +1,7 @@
 import type { ContextReport } from "../../src/protocol/types";
 import { amount, percent } from "../text/amounts";
 import { type Group, grouped, TITLES } from "../text/sections";
+import { t } from "../language";
 
 /** The lines of each group's pattern, in a square of 6: it is told by them where colours are not. */
 const PATTERNS: Record<Group, string> = {
@@ -31,8 +32,8 @@ export function ContextBar({ report, onChoose }: Props) {
   const starts = groups.map((_, index) => groups.slice(0, index).reduce((sum, { tokens }) => sum + tokens, 0));
   const told = groups.filter(({ tokens }) => tokens > 0);
   const said = told.map(({ group, tokens }) => `${TITLES[group].title} ${amount(tokens)}`);
-  const trigger = threshold > 0 ? `Compacted from ${amount(threshold)}` : "";
-  const label = `${amount(taken)} of ${amount(contextWindow)} tokens: ${said.join(", ")}, free ${amount(free)}. ${trigger}`;
+  const trigger = threshold > 0 ? t.compactedFrom(amount(threshold)) : "";
+  const label = t.barInWords(t.tokensOf(amount(taken), amount(contextWindow)), said.join(", "), amount(free), trigger);
   return (
     <div class="context-bar">
       <svg class="context-window" role="img" aria-label={label.trim()} width="100%" height="28">
@@ -64,7 +65,7 @@ export function ContextBar({ report, onChoose }: Props) {
             height="20"
             fill={`url(#ink-${group})`}
           >
-            <title>{`${TITLES[group].title}: ${amount(tokens)} tokens`}</title>
+            <title>{`${TITLES[group].title}: ${t.tokens(amount(tokens))}`}</title>
           </rect>
         ))}
         <rect class="context-frame" x="0" y="4" width="100%" height="20" />
@@ -95,7 +96,7 @@ export function ContextBar({ report, onChoose }: Props) {
           <svg class="swatch" width="14" height="14" aria-hidden="true">
             <rect class="context-frame" x="0.5" y="0.5" width="13" height="13" />
           </svg>
-          <span class="legend-title">Free</span>
+          <span class="legend-title">{t.free}</span>
           <span class="number">{amount(free)}</span>
           <span class="number share">{percent(free, contextWindow)}</span>
         </li>
@@ -104,7 +105,7 @@ export function ContextBar({ report, onChoose }: Props) {
             <svg class="swatch" width="14" height="14" aria-hidden="true">
               <line class="trigger-key" x1="7" x2="7" y1="0" y2="14" />
             </svg>
-            <span class="legend-title">Compacted from</span>
+            <span class="legend-title">{t.compactedAt}</span>
             <span class="number">{amount(threshold)}</span>
             <span class="number share">{percent(threshold, contextWindow)}</span>
           </li>

@@ -12,6 +12,7 @@ import { ContextBar } from "./ContextBar";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { groupId, Sections } from "./Sections";
+import { t } from "../language";
 
 /** What would be sent to the model now: how much of the window each part takes, and its exact text. */
 export function ContextPage({ state }: { state: State }) {
@@ -36,14 +37,14 @@ export function ContextPage({ state }: { state: State }) {
       }}
     >
       <header class="context-head">
-        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back to the chat" onClick={back}>
+        <button type="button" class="icon-button" aria-label={t.backToChat} title={t.backToChat} onClick={back}>
           <Icon name="back" />
         </button>
         <h1 ref={title} tabIndex={-1}>
-          Context
+          {t.context}
         </h1>
         <button type="button" class="link-button" disabled={context.loading} onClick={() => void actions.inspect()}>
-          {context.loading ? "Reading…" : "Refresh"}
+          {context.loading ? t.reading : t.refresh}
         </button>
       </header>
       <div class="context-body">
@@ -56,9 +57,7 @@ export function ContextPage({ state }: { state: State }) {
           </p>
         )}
         {report === null ? (
-          <p class="hint">
-            {context.loading ? "Asking the server what would be sent…" : "Nothing is known yet. Choose Refresh."}
-          </p>
+          <p class="hint">{context.loading ? t.askingContext : t.contextUnknown}</p>
         ) : (
           <Window state={state} report={report} />
         )}
@@ -81,10 +80,8 @@ function Window({ state, report }: { state: State; report: ContextReport }) {
   return (
     <section aria-labelledby="window-title">
       <h2 id="window-title">
-        {`${percent(totalTokens, contextWindow)} of ${amount(contextWindow)} tokens`}
-        <span class="hint">
-          {state.composer.text.trim() === "" ? " · sent with the next message" : " · with the message you are writing"}
-        </span>
+        {t.tokensOf(percent(totalTokens, contextWindow), amount(contextWindow))}
+        <span class="hint">{state.composer.text.trim() === "" ? t.withNext : t.withDraft}</span>
       </h2>
       <ContextBar
         report={report}
@@ -96,11 +93,11 @@ function Window({ state, report }: { state: State; report: ContextReport }) {
       />
       <p class="strategy">
         <span>
-          Strategy <b>{report.strategy}</b>
+          {t.strategy} <b>{report.strategy}</b>
           {report.kept === "" ? "" : `: ${report.kept}`}
         </span>{" "}
-        <button type="button" class="link-button" aria-label="Change the strategy" onClick={choose}>
-          Change
+        <button type="button" class="link-button" aria-label={t.changeStrategy} onClick={choose}>
+          {t.changeIt}
         </button>
       </p>
     </section>
@@ -112,11 +109,11 @@ function Bills({ state }: { state: State }) {
   if (bills.turn === null || bills.chat === null) return null;
   return (
     <section aria-labelledby="bills-title">
-      <h2 id="bills-title">Tokens and cost</h2>
+      <h2 id="bills-title">{t.tokensAndCost}</h2>
       <dl class="bills">
-        <dt>Last turn</dt>
+        <dt>{t.lastTurn}</dt>
         <dd>{billInWords(bills.turn)}</dd>
-        <dt>This chat</dt>
+        <dt>{t.thisWholeChat}</dt>
         <dd>{billInWords(bills.chat)}</dd>
       </dl>
     </section>
@@ -127,12 +124,12 @@ function Details({ report }: { report: ContextReport }) {
   return (
     <>
       <section aria-labelledby="sections-title">
-        <h2 id="sections-title">What is sent</h2>
+        <h2 id="sections-title">{t.whatIsSent}</h2>
         <Sections report={report} />
       </section>
       {report.dropped.length > 0 && (
         <section aria-labelledby="dropped-title">
-          <h2 id="dropped-title">What is left out</h2>
+          <h2 id="dropped-title">{t.leftOut}</h2>
           <ul class="dropped">
             {report.dropped.map(({ name, reason }, place) => (
               <li key={`${place} ${name}`} dir="auto">
@@ -148,23 +145,23 @@ function Details({ report }: { report: ContextReport }) {
 }
 
 const PARTS: Record<BudgetLine["part"], string> = {
-  system: "System",
-  summary: "Summary",
-  retrieved: "Retrieved",
-  recent: "Recent",
-  input: "Input",
+  system: t.partSystem,
+  summary: t.partSummary,
+  retrieved: t.partRetrieved,
+  recent: t.partRecent,
+  input: t.partInput,
 };
 
 function Budget({ lines }: { lines: BudgetLine[] }) {
   return (
     <section aria-labelledby="budget-title">
-      <h2 id="budget-title">Budget</h2>
+      <h2 id="budget-title">{t.budget}</h2>
       <table class="budget">
         <thead>
           <tr>
-            <th scope="col">Part</th>
-            <th scope="col">Takes</th>
-            <th scope="col">Share</th>
+            <th scope="col">{t.part}</th>
+            <th scope="col">{t.takes}</th>
+            <th scope="col">{t.share}</th>
           </tr>
         </thead>
         <tbody>
@@ -173,8 +170,8 @@ function Budget({ lines }: { lines: BudgetLine[] }) {
               <th scope="row">
                 {PARTS[part]}
                 {over && (
-                  <span class="badge" data-kind="over">
-                    over
+                  <span class="badge" data-kind={t.over}>
+                    {t.over}
                   </span>
                 )}
               </th>

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { hunks, type DiffLine } from "../text/hunks";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 /** More lines are shown when they are asked for. */
 const LINES = 400;
@@ -20,7 +21,7 @@ export function Diff({ text, end }: Props) {
   const shown = whole ? lines : lines.slice(0, LINES);
   return (
     <div class="diff" dir="ltr">
-      <div class="diff-lines" tabIndex={0} role="group" aria-label="Diff">
+      <div class="diff-lines" tabIndex={0} role="group" aria-label={t.diff}>
         {shown.map((line, index) => (
           <Line key={index} line={line} />
         ))}
@@ -28,7 +29,7 @@ export function Diff({ text, end }: Props) {
       </div>
       {shown.length < lines.length && (
         <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
-          Show all {lines.length.toLocaleString("en")} lines
+          {t.showAllLines(lines.length)}
         </button>
       )}
     </div>

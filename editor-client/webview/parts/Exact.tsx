@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { useHands } from "../hands";
 import { amount } from "../text/amounts";
+import { t } from "../language";
 
 /** More is shown when it is asked for. */
 const MOST = 20_000;
@@ -18,11 +19,11 @@ export function Exact({ text, label }: { text: string; label: string }) {
       <div class="exact-buttons">
         {cut && (
           <button type="button" class="link-button" onClick={() => setAll(true)}>
-            Show all ({amount(text.length)} characters)
+            {t.showAll(amount(text.length))}
           </button>
         )}
         <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text })}>
-          Copy
+          {t.copy}
         </button>
       </div>
     </div>

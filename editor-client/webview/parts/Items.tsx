@@ -4,6 +4,7 @@ import { Markdown } from "../text/Markdown";
 import { Call } from "./Call";
 import { Icon } from "./Icon";
 import { Thought } from "./Thought";
+import { t } from "../language";
 
 interface Props {
   items: readonly Item[];
@@ -51,9 +52,9 @@ function NoticeLine({ item }: { item: Notice }) {
 }
 
 const STEERS: Record<Steer["state"], string> = {
-  waiting: "You added (waits for the next step)",
-  told: "You added",
-  returned: "Not sent, because the turn ended before",
+  waiting: t.addedWaits,
+  told: t.added,
+  returned: t.addedLate,
 };
 
 function SteerLine({ item }: { item: Steer }) {
@@ -72,7 +73,7 @@ function CompactionLine({ item: { phase, report } }: { item: Compaction }) {
     <p class="notice compaction" data-phase={phase} dir="auto">
       {AT_WORK.has(phase) && <span class="spinner" aria-hidden="true" />}
       <span>
-        {report?.compacted === true && "Compacted: "}
+        {report?.compacted === true && t.compacted}
         {compactionInWords(phase, report).join(" ")}
       </span>
     </p>

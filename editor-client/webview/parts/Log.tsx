@@ -5,6 +5,7 @@ import type { ChatState, Pending, State } from "../state";
 import { Items } from "./Items";
 import { Question } from "./Question";
 import { Turn } from "./Turn";
+import { t } from "../language";
 
 /** How near to the end one is still at the end. */
 const AT_END = 24;
@@ -71,12 +72,12 @@ export function Log({ state }: { state: State }) {
   const pending = composer.pending !== null && (composer.pending.chatId ?? null) === chatId ? composer.pending : null;
   return (
     <div class="log-frame">
-      <div ref={box} class="log" role="log" aria-label="Chat" aria-live="off" tabIndex={0} onScroll={scrolled}>
+      <div ref={box} class="log" role="log" aria-label={t.chat} aria-live="off" tabIndex={0} onScroll={scrolled}>
         <div class="turns">
           {chat?.earlier === true && <Earlier reading={chat.readingEarlier} />}
           {chat !== null && <Entries chat={chat} accepted={state.accepted} />}
           {pending !== null && <PendingTurn pending={pending} />}
-          {chat === null && pending === null && <p class="notice">Reading the chat…</p>}
+          {chat === null && pending === null && <p class="notice">{t.readingChat}</p>}
         </div>
       </div>
       <Announcer chat={chat} />
@@ -118,7 +119,7 @@ function Earlier({ reading }: { reading: boolean }) {
   return (
     <p class="earlier">
       <button type="button" class="link-button" disabled={reading} onClick={() => void actions.loadEarlier()}>
-        {reading ? "Reading earlier turns…" : "Show earlier turns"}
+        {reading ? t.readingEarlier : t.showEarlier}
       </button>
     </p>
   );
@@ -130,7 +131,7 @@ function PendingTurn({ pending }: { pending: Pending }) {
       <Question text={pending.text} mentions={[]} onEdit={null} />
       <p class="working">
         <span class="spinner" aria-hidden="true" />
-        <span>Sending…</span>
+        <span>{t.sending}</span>
       </p>
     </article>
   );
@@ -140,8 +141,8 @@ function PendingTurn({ pending }: { pending: Pending }) {
 function Announcer({ chat }: { chat: ChatState | null }) {
   const last = chat?.entries[chat.entries.length - 1];
   let words = "";
-  if (chat !== null && chat.running !== null) words = "codelaw is working.";
-  else if (last?.kind === "turn" && last.result !== null) words = `The turn has ended. ${last.result.answer}`;
+  if (chat !== null && chat.running !== null) words = t.isWorking;
+  else if (last?.kind === "turn" && last.result !== null) words = t.turnEnded(last.result.answer);
   return (
     <p class="visually-hidden" aria-live="polite">
       {words.slice(0, 1000)}

@@ -5,6 +5,7 @@ import type { State } from "../state";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 /** What the user looks at in the editor, above the message that it goes along with, with a button that takes it out. */
 export function LookingAt({ state }: { state: State }) {
@@ -20,7 +21,7 @@ export function LookingAt({ state }: { state: State }) {
   };
 
   return (
-    <div class="attachments" role="group" aria-label="What you look at">
+    <div class="attachments" role="group" aria-label={t.lookingAt}>
       <div class="attachment looking" data-unsent={unsent !== null} title={titleOf(state)}>
         <Icon name="file" />
         <span class="looking-label">
@@ -34,12 +35,12 @@ export function LookingAt({ state }: { state: State }) {
           </span>
           {lines !== "" && <span class="looking-lines">{lines}</span>}
         </span>
-        {unsent !== null && <span class="looking-note">not sent: {unsent}</span>}
+        {unsent !== null && <span class="looking-note">{t.notSent(unsent)}</span>}
         <button
           type="button"
           class="icon-button"
-          aria-label={unsent === null ? `Do not send ${at.label}` : `Remove ${at.label}`}
-          title={unsent === null ? "Do not send" : "Remove"}
+          aria-label={unsent === null ? t.doNotSendOf(at.label) : t.removeOf(at.label)}
+          title={unsent === null ? t.doNotSend : t.removeIt}
           onClick={remove}
         >
           <Icon name="close" />
@@ -64,11 +65,11 @@ function titleOf(state: State): string {
   const path = verdict?.uri === at.uri && verdict.path !== undefined ? verdict.path : at.label;
   const unsent = unsentOf(state);
   const { cursor = null, selection = null, visible = null } = at;
-  if (unsent !== null) return `${path} is not sent: ${unsent}.`;
+  if (unsent !== null) return t.isNotSent(path, unsent);
   const parts = [
-    cursor === null ? "" : `the cursor is in line ${cursor.line + 1}`,
-    selection === null ? "" : "the selected text goes along",
-    visible === null ? "" : `lines ${visible.start.line + 1}-${visible.end.line + 1} are on the screen`,
+    cursor === null ? "" : t.cursorIn(cursor.line + 1),
+    selection === null ? "" : t.selectionGoes,
+    visible === null ? "" : t.linesOnScreen(visible.start.line + 1, visible.end.line + 1),
   ].filter((part) => part !== "");
-  return `The model is told that you look at ${path}${parts.length === 0 ? "" : `: ${parts.join(", ")}`}.`;
+  return t.modelIsTold(path, parts.join(", "));
 }

@@ -8,6 +8,7 @@ import type { MentionList } from "../../src/protocol/types";
 import { type Begun, type Typed, canBeMentioned, complete, mentionAt } from "../text/mention";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
+import { t } from "../language";
 
 const PAUSE = 80;
 const LIMIT = 30;
@@ -151,14 +152,14 @@ export function Mentions({ completion }: { completion: Completion }) {
   return (
     <>
       <div class="visually-hidden" role="status">
-        {open ? `${items.length} ${items.length === 1 ? "file or folder" : "files and folders"}` : ""}
+        {open ? t.filesFound(items.length) : ""}
       </div>
-      {failed !== "" && <p class="popup popup-hint completion">Files cannot be listed: {failed}</p>}
+      {failed !== "" && <p class="popup popup-hint completion">{t.filesUnlisted(failed)}</p>}
       {open && (
         <div class="popup completion">
           <Listbox
             id={id}
-            label="Files"
+            label={t.files}
             active={Math.min(active, items.length - 1)}
             onChoose={choose}
             choices={items.map((item) => ({ key: item.path, content: <Path item={item} /> }))}

@@ -4,6 +4,7 @@ import { useHands } from "../hands";
 import { amount } from "../text/amounts";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
+import { t } from "../language";
 
 interface Props {
   models: readonly Model[];
@@ -39,8 +40,8 @@ export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
         ref={button}
         type="button"
         class="picker-button"
-        aria-label={`Model: ${shown}`}
-        title={`Model: ${shown}`}
+        aria-label={t.modelIs(shown)}
+        title={t.modelIs(shown)}
         aria-haspopup="dialog"
         aria-expanded={open}
         onMouseDown={(event) => {
@@ -93,7 +94,7 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
     asked.then(
       ({ models: list }) => panel.dispatch({ kind: "models", models: list }),
       (problem: unknown) => {
-        if (!gone) setFailed(problem instanceof Error ? problem.message : "The server did not say which there are.");
+        if (!gone) setFailed(problem instanceof Error ? problem.message : t.modelsUnknown);
       },
     );
     return () => {
@@ -121,14 +122,14 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
   };
 
   return (
-    <div class="popup" role="dialog" aria-label="Model">
+    <div class="popup" role="dialog" aria-label={t.model}>
       <input
         ref={field}
         class="picker-field"
         type="text"
         role="combobox"
-        aria-label="Find a model, or type its name"
-        placeholder="Find, or type a name"
+        aria-label={t.findModel}
+        placeholder={t.findOrType}
         aria-expanded={lines.length > 0}
         aria-autocomplete="list"
         aria-controls={lines.length > 0 ? id : undefined}
@@ -143,13 +144,13 @@ function ModelList({ models, value, onClose, onChoose }: ListProps) {
       />
       {failed !== "" && (
         <p class="popup-hint" role="status">
-          The models cannot be listed: {failed}
+          {t.modelsUnlisted(failed)}
         </p>
       )}
       {lines.length > 0 && (
         <Listbox
           id={id}
-          label="Models"
+          label={t.models}
           active={at}
           onChoose={(index) => {
             const line = lines[index];
@@ -181,8 +182,8 @@ function linesOf(models: readonly Model[], typed: string): Line[] {
     .filter((model) => model.name.toLowerCase().includes(name.toLowerCase()))
     .map((model) => ({
       name: model.name,
-      hint: `${amount(model.contextWindow)} tokens · ${model.provider}${model.current ? " · default" : ""}`,
+      hint: [t.tokens(amount(model.contextWindow)), model.provider, ...(model.current ? [t.default] : [])].join(" · "),
     }));
-  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, hint: "Use this name" });
+  if (name !== "" && !models.some((model) => model.name === name)) lines.push({ name, hint: t.useName });
   return lines;
 }

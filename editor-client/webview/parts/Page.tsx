@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useHands } from "../hands";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
+import { t } from "../language";
 
 interface PageProps {
   /** Its heading and its name for those who do not see it. */
@@ -33,7 +34,7 @@ export function Page({ name, title, children }: PageProps) {
       }}
     >
       <header class="permissions-head">
-        <button type="button" class="icon-button" aria-label="Back to the chat" title="Back (Escape)" onClick={back}>
+        <button type="button" class="icon-button" aria-label={t.backToChat} title={t.backKey} onClick={back}>
           <Icon name="back" />
         </button>
         <h1 ref={title} tabIndex={-1}>

@@ -4,8 +4,9 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { Page } from "./Page";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
-const takeBack = ({ rule, folder }: Grant): string => `Take back ${rule}${folder === undefined ? "" : ` in ${folder}`}`;
+const takeBack = ({ rule, folder }: Grant): string => t.takeBackOf(rule, folder);
 
 /** What the user has allowed for good, each rule whole, and how to take it back. */
 export function PermissionsPage({ state }: { state: State }) {
@@ -30,21 +31,21 @@ export function PermissionsPage({ state }: { state: State }) {
   };
 
   return (
-    <Page name="Permissions" title={title}>
-      <p class="hint">What runs without a question, because you said so. Taken back, it is asked about again.</p>
-      {grants?.length === 0 && <p role="status">Nothing is allowed for good.</p>}
+    <Page name={t.permissions} title={title}>
+      <p class="hint">{t.permissionsHint}</p>
+      {grants?.length === 0 && <p role="status">{t.nothingAllowed}</p>}
       {grants !== null && grants.length > 0 && (
         <ul class="permissions-list">
           {grants.map((grant) => (
             <li key={grant.id}>
-              <span class="permissions-scope">{grant.scope === "always" ? "Always" : "In a chat"}</span>
+              <span class="permissions-scope">{grant.scope === "always" ? t.always : t.inAChat}</span>
               <div class="permissions-what">
                 <code dir="ltr">
                   <Visible text={grant.rule} />
                 </code>
                 {grant.folder !== undefined && (
                   <span class="hint" dir="ltr">
-                    in <Visible text={grant.folder} />
+                    {t.in} <Visible text={grant.folder} />
                   </span>
                 )}
                 {grant.problem !== undefined && <span class="hint">{grant.problem}</span>}
@@ -56,7 +57,7 @@ export function PermissionsPage({ state }: { state: State }) {
                 disabled={taking.has(grant.id)}
                 onClick={() => void revoke(grant)}
               >
-                Take back
+                {t.takeBack}
               </button>
             </li>
           ))}

@@ -4,29 +4,30 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { ModelPicker } from "./ModelPicker";
 import { Picker, type PickerOption } from "./Picker";
+import { t } from "../language";
 
 const MODES: PickerOption<Chat["mode"]>[] = [
-  { value: "agent", title: "Agent", hint: "Reads, edits and runs commands; asks before it changes something" },
-  { value: "ask", title: "Ask", hint: "Reads and answers; changes nothing" },
-  { value: "plan", title: "Plan", hint: "Reads and writes a plan; changes nothing" },
+  { value: "agent", title: t.modeAgent, hint: t.modeAgentHint },
+  { value: "ask", title: t.modeAsk, hint: t.modeAskHint },
+  { value: "plan", title: t.modePlan, hint: t.modePlanHint },
 ];
 
 const STRATEGIES: PickerOption<Chat["strategy"]>[] = [
-  { value: "layered", title: "layered", hint: "Everything, older rounds as summaries once the window fills" },
-  { value: "full", title: "full", hint: "Everything, word for word; refused when it does not fit" },
-  { value: "last-n", title: "last-n", hint: "The newest 30 messages" },
-  { value: "summary+recent", title: "summary+recent", hint: "A rolling summary and the newest messages" },
+  { value: "layered", title: "layered", hint: t.strategyLayered },
+  { value: "full", title: "full", hint: t.strategyFull },
+  { value: "last-n", title: "last-n", hint: t.strategyLast },
+  { value: "summary+recent", title: "summary+recent", hint: t.strategyRecent },
   {
     value: "span-retrieval",
     title: "span-retrieval",
-    hint: "The newest messages, and earlier ones that answer the question",
+    hint: t.strategySpans,
   },
   {
     value: "sliding-window",
     title: "sliding-window",
-    hint: "A rolling summary and the newest rounds, within fixed shares",
+    hint: t.strategySliding,
   },
-  { value: "auto", title: "auto", hint: "Chosen by the length of the chat" },
+  { value: "auto", title: "auto", hint: t.strategyAuto },
 ];
 
 /** The mode, the model and the strategy of the chat at hand, or of the next one. */
@@ -39,9 +40,9 @@ export function Pickers({ state }: { state: State }) {
   const open = (what: State["choosing"]): void => panel.dispatch({ kind: "choosing", what });
 
   return (
-    <div class="pickers" role="group" aria-label="How to answer">
+    <div class="pickers" role="group" aria-label={t.howToAnswer}>
       <Picker
-        what="Mode"
+        what={t.mode}
         options={MODES}
         value={mode}
         open={state.choosing === "mode"}
@@ -56,7 +57,7 @@ export function Pickers({ state }: { state: State }) {
         onChoose={(value) => void actions.setModel(value)}
       />
       <Picker
-        what="Strategy"
+        what={t.strategy}
         options={STRATEGIES}
         value={strategy}
         open={state.choosing === "strategy"}

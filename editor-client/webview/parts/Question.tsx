@@ -1,5 +1,6 @@
 import { useHands } from "../hands";
 import type { Mention } from "../../src/protocol/types";
+import { t } from "../language";
 
 interface Props {
   text: string;
@@ -17,7 +18,7 @@ export function Question({ text, mentions, onEdit }: Props) {
         {text}
       </div>
       {mentions.length > 0 && (
-        <ul class="mentions" aria-label="Mentioned">
+        <ul class="mentions" aria-label={t.mentioned}>
           {mentions.map((mention) => (
             <li key={mention.path}>
               <MentionLink mention={mention} />
@@ -28,11 +29,11 @@ export function Question({ text, mentions, onEdit }: Props) {
       <div class="question-actions">
         {onEdit !== null && (
           <button type="button" class="link-button" onClick={onEdit}>
-            Edit and resend
+            {t.editResend}
           </button>
         )}
         <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text })}>
-          Copy
+          {t.copy}
         </button>
       </div>
     </div>
@@ -43,7 +44,7 @@ function MentionLink({ mention: { path, kind, uri } }: { mention: Mention }) {
   const { panel } = useHands();
   if (kind !== "file") {
     return (
-      <span class="mention" data-kind={kind} title={kind === "unresolved" ? "Not found" : undefined}>
+      <span class="mention" data-kind={kind} title={kind === "unresolved" ? t.notFound : undefined}>
         <bdi>{path}</bdi>
       </span>
     );

@@ -5,6 +5,7 @@ import { Growing } from "../text/Growing";
 import { Html } from "../text/Html";
 import { partsOf } from "../text/toolResult";
 import { Visible } from "./Visible";
+import { t } from "../language";
 
 /** Of a longer text only the beginning is shown at first. */
 const CHARACTERS = 20_000;
@@ -61,7 +62,7 @@ function Output({ name, text }: { name: string; text: string }) {
       </pre>
       {shown.length < text.length && (
         <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
-          Show all {text.length.toLocaleString("en")} characters
+          {t.showAllCharacters(text.length)}
         </button>
       )}
     </figure>

@@ -4,6 +4,7 @@ import { amount, percent } from "../text/amounts";
 import { type Grouped, grouped, sectionTitle, TITLES } from "../text/sections";
 import { Swatch } from "./ContextBar";
 import { Exact } from "./Exact";
+import { t } from "../language";
 
 /** The id of a group's list, for whoever leads there. */
 export const groupId = (group: string): string => `sections-${group}`;
@@ -51,20 +52,20 @@ function Row({ section, whole }: { section: Section; whole: number }) {
         <span class="section-title">
           {title}
           {section.cut && (
-            <span class="badge" data-kind="cut" title="It was shortened to fit">
-              cut
+            <span class="badge" data-kind="cut" title={t.cutHint}>
+              {t.cut}
             </span>
           )}
           {section.cached && (
-            <span class="badge" title="It stands before a cache breakpoint: read from the vendor's cache it costs less">
-              cached
+            <span class="badge" title={t.cachedHint}>
+              {t.cached}
             </span>
           )}
         </span>
         <span class="number">{amount(section.tokens)}</span>
         <span class="number share">{percent(section.tokens, whole)}</span>
       </summary>
-      {open && <Exact text={section.text} label={`${title}: exact text`} />}
+      {open && <Exact text={section.text} label={t.exactText(title)} />}
     </details>
   );
 }

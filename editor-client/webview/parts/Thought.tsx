@@ -2,6 +2,7 @@ import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Thought as ThoughtItem } from "../state";
 import { Growing } from "../text/Growing";
+import { t } from "../language";
 
 /** The most that a line holds. */
 const LINE = 200;
@@ -12,7 +13,7 @@ export const Thought = memo(function Thought({ item, live }: { item: ThoughtItem
   return (
     <details class="thought" data-live={live} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span class="thought-label">{live ? "Thinking" : "Thought"}</span>
+        <span class="thought-label">{live ? t.thinking : t.thought}</span>
         {!open && (
           <span class="thought-line" dir="auto" data-tail={live} aria-hidden={live}>
             <bdi>{live ? tail(item.text) : head(item.text)}</bdi>

@@ -1,12 +1,13 @@
 import "../style/todo.css";
 import type { TodoItem } from "../../src/protocol/types";
 import { Icon, type IconName } from "./Icon";
+import { t } from "../language";
 
 const STATUS: Record<TodoItem["status"], { icon: IconName; word: string }> = {
-  completed: { icon: "check", word: "Done" },
-  in_progress: { icon: "half", word: "In progress" },
-  pending: { icon: "circle", word: "To do" },
-  cancelled: { icon: "dash", word: "Dropped" },
+  completed: { icon: "check", word: t.done },
+  in_progress: { icon: "half", word: t.inProgress },
+  pending: { icon: "circle", word: t.toDo },
+  cancelled: { icon: "dash", word: t.dropped },
 };
 
 /** The chat's todo list: one line that unfolds. */
@@ -23,10 +24,10 @@ export function TodoList({ items }: { items: readonly TodoItem[] }) {
         <span class="todo-count">
           {done.length}/{counted.length}
         </span>
-        <span class="visually-hidden"> done. </span>
-        <bdi class="todo-next">{next?.content ?? "All done"}</bdi>
+        <span class="visually-hidden">{t.doneOf}</span>
+        <bdi class="todo-next">{next?.content ?? t.allDone}</bdi>
       </summary>
-      <ol class="todo-items" tabIndex={0} aria-label="Todo list">
+      <ol class="todo-items" tabIndex={0} aria-label={t.todoList}>
         {items.map((item, index) => (
           <li key={`${index} ${item.content}`} class="todo-item" data-status={item.status}>
             <Icon name={STATUS[item.status].icon} />

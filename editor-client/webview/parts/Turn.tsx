@@ -9,6 +9,7 @@ import { Items } from "./Items";
 import { Question } from "./Question";
 import { Ticking } from "./Ticking";
 import { Trouble } from "./Trouble";
+import { t } from "../language";
 
 interface Props {
   chatId: string;
@@ -28,7 +29,7 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, result
       data-turn-id={turn.id}
       data-state={state}
       data-withdrawn={turn.withdrawn}
-      aria-label={`Turn: ${turn.text.slice(0, 80)}`}
+      aria-label={t.turnOf(turn.text.slice(0, 80))}
       aria-busy={running}
     >
       <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
@@ -50,7 +51,7 @@ function Working({ turn }: { turn: TurnEntry }) {
   return (
     <p class="working" aria-hidden="true">
       {!waiting && <span class="spinner" />}
-      <span>{waiting ? "Waits for you" : "Working"}</span>
+      <span>{waiting ? t.waitsForYou : t.working}</span>
       {turn.at > 0 && <Ticking since={turn.at} />}
     </p>
   );
@@ -59,7 +60,7 @@ function Working({ turn }: { turn: TurnEntry }) {
 function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; accepted: boolean }) {
   const { panel, actions } = useHands();
   const { result } = turn;
-  const reason = result === null ? "Interrupted: codelaw stopped before the turn ended" : stopped(result.stopReason);
+  const reason = result === null ? t.interruptedTurn : stopped(result.stopReason);
   const last = turn.items.reduce((most, item) => Math.max(most, item.at), 0);
   const seconds = turn.at > 0 && last > turn.at ? last - turn.at : null;
   const answer = answerOf(turn);
@@ -84,11 +85,11 @@ function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; a
         <span class="turn-actions">
           {answer !== "" && (
             <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text: answer })}>
-              Copy answer
+              {t.copyAnswer}
             </button>
           )}
           <button type="button" class="link-button" onClick={() => void actions.retry(turn)}>
-            Retry
+            {t.retry}
           </button>
         </span>
       </footer>

@@ -1,11 +1,8 @@
 import { useHands } from "../hands";
 import { focusComposer } from "./focus";
+import { t } from "../language";
 
-const IDEAS = [
-  "Explain how this project is organised, and where a new contributor should begin.",
-  "Find out why the tests fail, and fix it.",
-  "Review my uncommitted changes, and list what you would do differently.",
-];
+const IDEAS = [t.ideaExplain, t.ideaTests, t.ideaReview];
 
 /** What is shown where nothing has been said yet. */
 export function Welcome() {
@@ -15,11 +12,12 @@ export function Welcome() {
     focusComposer();
   };
   return (
-    <section class="welcome" aria-label="Welcome">
-      <h2>What shall we work on?</h2>
+    <section class="welcome" aria-label={t.welcome}>
+      <h2>{t.whatToDo}</h2>
       <p>
-        codelaw reads your unsaved files, asks before it changes anything, and shows what it sends. Mention files with{" "}
-        <kbd>@</kbd>, or drag them in.
+        {t.welcomeBefore}
+        <kbd>@</kbd>
+        {t.welcomeAfter}
       </p>
       <ul>
         {IDEAS.map((idea) => (

@@ -4,6 +4,7 @@ import type { State } from "../state";
 import { amount, percent } from "../text/amounts";
 import { type Bill, billInWords, billsOf, triggerOf, windowUse } from "../text/bill";
 import { cost } from "../text/words";
+import { t } from "../language";
 
 /** How full the window is, and what it has cost so far: a thin bar that leads to the context. */
 export function WindowBar({ state }: { state: State }) {
@@ -16,13 +17,13 @@ export function WindowBar({ state }: { state: State }) {
   const near = use !== null && trigger !== null && use.tokens >= trigger;
   const filled =
     use === null
-      ? "nothing sent yet"
-      : `${use.estimated ? "about " : ""}${percent(use.tokens, use.window)} of ${amount(use.window)} tokens`;
+      ? t.nothingSent
+      : `${use.estimated ? t.about : ""}${t.tokensOf(percent(use.tokens, use.window), amount(use.window))}`;
   const lines = [
-    `Context: ${filled}`,
-    ...(trigger === null ? [] : [`Compacted from ${amount(trigger)} tokens`]),
-    ...(bills.turn === null ? [] : [`Last turn: ${billInWords(bills.turn)}`]),
-    ...(bills.chat === null ? [] : [`Chat: ${billInWords(bills.chat)}`]),
+    t.contextIs(filled),
+    ...(trigger === null ? [] : [t.compactedFrom(t.tokens(amount(trigger)))]),
+    ...(bills.turn === null ? [] : [t.lastTurnIs(billInWords(bills.turn))]),
+    ...(bills.chat === null ? [] : [t.chatIs(billInWords(bills.chat))]),
   ];
   return (
     <button
@@ -30,7 +31,7 @@ export function WindowBar({ state }: { state: State }) {
       class="window-bar"
       data-near={near}
       aria-label={lines.join(". ")}
-      title={`${lines.join("\n")}\nShow what is sent`}
+      title={`${lines.join("\n")}\n${t.showSent}`}
       onClick={() => void actions.inspect()}
     >
       <svg class="window-fill" width="100%" height="6" aria-hidden="true">
@@ -47,7 +48,7 @@ export function WindowBar({ state }: { state: State }) {
         )}
       </svg>
       <span class="window-words">
-        <span class="window-share">{use === null ? "Context" : filled}</span>
+        <span class="window-share">{use === null ? t.context : filled}</span>
         {bills.chat !== null && <span class="window-bill" aria-hidden="true" data-bill={inShort(bills.chat)} />}
       </span>
     </button>

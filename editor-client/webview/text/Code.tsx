@@ -5,6 +5,7 @@ import { useHands } from "../hands";
 import { Growing } from "./Growing";
 import { highlighted } from "./highlight";
 import { ForeignHtml } from "./Html";
+import { t } from "../language";
 
 /** Of a longer block only the beginning is shown at first. */
 const LINES = 400;
@@ -31,16 +32,16 @@ export const Code = memo(function Code({
       <div class="code-bar">
         <span class="language">{language}</span>
         <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text })}>
-          Copy
+          {t.copy}
         </button>
         <button type="button" class="link-button" onClick={() => panel.tell({ kind: "insert", text })}>
-          Insert at cursor
+          {t.insertAtCursor}
         </button>
       </div>
       <pre tabIndex={0}>{html === null ? <Growing as="code" text={shown} /> : <ForeignHtml html={html} />}</pre>
       {lines > 0 && (
         <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
-          Show all {lines.toLocaleString("en")} lines
+          {t.showAllLines(lines)}
         </button>
       )}
     </div>

@@ -3,6 +3,7 @@ import type { ContextReport } from "../../src/protocol/types";
 import type { ChatState, Compaction, Turn } from "../state";
 import { amount } from "./amounts";
 import { cost } from "./words";
+import { t } from "../language";
 
 /** How full the window is; `estimated` after a compaction that no model call has followed yet. */
 export interface WindowUse {
@@ -66,4 +67,4 @@ export function billsOf(chat: ChatState | null): { turn: Bill | null; chat: Bill
 
 /** `at least 120k tokens, $0.24`. */
 export const billInWords = ({ tokens, dollars, atLeast }: Bill): string =>
-  `${atLeast ? "at least " : ""}${amount(tokens)} tokens${dollars === null ? "" : `, ${cost(dollars)}`}`;
+  `${atLeast ? t.atLeast : ""}${t.tokens(amount(tokens))}${dollars === null ? "" : `, ${cost(dollars)}`}`;

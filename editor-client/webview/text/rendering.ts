@@ -3,6 +3,7 @@ import DOMPurify from "dompurify";
 import MarkdownIt, { type Renderer, type Token } from "markdown-it";
 import { highlighted } from "./highlight";
 import { fileInCode, filesInText, targetOf, type FileLink, type Target } from "./links";
+import { t } from "../language";
 
 const md = new MarkdownIt({ html: false, linkify: true, typographer: false, breaks: false });
 // Every address gets as far as `targetOf`, which knows better.
@@ -67,7 +68,7 @@ md.renderer.rules["image"] = (tokens, index, options, env, self) => {
     token?.children === undefined || token.children === null
       ? ""
       : self.renderInlineAsText(token.children, options, env);
-  const label = `Image: ${escape(alt === "" ? shortened(address) : alt)}`;
+  const label = t.image(escape(alt === "" ? shortened(address) : alt));
   const target = targetOf(address);
   return target.kind === "dead" ? `<span class="dead-link">${label}</span>` : `${openTag(target)}${label}</a>`;
 };
@@ -121,7 +122,7 @@ const codeHtml = (code: string, language: string): string => {
   const label = `<span class="language">${escape(language)}</span>`;
   const button = (what: string, title: string): string =>
     `<button type="button" class="link-button" data-do="${what}">${title}</button>`;
-  const bar = `<div class="code-bar">${label}${button("copy", "Copy")}${button("insert", "Insert at cursor")}</div>`;
+  const bar = `<div class="code-bar">${label}${button("copy", escape(t.copy))}${button("insert", escape(t.insertAtCursor))}</div>`;
   return `<div class="code" dir="ltr">${bar}<pre tabindex="0"><code>${html}</code></pre></div>`;
 };
 md.renderer.rules["fence"] = (tokens, index) => {

@@ -1,17 +1,18 @@
 // The sections of a context report, in the groups in which people think of them.
 import type { ContextReport, Section } from "../../src/protocol/types";
+import { t } from "../language";
 
 export const GROUPS = ["L1", "law", "summaries", "history", "turn"] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** What a group is called, and what is in it. */
 export const TITLES: Record<Group | "free", { title: string; what: string }> = {
-  L1: { title: "Instructions (L1)", what: "What codelaw tells the model, and the tools" },
-  law: { title: "Law", what: "CODE_LAW.md" },
-  summaries: { title: "Summaries", what: "What stands for the archived rounds" },
-  history: { title: "History", what: "Earlier turns, word for word" },
-  turn: { title: "This turn", what: "The question, what goes along with it, and the steps so far" },
-  free: { title: "Free", what: "" },
+  L1: { title: t.groupInstructions, what: t.groupInstructionsHint },
+  law: { title: t.groupLaw, what: "CODE_LAW.md" },
+  summaries: { title: t.groupSummaries, what: t.groupSummariesHint },
+  history: { title: t.groupHistory, what: t.groupHistoryHint },
+  turn: { title: t.groupTurn, what: t.groupTurnHint },
+  free: { title: t.free, what: "" },
 };
 
 const SUMMARIES = new Set(["summaries", "thread_summary"]);
@@ -37,7 +38,7 @@ export const grouped = (report: ContextReport): Grouped[] =>
     return { group, tokens: sections.reduce((sum, { tokens }) => sum + tokens, 0), sections };
   });
 
-const NAMES = new Map([["scratchpad", "Steps so far"]]);
+const NAMES = new Map([["scratchpad", t.stepsSoFar]]);
 
 /** `thread_summary` as `Thread summary`. */
 export function sectionTitle(name: string): string {

@@ -1,19 +1,20 @@
 // Figures and states in words.
 import type { TurnResult, Usage } from "../../src/protocol/types";
 import { amount } from "./amounts";
+import { t } from "../language";
 
 const STOPPED: Record<string, string> = {
   finished: "",
-  cancelled: "Stopped",
-  step_limit: "Stopped at the limit of steps",
-  token_limit: "Stopped at the limit of tokens",
-  refused: "Refused",
-  failed: "Failed",
+  cancelled: t.stopped,
+  step_limit: t.stoppedAtSteps,
+  token_limit: t.stoppedAtTokens,
+  refused: t.refused,
+  failed: t.failed,
 };
 
 /** Why a turn ended; empty where it came to its end. */
 export function stopped(reason: string): string {
-  return STOPPED[reason] ?? `Ended (${reason})`;
+  return STOPPED[reason] ?? t.ended(reason);
 }
 
 /** A time span: `0.4 s`, `12 s`, `3 min 5 s`. */
@@ -29,17 +30,12 @@ export function cost(dollars: number): string {
   return dollars < 0.01 ? "< $0.01" : `$${dollars.toFixed(2)}`;
 }
 
-/** `3 steps`. */
-export function many(count: number, one: string): string {
-  return `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-}
-
 /** The figures of a turn that has ended, the shortest that say it. */
 export function figures(result: TurnResult, seconds: number | null): string[] {
   const { usage, steps } = result;
   return [
-    many(steps, "step"),
-    `${amount(usage.totalTokens)} tokens`,
+    t.steps(steps),
+    t.tokens(amount(usage.totalTokens)),
     ...(usage.costUsd === undefined ? [] : [cost(usage.costUsd)]),
     ...(seconds === null ? [] : [span(seconds)]),
   ];
@@ -47,6 +43,5 @@ export function figures(result: TurnResult, seconds: number | null): string[] {
 
 /** What the tokens of a turn were. */
 export function inFull({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens }: Usage): string {
-  const count = (value: number): string => value.toLocaleString("en");
-  return `${count(inputTokens)} in, ${count(cacheReadTokens)} read from the cache, ${count(cacheWriteTokens)} written to it, ${count(outputTokens)} out`;
+  return t.usage(inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens);
 }
