@@ -1,5 +1,5 @@
 // What went wrong, in one line for a message of the editor's.
-import { commands, window } from "vscode";
+import { commands, env, window } from "vscode";
 import { unlinked } from "./plain";
 import { refusalOf } from "./server/refusal";
 import { wayOut } from "./ways";
@@ -7,7 +7,7 @@ import { wayOut } from "./ways";
 /** The words of any error, with what to do about it. */
 export function sentence(error: unknown): string {
   const { code, message, hint: given } = refusalOf(error);
-  const hint = wayOut(code)?.hint ?? given;
+  const hint = wayOut(code, env.language)?.hint ?? given;
   const ended = /[.!?…]$/.test(message) ? message : `${message}.`;
   return unlinked(`codelaw: ${hint === "" ? ended : `${ended} ${hint}`}`);
 }
@@ -16,7 +16,7 @@ export function sentence(error: unknown): string {
 export function showError(error: unknown): void {
   const { code } = refusalOf(error);
   if (code === "cancelled") return;
-  const way = wayOut(code);
+  const way = wayOut(code, env.language);
   void window.showErrorMessage(sentence(error), ...(way === undefined ? [] : [way.title])).then((chosen) => {
     if (way !== undefined && chosen === way.title) void commands.executeCommand(way.command);
   });

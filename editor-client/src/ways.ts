@@ -1,4 +1,7 @@
 // What helps with an error, by its code: in this editor's own words, since the server's name the places of others.
+import { tableFor } from "./languages/choice";
+import { ways as german } from "./languages/de/ways";
+import { ways as english, type WayWords } from "./languages/en/ways";
 import type { CommandId } from "./messages";
 
 /** A way out, as a button; `hint` stands in the place of the server's, undefined leaves that. */
@@ -8,19 +11,21 @@ export interface Way {
   readonly hint?: string;
 }
 
-const SET_KEY: Way = { title: "Set API Key", command: "codelaw.setKey", hint: "Set another key for the vendor." };
-const CHOOSE: Way = { title: "Choose Model", command: "codelaw.chooseModel" };
-
-const WAYS: Readonly<Record<string, Way>> = {
-  auth_failed: SET_KEY,
-  model_not_found: { ...CHOOSE, hint: "Choose another model." },
-  not_confirmed: {
-    ...CHOOSE,
-    hint: "Choose a model for this chat, which confirms it, or the offline one; or send again and answer the question.",
-  },
-  window_too_small: CHOOSE,
-  store_unavailable: { title: "Show Logs", command: "codelaw.showLogs" },
+const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
+  const choose: Way = { title: words.chooseModel, command: "codelaw.chooseModel" };
+  return {
+    auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
+    model_not_found: { ...choose, hint: words.chooseModelHint },
+    not_confirmed: { ...choose, hint: words.confirmHint },
+    window_too_small: choose,
+    store_unavailable: { title: words.showLogs, command: "codelaw.showLogs" },
+  };
 };
 
-/** What helps with an error of that code, if anything of the editor's does. */
-export const wayOut = (code: string): Way | undefined => (Object.hasOwn(WAYS, code) ? WAYS[code] : undefined);
+const WAYS = { en: waysIn(english), de: waysIn(german) };
+
+/** What helps with an error of that code, if anything of the editor's does, in a display language such as `de`. */
+export function wayOut(code: string, language: string): Way | undefined {
+  const ways = tableFor(language, WAYS);
+  return Object.hasOwn(ways, code) ? ways[code] : undefined;
+}

@@ -4,6 +4,6 @@ import { panel as english, type PanelWords } from "../src/languages/en/panel";
 import { tableFor } from "../src/languages/choice";
 
 /** The editor's display language, which the page was made for. */
-const shown = typeof document === "undefined" ? "en" : document.documentElement.lang;
+export const language = typeof document === "undefined" ? "en" : document.documentElement.lang;
 
-export const t: PanelWords = tableFor(shown, { en: english, de: german });
+export const t: PanelWords = tableFor(language, { en: english, de: german });

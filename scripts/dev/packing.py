@@ -24,6 +24,8 @@ CARRIED = (
     r"extension/(?i:readme)\.md",
     r"extension/(?i:changelog)\.md",
     r"extension/package\.json",
+    r"extension/package\.nls\.json",
+    r"extension/package\.nls\.de\.json",
 )
 """What the packed extension has to hold."""
 
@@ -54,7 +56,13 @@ def _pack() -> int:
         raise Problem("the extension could not be built: see esbuild's message above")
     shutil.copy(RUNTIME_LOCK, carried)
     shutil.copytree(CLIENT / "media", stage / "media")
-    for file in (ROOT / "LICENSE", ROOT / "CHANGELOG.md", CLIENT / "README.md", CLIENT / ".vscodeignore"):
+    for file in (
+        *CLIENT.glob("package.nls*.json"),
+        ROOT / "LICENSE",
+        ROOT / "CHANGELOG.md",
+        CLIENT / "README.md",
+        CLIENT / ".vscodeignore",
+    ):
         shutil.copy(file, stage)
     manifest = json.loads((CLIENT / "package.json").read_text(encoding="utf-8")) | {"version": found[1]}
     for name in ("devDependencies", "scripts", "prettier", "private"):

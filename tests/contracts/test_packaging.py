@@ -21,6 +21,8 @@ WHOLE = {
     "extension/readme.md": b"",
     "extension/changelog.md": b"",
     "extension/package.json": b"{}",
+    "extension/package.nls.json": b"{}",
+    "extension/package.nls.de.json": b"{}",
 }
 WHEEL = "extension/server/codelaw-0.1.0-py3-none-any.whl"
 
