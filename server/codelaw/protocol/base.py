@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Any, cast
@@ -79,3 +80,13 @@ def field_errors(error: ValidationError) -> list[dict[str, str]]:
         message = MESSAGES.get(detail["type"], detail["msg"])
         found.append({"path": path.removeprefix(".")[:200], "message": message})
     return found[:TOLD]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One request's types."""
+
+    params: type[Params]
+    result: type[Payload]
+    started: type[Payload] | None = None
+    """What the method's command answers at once, where the work is long; None: the same as `result`."""

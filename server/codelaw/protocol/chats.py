@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=200)]
@@ -317,3 +317,18 @@ class Started(Payload):
 
     chat_id: str
     turn_id: str | None
+
+
+METHODS = {
+    "codelaw/chat/create": Method(CreateChat, Chat),
+    "codelaw/chat/list": Method(ListChats, ChatList),
+    "codelaw/chat/send": Method(SendMessage, TurnResult, Started),
+    "codelaw/chat/steer": Method(SteerTurn, Steered),
+    "codelaw/chat/unsteer": Method(UnsteerTurn, Unsteered),
+    "codelaw/chat/cancel": Method(ChatRef, Cancelled),
+    "codelaw/chat/update": Method(UpdateChat, Chat),
+    "codelaw/chat/delete": Method(ChatRef, Deleted),
+    "codelaw/chat/fork": Method(ForkChat, Chat),
+    "codelaw/chat/export": Method(ExportChat, Export),
+    "codelaw/chat/revert": Method(RevertTurn, Reverted),
+}

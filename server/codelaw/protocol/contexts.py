@@ -9,8 +9,8 @@ from pydantic import Field
 from codelaw.domain.chats import Strategy
 from codelaw.domain.checkpoints import CompactionReason, SummarySource
 from codelaw.domain.reports import BudgetPart, Layer
-from codelaw.protocol.base import Params, Payload
-from codelaw.protocol.chats import Id, StrategyOptions
+from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.chats import Chat, ChatRef, Id, Started, StrategyOptions
 
 
 class InspectContext(Params):
@@ -152,3 +152,14 @@ class MentionItem(Payload):
 
 class MentionList(Payload):
     items: list[MentionItem]
+
+
+METHODS = {
+    "codelaw/context/inspect": Method(InspectContext, ContextReport),
+    "codelaw/context/compact": Method(ChatRef, CompactionReport, Started),
+    "codelaw/context/restore": Method(RestoreContext, Chat),
+    "codelaw/context/archive": Method(ChatRef, Archive),
+    "codelaw/context/system/law": Method(ReadLaw, LawReport),
+    "codelaw/context/mentions": Method(ListMentions, MentionList),
+    "codelaw/context/editor": Method(LookAt, Looked),
+}

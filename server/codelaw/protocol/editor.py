@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 from codelaw.protocol.chats import Cancelled, Id, Range, Started
-from codelaw.protocol.methods import Method
 
 Uri = Annotated[str, Field(min_length=1, max_length=8192)]
 

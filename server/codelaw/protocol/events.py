@@ -8,8 +8,8 @@ from pydantic import Field
 
 from codelaw.domain.chats import Level
 from codelaw.domain.events import CallStatus, CompactionPhase, SteerState
-from codelaw.protocol.base import Payload
-from codelaw.protocol.chats import Chat, Message, TurnResult, Usage
+from codelaw.protocol.base import Method, Payload
+from codelaw.protocol.chats import Chat, Message, ReadChat, TurnResult, Usage
 from codelaw.protocol.contexts import CompactionReport
 
 
@@ -172,3 +172,8 @@ class ChatRecord(Payload):
     events: list[ChatEvent]
     running: str | None
     earlier: bool
+
+
+METHODS = {
+    "codelaw/chat/read": Method(ReadChat, ChatRecord),
+}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.domain.memories import Category, MemoryScope
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 from codelaw.protocol.chats import Id
 
 MemoryText = Annotated[str, Field(min_length=1, max_length=100_000)]
@@ -96,3 +96,13 @@ class Backfilled(Payload):
     """How many passages and memories were embedded."""
 
     embedded: int
+
+
+METHODS = {
+    "codelaw/memory/save": Method(SaveMemory, Memory),
+    "codelaw/memory/list": Method(ListMemories, MemoryList),
+    "codelaw/memory/search": Method(SearchMemories, MemoryList),
+    "codelaw/memory/update": Method(UpdateMemory, Memory),
+    "codelaw/memory/forget": Method(ForgetMemory, Forgotten),
+    "codelaw/memory/backfill": Method(Backfill, Backfilled),
+}

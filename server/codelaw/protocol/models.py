@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 
 
 class ListModels(Params):
@@ -25,3 +25,8 @@ class Model(Payload):
 
 class ModelList(Payload):
     models: list[Model]
+
+
+METHODS = {
+    "codelaw/model/list": Method(ListModels, ModelList),
+}

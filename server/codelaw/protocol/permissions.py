@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.domain.audit import AuditKind, By, Decided
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 
 
 class ListGrants(Params):
@@ -71,3 +71,10 @@ class AuditList(Payload):
     """Newest first."""
 
     entries: list[AuditEntry]
+
+
+METHODS = {
+    "codelaw/permission/list": Method(ListGrants, GrantList),
+    "codelaw/permission/revoke": Method(RevokeGrant, Revoked),
+    "codelaw/permission/audit": Method(Audit, AuditList),
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from codelaw.protocol.base import Params, Payload
+from codelaw.protocol.base import Method, Params, Payload
 from codelaw.protocol.chats import Notice
 
 
@@ -25,3 +25,8 @@ class SettingsReport(Payload):
 
     settings: dict[str, Setting]
     problems: list[Notice]
+
+
+METHODS = {
+    "codelaw/settings/read": Method(ReadSettings, SettingsReport),
+}

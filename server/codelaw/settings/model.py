@@ -62,7 +62,7 @@ Shares = Annotated[
 class ModelGroup(Group):
     """Which model answers, and how it is reached."""
 
-    provider: Literal["auto", "anthropic", "offline", "scripted"] = Field(
+    provider: Literal["auto", Provider] = Field(
         default="auto",
         description="Who answers. `auto` is `anthropic` when a key or a base URL is configured, else `offline`,"
         " which needs no network and answers from the workspace's text. `scripted` plays a file of replies.",

@@ -144,3 +144,24 @@ async def _ended(turn: RunningTurn) -> TurnResult:
             if not cancelled_by_others():
                 raise
             turn.cancel()
+
+
+HANDLERS = {
+    "codelaw/chat/create": create,
+    "codelaw/chat/list": list_chats,
+    "codelaw/chat/read": read,
+    "codelaw/chat/send": send,
+    "codelaw/chat/steer": steer,
+    "codelaw/chat/unsteer": unsteer,
+    "codelaw/chat/cancel": cancel,
+    "codelaw/chat/update": update,
+    "codelaw/chat/delete": delete,
+    "codelaw/chat/fork": fork,
+    "codelaw/chat/export": export,
+    "codelaw/chat/revert": revert,
+}
+
+TWINS = {
+    "codelaw/chat/send": start,
+    "codelaw/chat/revert": revert_and_tell,
+}

@@ -119,3 +119,19 @@ async def _tell(connection: Connection, asked: asyncio.Future[CompactionReport])
     except Exception:
         show_message(connection.rpc, "error", internal_error().message)
         raise
+
+
+HANDLERS = {
+    "codelaw/context/inspect": inspect,
+    "codelaw/context/compact": compact,
+    "codelaw/context/restore": restore,
+    "codelaw/context/archive": archive,
+    "codelaw/context/system/law": law,
+    "codelaw/context/mentions": mentions,
+    "codelaw/context/editor": editor,
+}
+
+TWINS = {
+    "codelaw/context/compact": start_compacting,
+    "codelaw/context/archive": show_the_archive,
+}

@@ -81,3 +81,13 @@ def _memory(value: Memory, *, merged: bool | None = None, recalled: Recalled | N
         score=None if recalled is None else round(recalled.score, 4),
         relevance=None if recalled is None else round(recalled.similarity, 2),
     )
+
+
+HANDLERS = {
+    "codelaw/memory/save": save,
+    "codelaw/memory/list": list_memories,
+    "codelaw/memory/search": search,
+    "codelaw/memory/update": update,
+    "codelaw/memory/forget": forget,
+    "codelaw/memory/backfill": backfill,
+}

@@ -13,3 +13,8 @@ if TYPE_CHECKING:
 
 async def list_models(connection: Connection, _params: wire.ListModels) -> wire.ModelList:
     return wire.ModelList(models=[convert.model(item) for item in connection.session.models()])
+
+
+HANDLERS = {
+    "codelaw/model/list": list_models,
+}

@@ -108,3 +108,15 @@ def _entry(one: AuditEntry) -> wire.AuditEntry:
 async def revoke(connection: Connection, params: wire.RevokeGrant) -> wire.Revoked:
     await connection.session.revoke(params.id)
     return wire.Revoked()
+
+
+HANDLERS = {
+    "codelaw/permission/list": list_grants,
+    "codelaw/permission/revoke": revoke,
+    "codelaw/permission/audit": audit,
+}
+
+TWINS = {
+    "codelaw/permission/list": show_the_grants,
+    "codelaw/permission/audit": show_the_audit,
+}

@@ -18,3 +18,8 @@ async def read(connection: Connection, _params: wire.ReadSettings) -> wire.Setti
         settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
         problems=[convert.notice(item) for item in (*effective.problems, *await connection.session.rule_notices())],
     )
+
+
+HANDLERS = {
+    "codelaw/settings/read": read,
+}

@@ -152,3 +152,9 @@ def _folder(connection: Connection, named: str) -> Folder:
             return folder
     known = ", ".join(str(folder.root) for folder in folders) or "none"
     raise Refusal("folder_not_found", f"{named} is no folder of this workspace.", f"Its folders are: {known}.")
+
+
+HANDLERS = {
+    "codelaw/workspace/trust": trust,
+    "codelaw/workspace/settings": settings,
+}
