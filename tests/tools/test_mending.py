@@ -128,6 +128,12 @@ def test_blanks_at_line_ends_stay_as_the_file_has_them():
     assert "not certain" in refusal(file, "one    \n two  \nthree  ", "one    \n 2   \t\nthree  ")
 
 
+def test_a_new_line_of_blanks_is_a_guess_where_blanks_were_sent_by_mistake():
+    assert "not certain" in refusal("one\ntwo\n", "one  \ntwo  ", "one  \n  \n2  ")
+    file = "one\n\ntwo\n"
+    assert mend(file, "one  \n  \ntwo  ", "one  \n  \n1  \n  \ntwo  ")[0] == "one\n\n1\n\ntwo\n"
+
+
 def test_look_alikes_keep_the_characters_of_the_file():
     file = 'say(\u201cyes\u201d)  # caf\u00e9 \u2013 now\nsay("no")\n'
     text, told = mend(file, 'say("yes")  # cafe\u0301 - now', 'say("yes", 1)  # cafe\u0301 - now')
@@ -154,6 +160,12 @@ def test_escaped_text_is_read_as_what_it_stands_for():
     assert "both HTML entities" in refusal("a < b && c\n", "a &lt; b", "a &gt; b < c")
 
 
+def test_escapes_that_could_be_part_of_the_new_text_are_a_guess():
+    said = refusal("a = 1\nb = 2\n", r"a = 1\nb = 2", r"a = 1\np = 'C:\\dir'")
+    assert "can be read in 2 ways" in said
+    assert mend("a = 1\nb = 2\n", r"a = 1\nb = 2", r"a = 1\nb = \"x\"")[0] == 'a = 1\nb = "x"\n'
+
+
 def test_what_already_means_something_is_not_decoded():
     file = 'print("a\\n")\n'
     assert mend(file, '"a\\n"', '"b\\n"') == ('print("b\\n")\n', "")
@@ -178,6 +190,11 @@ def test_two_places_are_told_and_none_is_taken():
     # One place fits with the tab's width alone, the other with a moved block: both count.
     text = "\t\ta = 1\n\tb = 2\n\na = 1\nb = 2\n".replace("\na = 1\nb", "\n\ta = 1\nb")
     assert "fits 2 places" in refusal(text, "    \ta = 1\n    b = 2", "    \ta = 3\n    b = 2")
+
+
+def test_lines_that_stand_all_over_fit_nowhere():
+    said = refusal("foo()\nbar()\n" * 500, "  foo()\n  bar()", "x")
+    assert "nearest is lines 1-2" in said
 
 
 def test_replace_all_is_not_mended_over_several_places():

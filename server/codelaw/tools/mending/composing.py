@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 from codelaw.tools.mending.indentation import Relation
 from codelaw.tools.mending.lookalikes import chunks, folded
 
-MAX_LINES = 1_000
-MAX_TOKENS = 4_000
+MAX_LINES = 500
+MAX_TOKENS = 1_000
 """Of an edit; what is larger is not compared piece by piece."""
 _TOKENS = re.compile(r"\w+|\s|.", re.DOTALL)
 

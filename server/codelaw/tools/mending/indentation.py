@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Level = Literal["ends", "tabs", "shift", "both"]
@@ -35,6 +35,8 @@ class Relation:
     """Whether the file indents with tabs; None where it does both."""
     ends: frozenset[str] = frozenset()
     """Blanks at line ends that were sent and are not in the file."""
+    blanks: dict[str, str] = field(default_factory=dict[str, str])
+    """Lines of nothing but blanks as sent, and as the file has them."""
 
     @property
     def what(self) -> str:
@@ -66,9 +68,11 @@ class Relation:
 
     def _blank(self, line: str) -> str | None:
         """A line of nothing but blanks."""
-        if not line or not self.ends:
-            return self._indented(line) if line and self.level in {"tabs", "both"} else line
-        return "" if tuple(self.ends) == (line,) else None
+        if not line or line in self.blanks:
+            return self.blanks.get(line, line)
+        if self.ends:
+            return None  # a line that was meant so, or blanks at the end of an empty one
+        return self._indented(line) if self.level in {"tabs", "both"} else line
 
     def _ended(self, tail: str) -> str | None:
         """Blanks at a line's end without what was sent there by mistake."""
@@ -105,9 +109,9 @@ def relation(pairs: Sequence[Pair]) -> Relation | None:
     ends = _ends(pairs)
     if not leads or ends is None:
         return None
-    if all(sent == there for sent, there in leads):
-        return Relation("ends", ends=ends)
-    return _tabs(leads, ends) or _shift(leads, ends) or _both(leads, ends)
+    same = Relation("ends", ends=ends) if all(sent == there for sent, there in leads) else None
+    found = same or _tabs(leads, ends) or _shift(leads, ends) or _both(leads, ends)
+    return None if found is None else replace(found, blanks=_blanks(pairs))
 
 
 def _tabs(leads: Sequence[Pair], ends: frozenset[str]) -> Relation | None:
@@ -166,6 +170,15 @@ def _ends(pairs: Sequence[Pair]) -> frozenset[str] | None:
         elif not theirs.startswith(ours):
             return None
     return frozenset(extra - {""})
+
+
+def _blanks(pairs: Sequence[Pair]) -> dict[str, str]:
+    """What blank lines are in the file, where that is always the same."""
+    seen: dict[str, set[str]] = {}
+    for sent, there in pairs:
+        if sent and not sent.strip():
+            seen.setdefault(sent, set()).add(there)
+    return {sent: there.pop() for sent, there in seen.items() if len(there) == 1}
 
 
 def _split(line: str) -> Pair:

@@ -19,6 +19,19 @@ _FOLDED: dict[str, str] = {
 }
 
 
+class _Folding(dict[int, str]):
+    """What each character folds to, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        same = _FOLDED.get(char)
+        self[code] = plain = unicodedata.normalize("NFD", char) if same is None else same
+        return plain
+
+
+_TABLE = _Folding()
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Pieces of two texts that fold to the same, as small as can be."""
@@ -29,7 +42,7 @@ class Chunk:
 
 def folded(text: str) -> str:
     """The text in the plainest spelling; composed letters come apart."""
-    return text if text.isascii() else "".join(_fold(char) for char in text)
+    return text if text.isascii() else text.translate(_TABLE)
 
 
 def offset(line: str, at: int) -> int | None:
@@ -69,7 +82,4 @@ def chunks(first: str, second: str) -> list[Chunk]:
 
 
 def _fold(char: str) -> str:
-    if char < "\x80":
-        return char
-    same = _FOLDED.get(char)
-    return unicodedata.normalize("NFD", char) if same is None else same
+    return char if char < "\x80" else _TABLE[ord(char)]

@@ -31,9 +31,12 @@ def refused(sheet: Sheet, old: str, fits: Sequence[Fit], label: str) -> str:
         return f"{said} as sent; it nearly fits {len(fits)} places (lines {lines}): add lines until it is unique."
     if len(fits) > 1:
         return f"{said} as sent; it fits {_at(sheet, fits[0])}, but can be read in {len(fits)} ways: {_ways(fits)}."
+    at = None
     if fits:
+        there = sheet.text[fits[0].start : fits[0].end]
+        at = sheet.line_at(fits[0].start + len(there) - len(there.lstrip("\n")))
         said = f"{said} as sent; it would fit {_at(sheet, fits[0])} ({fits[0].what}), but {fits[0].doubt}"
-    near = nearest(sheet, old)
+    near = nearest(sheet, old, at)
     if near is None:
         return f"{said}, and nothing like it is in the file. Read the file again and copy the text from it."
     return f"{said}. {_shown(near)}"

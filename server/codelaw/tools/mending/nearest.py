@@ -11,7 +11,7 @@ from codelaw.tools.mending.sheet import Sheet
 
 MAX_COMPARED = 400
 """Lines of a text that are compared one by one."""
-MAX_CANDIDATES = 5_000
+MAX_CANDIDATES = 2_000
 """Lines of a file among which a similar one is looked for."""
 MAX_WIDTH = 500
 """Characters of a line up to which it can be similar to another."""
@@ -39,9 +39,11 @@ class Nearest:
     differences: tuple[Difference, ...]
 
 
-def nearest(sheet: Sheet, old: str) -> Nearest | None:
-    """The lines of the file that are nearest to the text; None where nothing is like it."""
+def nearest(sheet: Sheet, old: str, at: int | None = None) -> Nearest | None:
+    """The lines of the file that are nearest to the text, or those from `at` on; None where nothing is like it."""
     lines = old.strip("\n").split("\n")[:MAX_COMPARED]
+    if at is not None:
+        return _compared(sheet, lines, at, room=0)
     first = _by_lines(sheet, lines)
     if first is not None:
         return _compared(sheet, lines, first, room=min(20, len(lines)))
@@ -66,7 +68,7 @@ def _by_lines(sheet: Sheet, lines: Sequence[str]) -> int | None:
 def _by_likeness(sheet: Sheet, lines: Sequence[str]) -> int | None:
     """Where a line stands that is like one of the longest."""
     candidates = list(dict.fromkeys(line for line in sheet.stripped if 0 < len(line) <= MAX_WIDTH))[:MAX_CANDIDATES]
-    wanted = sorted(range(len(lines)), key=lambda index: -len(lines[index].strip()))[:3]
+    wanted = sorted(range(len(lines)), key=lambda index: -len(lines[index].strip()))[:2]
     for index in wanted:
         line = lines[index].strip()
         if 0 < len(line) <= MAX_WIDTH and (close := get_close_matches(line, candidates, 1, SIMILAR)):

@@ -94,6 +94,7 @@ def _unescaped(old: str, new: str) -> list[Reading]:
     doubt = "it is not certain which escapes of new_string are meant as such"
     read: list[Reading] = []
     whole = _json_text(old)
+    quoted = whole is not None and r"\"" in new and _json_text(new) is not None
     if whole is not None:
         meant = new if "\\" not in new else _json_text(new)
         read.append(_escaped(whole, meant, doubt))
@@ -101,7 +102,7 @@ def _unescaped(old: str, new: str) -> list[Reading]:
         alike = r"\"" in new and not _QUOTE.search(new)
         meant = new.replace(r"\"", '"') if alike else new if r"\"" not in new else None
         read.append(_escaped(old.replace(r"\"", '"'), meant, doubt))
-    if _BREAK.search(old) and "\n" not in old:
+    if _BREAK.search(old) and "\n" not in old and not quoted:
         meant = _broken(new) if _BREAK.search(new) else new
         read.append(_escaped(_BREAK.sub(lambda found: _BREAKS[found[0]], old), meant, doubt))
     return read

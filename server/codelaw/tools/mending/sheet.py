@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from codelaw.tools.mending.lookalikes import folded, offset
 
 MOST = 6
 """Places that are told apart; more are only several."""
+MAX_BLOCKS = 200
+"""Places at which the same lines stand, above which they are no place at all."""
 
 
 class Sheet:
@@ -64,13 +66,15 @@ class Sheet:
         return [(first, last) for first, last in spans if first is not None and last is not None]
 
     def blocks(self, wanted: Sequence[str]) -> list[int]:
-        """The lines at which these lines stand, whatever blanks are around them."""
+        """The lines at which these lines stand, whatever blanks are around them; none where they stand all over."""
         if not wanted:
             return []
         keys = [line.strip() for line in wanted]
         rarest = min(range(len(keys)), key=lambda index: len(self.numbers.get(keys[index], ())))
         firsts = (number - rarest for number in self.numbers.get(keys[rarest], ()))
-        return [first for first in firsts if first >= 0 and self.stripped[first : first + len(keys)] == keys]
+        found = (first for first in firsts if first >= 0 and self.stripped[first : first + len(keys)] == keys)
+        blocks = list(islice(found, MAX_BLOCKS + 1))
+        return blocks if len(blocks) <= MAX_BLOCKS else []
 
     def _unfolded(self, at: int) -> int | None:
         number = bisect_right(self._folded_starts, at) - 1
