@@ -184,12 +184,24 @@ def test_an_edit_of_white_space_alone_is_never_mended_by_white_space(old: str, n
     assert "changes nothing but white space" in refusal(SPACES, old, new)
 
 
+def test_line_breaks_are_left_out_only_at_the_end_of_the_file():
+    assert mend("one\ntwo", "two\n", "2\n")[0] == "one\n2"
+    assert "nearest is line 2" in refusal("one\ntwo\nthree", "two\n\n", "2\n\n")
+    assert "was not found" in refusal("one\n@kept\ntwo\n", "one\ntwo", "one\n2")
+
+
 def test_two_places_are_told_and_none_is_taken():
     text = "  a = 1\n\n    a = 1\n"
     assert "fits 2 places (lines 1, 3)" in refusal(text, "\ta = 1", "\ta = 2")
     # One place fits with the tab's width alone, the other with a moved block: both count.
     text = "\t\ta = 1\n\tb = 2\n\na = 1\nb = 2\n".replace("\na = 1\nb", "\n\ta = 1\nb")
     assert "fits 2 places" in refusal(text, "    \ta = 1\n    b = 2", "    \ta = 3\n    b = 2")
+
+
+def test_a_place_whose_lines_differ_unevenly_is_no_fit_and_leaves_no_other_the_only_one():
+    uneven = "\t\ta = 1\n b = 2\n"
+    assert "its lines differ unevenly" in refusal(uneven, "a = 1\n    b = 2", "a = 2\n    b = 2")
+    assert "fits 2 places" in refusal(uneven + "\ta = 1\n\t    b = 2\n", "  a = 1\n      b = 2", "x")
 
 
 def test_lines_that_stand_all_over_fit_nowhere():

@@ -62,15 +62,17 @@ def _exact(sheet: Sheet, reading: Reading) -> list[Fit]:
     fits: list[Fit] = []
     for start in sheet.found(reading.old):
         end = start + len(reading.old)
-        if not reading.whole or _of_whole_lines(sheet.text, start, end):
+        if _may_be(reading, sheet.text, start, end):
             fits.append(Fit(start, end, reading.new, reading.what, reading.doubt))
     return fits
 
 
-def _of_whole_lines(text: str, start: int, end: int) -> bool:
-    """Whether a place begins and ends where lines do."""
+def _may_be(reading: Reading, text: str, start: int, end: int) -> bool:
+    """Whether a place begins and ends where the reading's text can."""
+    if reading.last and end < len(text):
+        return False
     begins = start == 0 or text[start - 1] == "\n"
-    return begins and (end == len(text) or "\n" in (text[end], text[end - 1]))
+    return not reading.whole or (begins and (end == len(text) or "\n" in (text[end], text[end - 1])))
 
 
 def _by_looks(sheet: Sheet, reading: Reading) -> list[Fit]:
@@ -79,7 +81,7 @@ def _by_looks(sheet: Sheet, reading: Reading) -> list[Fit]:
     same = reading.new is not None and folded(reading.old) == folded(reading.new)
     fits: list[Fit] = []
     for start, end in sheet.found_folded(reading.old):
-        if sheet.text[start:end] == reading.old or (reading.whole and not _of_whole_lines(sheet.text, start, end)):
+        if sheet.text[start:end] == reading.old or not _may_be(reading, sheet.text, start, end):
             continue
         if same or reading.new is None:
             doubt = reading.doubt or "the edit changes nothing but how characters look"
@@ -99,6 +101,8 @@ def _by_blanks(sheet: Sheet, reading: Reading) -> tuple[list[Fit], list[Fit]]:
     if not any(char.isalnum() for line in body for char in line):
         return fits
     for first in sheet.blocks(body):
+        if reading.last and first + len(body) < len(sheet.lines):
+            continue
         if len(body) < len(lines) and first + len(body) >= len(sheet.lines):
             continue  # the line break behind it is not there
         there = sheet.lines[first : first + len(body)]
@@ -110,9 +114,15 @@ def _by_blanks(sheet: Sheet, reading: Reading) -> tuple[list[Fit], list[Fit]]:
             other = relation(list(zip(body, inner, strict=True)))
             if other is not None and (related is None or LEVELS.index(other.level) < LEVELS.index(related.level)):
                 related, begun, there = other, True, inner
-        if related is not None:
-            place = _Block(first, tuple(body), tuple(there), begun)
-            fits[related.level != "ends"].append(_fit(sheet, reading, place, related))
+        if related is None:
+            # It cannot be this place, but keeps another from being the only one.
+            start, end = sheet.starts[first], sheet.starts[first + len(body)] - 1
+            fits[1].append(
+                Fit(start, end, None, _words(reading.what, "other white space"), "its lines differ unevenly")
+            )
+            continue
+        place = _Block(first, tuple(body), tuple(there), begun)
+        fits[related.level != "ends"].append(_fit(sheet, reading, place, related))
     return fits
 
 

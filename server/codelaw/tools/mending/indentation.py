@@ -167,7 +167,7 @@ def _ends(pairs: Sequence[Pair]) -> frozenset[str] | None:
         ours, theirs = (_split(line)[1] if line.strip() else line for line in (sent, there))
         if ours.startswith(theirs):
             extra.add(ours.removeprefix(theirs))
-        elif not theirs.startswith(ours):
+        elif sent.strip() and not theirs.startswith(ours):
             return None
     return frozenset(extra - {""})
 

@@ -40,11 +40,18 @@ class Reading:
     """Why the new text would be a guess."""
     whole: bool = False
     """The old text can only be whole lines."""
+    last: bool = False
+    """The old text can only be the last of the file."""
 
 
 def readings(old: str, new: str) -> list[Reading]:
     """All readings but the plain one; several may agree."""
-    read = [*_unnumbered(old, new), *_unescaped(old, new), *_without_entities(old, new), *_without_margins(old, new)]
+    read = [
+        *_unnumbered(old, new),
+        *_unescaped(old, new),
+        *_without_entities(old, new),
+        *_without_last_breaks(old, new),
+    ]
     return [reading for reading in read if reading.old.strip() and reading.old != old]
 
 
@@ -145,19 +152,13 @@ def _plain(text: str) -> str:
     return _ENTITY.sub(lambda found: _ENTITIES[found[1].lower()], text)
 
 
-def _without_margins(old: str, new: str) -> list[Reading]:
-    """Without the line breaks around the old text, which the new one must have too."""
-    body = old.strip("\n")
-    before, after = len(old) - len(old.lstrip("\n")), len(old) - len(old.rstrip("\n"))
-    if not body or not (before or after):
+def _without_last_breaks(old: str, new: str) -> list[Reading]:
+    """Without the line breaks at the end of the old text, which the new one must have too: the file has none there."""
+    kept = old.rstrip("\n")
+    count = len(old) - len(kept)
+    if not count:
         return []
-    read: list[Reading] = []
-    for first, last in ((before, after), (before, 0), (0, after), (before, after - 1)):
-        if first + last == 0 or last < 0:
-            continue
-        kept = old[first : len(old) - last]
-        alike = new.startswith("\n" * first) and new.endswith("\n" * last) and len(new.strip("\n")) > 0
-        meant = new[first : len(new) - last] if alike else None
-        doubt = "" if alike else "new_string has other blank lines around it"
-        read.append(Reading(kept, meant, "blank lines around it left out", doubt, whole=True))
-    return read
+    alike = new.endswith("\n" * count)
+    meant = new[: len(new) - count] if alike else None
+    doubt = "" if alike else "new_string ends with other line breaks"
+    return [Reading(kept, meant, "line breaks at its end left out", doubt, last=True)]
