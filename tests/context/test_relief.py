@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from codelaw.context.rendering import action_text
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.relief import relieve, truncate
+from codelaw.context.shortening.relief import given_way, relieve, truncate
+from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message, Metadata
 from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
@@ -160,3 +162,30 @@ def test_any_relief_shrinks_or_changes_nothing_and_parts_no_pair(steps, to_free,
         if before.role == "tool":
             was, is_ = json.loads(before.content), json.loads(now.content)
             assert (was["status"], was.get("error")) == (is_["status"], is_.get("error"))
+
+
+def test_a_round_goes_on_as_its_turn_was_shown_last():
+    spoken = Spoken().turn("t", edit("a.py"), *(read(f"f{number}.py", lines=700) for number in range(4)))
+    told = {message.metadata.ref: message.content for message in spoken.full if message.metadata.ref is not None}
+    record = [
+        replace(message, metadata=replace(message.metadata, whole=message.role == "tool")) for message in spoken.record
+    ]
+    assert given_way(spoken.full, record, told) == ()
+    everything = relieve(spoken.full, record, size=size, to_free=10**9, all_of_it=True)
+    forms = given_way(everything, record, told)
+    assert Demotion("say_t_1", "arguments") in forms
+    assert Demotion("result_t_3", "result") in forms
+    shown = demoted(record, set(forms))
+    assert [message.content for message in shown] == [message.content for message in everything]
+    results = [message for message in spoken.full if message.role == "tool"]
+    some = relieve(spoken.full, record, size=size, to_free=size(results[1]) - size(record[4]))
+    assert given_way(some, record, told)[-1] == Demotion("result_t_2", "cut")
+    cut = truncate(spoken.full, size=size, bound=600)
+    assert {what.part for what in given_way(cut, record, told)} == {"cut"}
+
+
+def test_where_nothing_is_kept_whole_only_what_became_a_line_is_told_of():
+    spoken = Spoken().turn("t", read("a.py", lines=700), read("b.py", lines=700))
+    assert given_way(spoken.full, spoken.record, {}) == ()
+    lines = relieve(spoken.full, spoken.record, size=size, to_free=10**9, all_of_it=True)
+    assert {what.part for what in given_way(lines, spoken.record, {})} == {"result"}

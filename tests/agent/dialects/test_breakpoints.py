@@ -38,17 +38,17 @@ def test_after_a_long_round_the_next_turn_also_looks_where_that_round_began():
     assert places(layout(10, newest_round=30, rounds=60), first=False) == (10, 60, 62)
 
 
-def test_only_messages_with_a_breakpoint_are_new_objects():
+def test_a_breakpoint_ends_the_block_that_it_is_said_of():
     said = [
         ApiMessage("user", (TextBlock("a"), TextBlock("b"))),
         ApiMessage("assistant", (TextBlock("c"),)),
         ApiMessage("user", (ResultBlock("k", "d"), ResultBlock("l", "e"))),
     ]
     found = marked(said, (1, 5))
-    assert found[1] is said[1]
-    assert [[block.breakpoint for block in message.blocks] for message in found] == [
-        [True, False],
-        [False],
-        [False, True],
-    ]
-    assert marked(said, ()) == said
+    assert {place: [block.breakpoint for block in message.blocks] for place, message in found.items()} == {
+        0: [True, False],
+        2: [False, True],
+    }
+    both = marked(said, (4, 5))[2]
+    assert [block.breakpoint for block in both.blocks] == [True, True]
+    assert marked(said, ()) == {}

@@ -55,19 +55,18 @@ def places(layout: Layout, *, first: bool) -> tuple[int, ...]:
     return tuple(sorted({place for place in (*between[: MOST - 2], layout.end) if place > 0}))
 
 
-def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> list[ApiMessage]:
-    """The messages with a breakpoint at the end of these numbers of blocks; those without one are the same objects."""
-    wanted = set(ends)
-    found: list[ApiMessage] = []
+def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, ApiMessage]:
+    """The messages in which these numbers of blocks end, by their places, with a breakpoint at each end."""
+    wanted = sorted(ends, reverse=True)
+    found: dict[int, ApiMessage] = {}
     behind = 0
-    for message in messages:
+    for place, message in enumerate(messages):
         begin, behind = behind, behind + len(message.blocks)
-        if any(begin < end <= behind for end in wanted):
-            blocks = tuple(
-                replace(block, breakpoint=True) if place in wanted else block
-                for place, block in enumerate(message.blocks, start=begin + 1)
-            )
-            found.append(ApiMessage(message.role, blocks))
-        else:
-            found.append(message)
+        while wanted and wanted[-1] <= behind:
+            blocks = list(found.get(place, message).blocks)
+            last = wanted.pop() - begin - 1
+            blocks[last] = replace(blocks[last], breakpoint=True)
+            found[place] = ApiMessage(message.role, tuple(blocks))
+        if not wanted:
+            break
     return found

@@ -26,12 +26,8 @@ class _Spelt:
     messages: tuple[ApiMessage, ...]
     ends: tuple[int, ...]
     """Blocks behind each message of the section, from none of them on."""
-
-    @property
-    def newest_round(self) -> int:
-        """Blocks in front of the round that ended last."""
-        turns = [message.turn_id for message in self.section.messages]
-        return self.ends[turns.index(turns[-1])]
+    newest_round: int
+    """Blocks in front of the round that ended last."""
 
 
 class Speller:
@@ -43,6 +39,8 @@ class Speller:
     def __init__(self, spell: Callable[[Message], Spelling]) -> None:
         self._spell = spell
         self._history: _Spelt | None = None
+        self._marked: dict[int, ApiMessage] = {}
+        """Messages with a breakpoint in the last request, by their places."""
 
     def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
         """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
@@ -52,7 +50,9 @@ class Speller:
         spelt = self._spelt_history(rounds) if rounds is not None else None
         if spelt is not None:
             messages.extend(spelt.messages)
-        step = past = _blocks(messages)
+        known = len(messages) - 1  # its last message may yet be joined by the question
+        past = spelt.ends[-1] if spelt is not None else 0
+        step, before = past, past - _blocks(messages[known:]) if messages else 0
         tail: list[Block] = []
         for section in (*view.layer("turn"), *view.layer("tail")):
             if section.layer == "tail":
@@ -60,23 +60,31 @@ class Speller:
             elif section.name == "scratchpad":
                 newest = _newest_step(section.messages)
                 _extend(messages, map(self._spell, section.messages[:newest]))
-                step = _blocks(messages)
+                step = before + _blocks(messages[max(0, known) :])
                 _extend(messages, map(self._spell, section.messages[newest:]))
             elif section.messages:
                 _extend(messages, map(self._spell, section.messages))
             else:
                 _extend(messages, [("user", (TextBlock(section.content),))])
-        layout = Layout(0, (), past, past, step, _blocks(messages))
+        layout = Layout(0, (), past, past, step, before + _blocks(messages[max(0, known) :]))
         if spelt is not None:
             of = spelt.section
             reused = tuple(spelt.ends[count] for count in of.reused)
             layout = replace(layout, settled=spelt.ends[of.settled], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first)
-        messages = marked(messages, ends)
+        self._mark(messages, ends)
         if tail:
             _extend(messages, [("user", tuple(tail))])
         _extend(messages, ((message.role, message.blocks) for message in after))
         return _system(view, free=MOST - 1 - len(ends)), tuple(messages)
+
+    def _mark(self, messages: list[ApiMessage], ends: tuple[int, ...]) -> None:
+        """Set the breakpoints; what is as it was in the last request is the same object, whose bytes are known."""
+        now = marked(messages, ends)
+        for place, message in now.items():
+            was = self._marked.get(place)
+            now[place] = messages[place] = was if was == message and was is not None else message
+        self._marked = now
 
     def _spelt_history(self, rounds: Section) -> _Spelt:
         if self._history is None or self._history.section is not rounds:
@@ -86,7 +94,8 @@ class Speller:
                 spelling = self._spell(message)
                 _extend(messages, [spelling])
                 ends.append(ends[-1] + len(spelling[1]))
-            self._history = _Spelt(rounds, tuple(messages), tuple(ends))
+            begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
+            self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
         return self._history
 
 

@@ -64,10 +64,10 @@ def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Mess
 
     The same object when there are none. One whose full result is lost stands as the history has it.
     """
+    if not transcript.told:
+        return messages
     whole = transcript.whole
     told = {ref: content for ref, content in transcript.told.items() if ref in whole}
-    if not told:
-        return messages
     return [
         replace(message, content=told[message.metadata.ref])
         if message.role == "tool" and message.metadata.ref in told

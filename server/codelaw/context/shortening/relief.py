@@ -61,10 +61,14 @@ def given_way(
         own, ref = kept.get(message.id, message), message.metadata.ref
         if message.role == "assistant" and message.metadata.calls != own.metadata.calls:
             found.append(Demotion(message.id, "arguments"))
-        elif message.role == "tool" and ref is not None and message.content != told.get(ref, own.content):
+        elif message.role == "tool" and ref is not None and message.content not in {own.content, told.get(ref)}:
             line = Demotion(message.id, "result")
-            is_line = message.content != own.content and demoted([own], {line})[0].content == message.content
-            found.append(line if is_line else Demotion(message.id, "cut"))
+            if demoted([own], {line})[0].content == message.content:
+                found.append(line)
+            elif own.metadata.whole:
+                found.append(Demotion(message.id, "cut"))
+        elif own.metadata.whole and message.content != told.get(ref or ""):
+            found.append(Demotion(message.id, "cut"))
     return tuple(found)
 
 
