@@ -23,7 +23,7 @@ from recorded import Rows, kind_of, messages_of, readable, texts
 
 from codelaw.adapters.tokenizer import counter
 from codelaw.context.shortening.demotion import demoted
-from codelaw.context.shortening.economy import DEMOTE_TOKENS, FLOOR, opened, plan, thin
+from codelaw.context.shortening.economy import BEHIND, DEMOTE_TOKENS, FLOOR, opened, plan, thin
 from codelaw.context.shortening.relief import relieve
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
@@ -184,13 +184,17 @@ class Chat:
         state, turn = self.state, self.turn
         keys: list[Any] = ["sys", ("sum", state.nsum)] if state.summary else ["sys"]
         sizes = [state.sysT, state.summary] if state.summary else [state.sysT]
-        past = settled = len(keys)
+        past = len(keys)
+        places: list[int] = []
+        shortened = 0
         for place in range(self.count):
             form = state.state[place]
             if form == GONE:
                 continue
-            if settled == len(keys) and not self.may_change(place):
-                settled += 1
+            if form in (LINE, CUT):
+                shortened = len(keys) + 1
+            elif self.session.blocks[place].turn < turn and opened(self.shown[place], self.demotions):
+                places.append(len(keys))
             keys.append((place, form))
             sizes.append(self.now(place))
             past = len(keys) if self.session.blocks[place].turn < turn else past
@@ -198,7 +202,8 @@ class Chat:
             self.written.clear()
         if self.settings.cold == "turns" and first:
             self.written.clear()
-        marks = [1, settled, past, len(keys)]
+        anchors = [*places[:1], *(place for place in places[1:] if place <= shortened + BEHIND)] or [past]
+        marks = [1, anchors[number % len(anchors)], past, len(keys)]
         changed = self.changed(keys)
         if changed < min(past, len(self.before_keys)):  # the request after a batch
             marks = [1, min(self.settled, changed), changed, len(keys)]
@@ -209,7 +214,7 @@ class Chat:
             found = (at for at in range(end, max(0, end - LOOKBACK), -1) if prefixes[at] in self.written)
             hit = max(hit, next(found, 0))
         self.written |= {prefixes[end] for end in marks}
-        self.settled, self.before_keys = settled, keys
+        self.settled, self.before_keys = anchors[0], keys
         read = sum(sizes[:hit])
         self.billed += 0.1 * read + 1.25 * (sum(sizes) - read)
 
@@ -217,10 +222,6 @@ class Chat:
         """How many blocks are as they were in the request before."""
         pairs = enumerate(zip(keys, self.before_keys, strict=False))
         return next((at for at, (one, other) in pairs if one != other), min(len(keys), len(self.before_keys)))
-
-    def may_change(self, place: int) -> bool:
-        """Whether a batch may still shorten the block."""
-        return self.state.state[place] not in (LINE, GONE) and opened(self.shown[place], self.demotions)
 
     def is_cold(self, number: int) -> bool:
         """Whether the simulator lets the cache expire before this beginning of a turn."""

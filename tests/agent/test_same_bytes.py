@@ -7,6 +7,8 @@ import sqlite3
 
 import pytest
 
+from benchmarks.billing import Cache
+from benchmarks.billing import blocks as written
 from codelaw.domain.checkpoints import Demotion
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, said
@@ -119,3 +121,23 @@ async def test_a_batch_is_kept_with_the_chat(bench: Bench, part: str):
     await bench.reopen()
     await bench.turn("again", chat)
     assert blocks(bench.sent())[: len(before)] == before
+
+
+async def test_the_request_after_a_batch_reads_what_the_batch_has_left(bench: Bench):
+    """Its breakpoints stand where the last turn's requests have left entries, in front of the first change (L-6)."""
+    for number in range(12):
+        text = "".join(f"FILE{number}LINE{line} of plain words\n" for line in range(90))
+        (bench.root / f"f{number}.txt").write_text(text)
+    bench.vendor.reset()
+    await bench.reopen(model={"contextWindow": 60_000})
+    chat, batches, cache = None, 0, Cache(len)
+    for number in range(12):
+        bench.vendor.play(bench.act("Read", {"path": f"f{number}.txt"}), bench.finish("ok"))
+        chat = (await bench.turn(f"what is in file {number}?", chat)).chat_id
+    for request in bench.vendor.messages:
+        before = cache.sent
+        sent, ideal, read = cache.take(list(written(request.json)))
+        batches += before > 0 and ideal < sent // 2
+        assert read == ideal, (sent, ideal, read)
+    assert batches >= 1, "something was shortened"
+    assert cache.most_breakpoints <= 4

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.economy import CARRIED, NEWEST, REWRITTEN, WORTH, plan, settled, thin
+from codelaw.context.shortening.economy import BEHIND, CARRIED, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from tests.context.spoken import Spoken, bash, edit, read
@@ -141,24 +141,27 @@ def test_steers_and_answers_and_user_texts_are_never_planned():
 # ---------------------------------------------------------------------------------------------- what cannot change
 
 
-def test_what_is_settled_ends_at_the_first_message_that_a_batch_may_still_shorten():
+def test_a_batch_begins_at_an_anchor_or_behind_all_that_was_shortened():
     spoken = long_chat()
-    assert settled(spoken.record, NONE) == 2, "the question and the first call"
-    chosen = set(planned(spoken))
+    assert anchors(spoken.record, NONE) == (2,), "the question and the first call"
+    chosen = frozenset(planned(spoken))
     shown = demoted(spoken.record, chosen)
-    place = settled(shown, chosen)
-    before = {message.id for message in shown[:place]}
-    assert before >= {"result_t0_1", "say_t0_3"}
-    assert demotable(shown[place]) not in chosen
-    later = set(planned(spoken.turn("more", *(bash(f"more {n}") for n in range(20))), frozenset(chosen), cold=True))
-    assert later
-    assert not {what.message_id for what in later} & before
+    places = anchors(shown, chosen)
+    assert list(places) == sorted(set(places))
+    assert {"result_t0_1", "say_t0_3"} <= {message.id for message in shown[: places[0]]}
+    assert not {demotable(shown[place]) for place in places} & chosen
+    spoken.turn("more", *(bash(f"more {n}") for n in range(20)))
+    later = planned(spoken, chosen, cold=True)
+    order = [message.id for message in spoken.record]
+    first = order.index(later[0].message_id)
+    last = max(order.index(what.message_id) for what in chosen)
+    assert first in places or first > last + BEHIND
 
 
 def test_a_chat_of_small_results_is_settled_to_its_end():
     spoken = Spoken().turn("t", bash("true", lines=1), bash("true", lines=1))
-    assert settled(spoken.record, NONE) == len(spoken.record)
-    assert settled([], NONE) == 0
+    assert anchors(spoken.record, NONE) == (len(spoken.record),)
+    assert anchors([], NONE) == (0,)
 
 
 # ----------------------------------------------------------------------------------------------------------- thinning

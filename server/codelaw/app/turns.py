@@ -17,6 +17,7 @@ from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
+from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.law import LARGE_SHARE
 from codelaw.context.system.law_check import hides
@@ -67,7 +68,7 @@ def shape_of(settings: Settings, chat: Chat) -> Shape:
         context.summary_model,
         context.summary_timeout_seconds,
         context.economy,
-        context.demote_tokens,
+        context.demote_tokens if "demote_tokens" in context.model_fields_set else DEMOTE_TOKENS,
         context.index_tokens,
         turn_limit(chat.kind, chat.id, context.history_limits),
         chat.strategy,

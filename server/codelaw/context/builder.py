@@ -44,7 +44,7 @@ def after(history: History, sent: Section | None) -> History:
     same = sum(1 for _ in takewhile(lambda pair: _is_same(*pair), pairs))
     if same == len(sent.messages):
         return history
-    return replace(history, rounds=replace(rounds, reused=(min(sent.settled, same), same)))
+    return replace(history, rounds=replace(rounds, reused=(min(sent.anchors[0], same), same)))
 
 
 def _is_same(one: Message, other: Message) -> bool:

@@ -22,8 +22,8 @@ class Section:
     content: str = ""
     messages: tuple[Message, ...] = ()
     cut: bool = False
-    settled: int = 0
-    """Messages at its beginning that no batch will shorten any more (C-6)."""
+    anchors: tuple[int, ...] = (0,)
+    """Places in front of messages that a batch may still shorten; up to the first all is settled (C-6)."""
     reused: tuple[int, ...] = ()
     """After a batch: how many were settled before it, and how many are as they were sent before it (L-6)."""
 

@@ -159,7 +159,7 @@ METHODS = {
     "codelaw/context/compact": Method(ChatRef, CompactionReport, Started),
     "codelaw/context/restore": Method(RestoreContext, Chat),
     "codelaw/context/archive": Method(ChatRef, Archive),
-    "codelaw/context/system/law": Method(ReadLaw, LawReport),
+    "codelaw/context/law": Method(ReadLaw, LawReport),
     "codelaw/context/mentions": Method(ListMentions, MentionList),
     "codelaw/context/editor": Method(LookAt, Looked),
 }

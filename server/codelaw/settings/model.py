@@ -151,7 +151,9 @@ class ContextGroup(Group):
     economy: bool = Field(
         default=True, description="Send old tool results as one line each when that saves enough tokens."
     )
-    demote_tokens: Natural = Field(default=1_000, description="Tokens that `economy` must save at once to act.")
+    demote_tokens: Natural = Field(
+        default=25_000, description="Where it is set: the tokens that `economy` must save at once to act."
+    )
     index_tokens: Natural | None = Field(
         default=None,
         description="Tokens for the list of files and names that stands below a summary, at most a hundredth of the"

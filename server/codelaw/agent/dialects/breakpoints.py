@@ -23,7 +23,7 @@ class Layout:
     """What stands where among the messages: numbers of blocks in front of it."""
 
     settled: int
-    """The first message that a batch may still shorten; 0 when nothing in front of it is settled."""
+    """A message that a batch may still shorten, and may begin with; 0 when nothing stands in front of it."""
     reused: tuple[int, ...]
     """In the first request after a batch: what was settled before it, and the first message that it has changed."""
     newest_round: int

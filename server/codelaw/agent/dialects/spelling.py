@@ -70,7 +70,9 @@ class Speller:
         if spelt is not None:
             of = spelt.section
             reused = tuple(spelt.ends[count] for count in of.reused)
-            layout = replace(layout, settled=spelt.ends[of.settled], reused=reused, newest_round=spelt.newest_round)
+            # In turn, so that each leaves an entry in the cache before a batch comes.
+            anchor = of.anchors[_steps(view) % len(of.anchors)]
+            layout = replace(layout, settled=spelt.ends[anchor], reused=reused, newest_round=spelt.newest_round)
         ends = places(layout, first=first)
         self._mark(messages, ends)
         if tail:
@@ -97,6 +99,11 @@ class Speller:
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
             self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
         return self._history
+
+
+def _steps(view: View) -> int:
+    """The steps of all that is shown."""
+    return sum(message.role == "assistant" for section in view.sections for message in section.messages)
 
 
 def _blocks(messages: Iterable[ApiMessage]) -> int:

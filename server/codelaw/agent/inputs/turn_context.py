@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.context.budget import SHARES, Budget
+from codelaw.context.shortening.economy import DEMOTE_TOKENS
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
@@ -39,7 +40,8 @@ class Shape:
     """None: the chat's own."""
     summary_seconds: float = 120.0
     economy: bool = True
-    demote_tokens: int = 1_000
+    demote_tokens: int = DEMOTE_TOKENS
+    """Tokens that a batch frees at least."""
     index_tokens: int | None = None
     """Of the list of names below a summary; None for its share of the window (K-5)."""
     history_limit: int = 0

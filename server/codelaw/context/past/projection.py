@@ -12,7 +12,7 @@ from codelaw.context.builder import History
 from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
-from codelaw.context.shortening.economy import settled
+from codelaw.context.shortening.economy import anchors
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
@@ -56,7 +56,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     history = History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
     if history.rounds is None or selection.strategy != "layered":
         return history
-    return replace(history, rounds=replace(history.rounds, settled=settled(messages, transcript.demoted)))
+    return replace(history, rounds=replace(history.rounds, anchors=anchors(messages, transcript.demoted)))
 
 
 def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:

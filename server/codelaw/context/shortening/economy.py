@@ -27,6 +27,8 @@ LATELY = 17
 """Steps for which a file that was read or changed belongs to the working set."""
 WORKING_SET = 24_000
 """Tokens that the working set may have; in a small context a third of it."""
+BEHIND = 20
+"""Messages behind the last one that a batch has shortened, most of which were there already when it did."""
 SHORT = 300
 """Characters of a body that no batch would make shorter."""
 WORTH = 30
@@ -88,10 +90,18 @@ def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int], size: Si
     return tuple(gains)[len(gains) - best[1] :]
 
 
-def settled(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> int:
-    """How many messages at the beginning of what is shown no batch will shorten any more (L-6)."""
-    places = (place for place, message in enumerate(messages) if opened(message, demotions))
-    return next(places, len(messages))
+def anchors(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> tuple[int, ...]:
+    """Where the next batch may begin: messages in front of those that it may still shorten, rising, at least one (L-6).
+
+    The first says how much is settled. The others stand among what batches have shortened, and closely behind: there
+    the requests before the last batch have left nothing in the vendor's cache that could be read again.
+    """
+    places = [place for place, message in enumerate(messages) if opened(message, demotions)]
+    if not places:
+        return (len(messages),)
+    ids = {what.message_id for what in demotions}
+    last = max((place for place, message in enumerate(messages) if message.id in ids), default=-BEHIND)
+    return (places[0], *(place for place in places[1:] if place <= last + BEHIND))
 
 
 def opened(message: Message, demotions: AbstractSet[Demotion]) -> bool:

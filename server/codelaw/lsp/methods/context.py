@@ -126,7 +126,7 @@ HANDLERS = {
     "codelaw/context/compact": compact,
     "codelaw/context/restore": restore,
     "codelaw/context/archive": archive,
-    "codelaw/context/system/law": law,
+    "codelaw/context/law": law,
     "codelaw/context/mentions": mentions,
     "codelaw/context/editor": editor,
 }
