@@ -57,7 +57,7 @@ async def test_a_result_is_shown_once_in_the_turn_and_after_it_and_cut_where_eco
     later = texts(bench.sent())
     assert "needle-59" not in later
     assert later.count("needle-0 ") + later.count("needle-4 ") <= 2
-    assert '\\"ref\\": \\"r1\\"' in later
+    assert "whole: result:r1\\n" in later
 
 
 async def test_a_result_comes_back_by_its_ref(bench: Bench):

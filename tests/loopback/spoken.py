@@ -12,6 +12,9 @@ from typing import Any
 
 OBSERVATION = "[tool] "
 _ACTION = re.compile(r"^(?:\*{0,2}Action:\*{0,2} ?(?=[\w.-]+\[)|(?=Finish\[))([\w.-]+)\[", re.MULTILINE)
+_HEAD = re.compile(r"[\w.-]+(?: |,|:|\Z)")
+_MARKED = re.compile(r" |\d+\t")
+_LABELS = {"stdout:", "stderr:", "refused:", "diagnostics:", "data:", "note:"}
 _CUT = "[interrupted: "
 
 
@@ -62,7 +65,18 @@ def unpaired(messages: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _observation(text: str) -> str | None:
+    """What is wrong with an observation: JSON on one line, or a header and marked lines."""
     body = text.removeprefix(OBSERVATION)
+    head, *lines = body.splitlines() or [""]
+    if head.startswith("{"):
+        return _json(body)
+    if not _HEAD.match(head):
+        return "an observation without a header"
+    unmarked = next((line for line in lines if not _MARKED.match(line) and line not in _LABELS), None)
+    return None if unmarked is None else f"an observation with an unmarked line {unmarked[:40]!r}"
+
+
+def _json(body: str) -> str | None:
     if len(body.splitlines()) != 1:
         return "an observation of more than one line"
     try:

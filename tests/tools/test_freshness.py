@@ -107,7 +107,7 @@ async def test_own_write_below_an_open_clean_buffer_is_not_external(read: Desk):
     await own_write(read)
     # The editor has not reloaded yet: its old text is neither truth nor a change.
     assert await read.environment.ledger.external_changes(read.workspace) == []
-    assert (await read("Read", path="a.py")).data["content"].startswith("    1\t1\n")
+    assert (await read("Read", path="a.py")).data["content"].startswith("1\t1\n")
     read.documents.edit(path, "1\ntwo\n")
     assert await read.environment.ledger.external_changes(read.workspace) == []
     read.documents.edit(path, "typed\n")

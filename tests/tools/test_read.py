@@ -15,7 +15,7 @@ async def test_lines_are_numbered_and_described(desk: Desk):
         "start_line": 1,
         "end_line": 3,
         "total_lines": 3,
-        "content": "    1\tone\n    2\ttwo\n    3\tthree",
+        "content": "1\tone\n2\ttwo\n3\tthree",
         "mtime": path.stat().st_mtime,
         "size": 14,
         "source": "disk",
@@ -87,7 +87,7 @@ async def test_undecodable_bytes_are_replaced_and_flagged(desk: Desk):
     result = await desk("Read", path="a")
     assert result.status == "partial"
     assert result.data["replaced"] is True
-    assert result.data["content"] == "    1\tcaf\ufffd"
+    assert result.data["content"] == "1\tcaf\ufffd"
 
 
 async def test_long_lines_are_cut_and_flagged(desk: Desk):
@@ -123,7 +123,7 @@ async def test_the_buffer_is_the_truth(desk: Desk):
     path = desk.put("a", "disk\n")
     desk.documents.open(path, "buffer\n", version=7)
     data = (await desk("Read", path="a")).data
-    assert data["content"] == "    1\tbuffer"
+    assert data["content"] == "1\tbuffer"
     assert (data["source"], data["version"], data["unsaved"]) == ("buffer", 7, True)
     desk.documents.edit(path, "disk\n")
     data = (await desk("Read", path="a")).data
@@ -133,13 +133,13 @@ async def test_the_buffer_is_the_truth(desk: Desk):
 async def test_documents_without_a_file_are_read_too(desk: Desk):
     desk.documents.open("untitled:Untitled-1", "new text")
     desk.documents.open(desk.root / "fresh.py", "fresh text")
-    assert (await desk("Read", path="untitled:Untitled-1")).data["content"] == "    1\tnew text"
-    assert (await desk("Read", path="fresh.py")).data["content"] == "    1\tfresh text"
+    assert (await desk("Read", path="untitled:Untitled-1")).data["content"] == "1\tnew text"
+    assert (await desk("Read", path="fresh.py")).data["content"] == "1\tfresh text"
 
 
 async def test_windows_line_breaks_are_not_shown(desk: Desk):
     desk.put("a", "one\r\ntwo\r\n")
-    assert (await desk("Read", path="a")).data["content"] == "    1\tone\n    2\ttwo"
+    assert (await desk("Read", path="a")).data["content"] == "1\tone\n2\ttwo"
 
 
 async def test_an_earlier_result_is_paged_like_a_file(desk: Desk):
@@ -147,7 +147,7 @@ async def test_an_earlier_result_is_paged_like_a_file(desk: Desk):
     envelope = {"status": "error", "data": {"command": "x", "stdout": stdout, "list": [1, {"k": "v"}]}}
     desk.results["r1"] = {**envelope, "error": {"code": "EXECUTION_ERROR", "message": "m"}}
     first = await desk("Read", path="result:r1", limit=4)
-    assert first.data["content"].split("\n")[2:4] == ["    3\t  command: x", "    4\t  stdout:"]
+    assert first.data["content"].split("\n")[2:4] == ["3\t  command: x", "4\t  stdout:"]
     assert first.data["total_lines"] > 1000
     later = await desk("Read", path="result:r1", start_line=1000, limit=2000)
     assert "line 999 a\\nb" in later.data["content"]

@@ -82,6 +82,7 @@ def shape_of(settings: Settings, chat: Chat) -> Shape:
         settings.retrieval.share,
         pinned(settings, chat.strategy),
         context.compress_results,
+        context.observations == "text",
     )
 
 

@@ -94,7 +94,7 @@ def build(history: History, scratchpad: Sequence[Message], question: Message | N
 
 def render(view: View) -> str:
     """The whole view as text (S4 E1)."""
-    return "\n\n".join(section.text for section in view.sections)
+    return "\n\n".join(section.rendered for section in view.sections)
 
 
 def report(

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from codelaw.context.observations.shown import shown
 from codelaw.domain.messages import Message
 
 _ACTION = re.compile(r"^[ \t>*_]*Action[*_]*:", re.MULTILINE)
@@ -34,7 +35,7 @@ def user_texts(message: Message) -> list[str]:
 
 
 def render_message(message: Message) -> str:
-    """One message of the view as text; summaries stand verbatim."""
+    """One message of the view as text (S4 E1); summaries stand verbatim, results are their JSON."""
     match message.role:
         case "user":
             return "[user] " + "\n\n".join(user_texts(message))
@@ -44,6 +45,16 @@ def render_message(message: Message) -> str:
             return f"[tool] {message.content}"
         case "summary":
             return message.content
+
+
+def sent_message(message: Message) -> str:
+    """One message of the view as a model is sent it: a result as its turn shows it (C-7)."""
+    return f"[tool] {shown(message)}" if message.role == "tool" else render_message(message)
+
+
+def sent_messages(messages: Sequence[Message]) -> str:
+    """Messages as they are sent, a blank line between them."""
+    return "\n\n".join(map(sent_message, messages))
 
 
 def render_messages(messages: Sequence[Message]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.rendering import action_text, render_messages, user_texts
+from codelaw.context.observations.shown import shown
+from codelaw.context.rendering import action_text, render_messages, sent_messages, user_texts
 from codelaw.context.tokens import CALL_OVERHEAD, estimate
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped, Layer
@@ -29,6 +30,11 @@ class Section:
 
     @property
     def text(self) -> str:
+        """The section as it is sent, messages with their roles."""
+        return sent_messages(self.messages) if self.messages else self.content
+
+    @property
+    def rendered(self) -> str:
         """The section in the S4 E1 rendering."""
         return render_messages(self.messages) if self.messages else self.content
 
@@ -40,6 +46,8 @@ def message_tokens(message: Message) -> int:
             texts = user_texts(message)
         case "assistant":
             texts = [action_text(message)]  # a native call's arguments stand beside its text
+        case "tool":
+            texts = [shown(message)]
         case _:
             texts = [message.content]
     return sum(map(estimate, texts)) + CALL_OVERHEAD * len(message.metadata.calls)

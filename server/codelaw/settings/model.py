@@ -165,6 +165,11 @@ class ContextGroup(Group):
     compress_results: bool = Field(
         default=True, description="Shorten long tool results when their turn has ended; the full ones stay stored."
     )
+    observations: Literal["text", "json"] = Field(
+        default="text",
+        description="How the model is shown the results of tools: `text` is a header line and plain lines, `json` the"
+        " result's own JSON. A result keeps the form in which its turn has shown it.",
+    )
     recent_min: Natural = Field(
         default=4, description="The newest messages that `summary+recent` and `span-retrieval` send at least."
     )

@@ -16,6 +16,7 @@ from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.adapters.workspace.expression import read_expression
 from codelaw.agent.dialects import grammar, scanning
 from codelaw.context.escaping import one_line
+from codelaw.context.observations.text import observation_text
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (
@@ -57,7 +58,8 @@ def folder(tmp_path: Path) -> Path:
 class Desk:
     """The real tools over a real folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, as_text: bool) -> None:
+        self._as_text = as_text
         folder = Folder(root.name, root.resolve(), root.as_uri())
         workspace = DiskWorkspace([folder], Buffers())
         self._toolbox = default_toolbox()
@@ -68,7 +70,8 @@ class Desk:
         tool = self._toolbox.for_mode("ask").get(call.tool)
         assert tool is not None
         result = await run_tool(tool, self._toolbox.parse(tool, call.arguments), self._env)
-        return one_line(result.observation())
+        content = one_line(result.observation())
+        return observation_text(call.tool, content) if self._as_text else content
 
 
 async def _nothing(_: str) -> None:
@@ -76,10 +79,15 @@ async def _nothing(_: str) -> None:
 
 
 async def converse(
-    folder: Path, question: str, dialect: DialectName = "react", before: tuple[ApiMessage, ...] = ()
+    folder: Path,
+    question: str,
+    dialect: DialectName = "react",
+    before: tuple[ApiMessage, ...] = (),
+    *,
+    as_text: bool = True,
 ) -> tuple[str, list[Call]]:
     """The answer and the calls made on the way; every reply is asked for twice and must be the same."""
-    model, desk = OfflineModel(), Desk(folder)
+    model, desk = OfflineModel(), Desk(folder, as_text=as_text)
     messages = [*before, ApiMessage("user", (TextBlock(question), TextBlock("<environment>os: Zebra</environment>")))]
     calls: list[Call] = []
     for _ in range(30):
@@ -138,6 +146,13 @@ async def test_both_dialects_say_the_same(folder: Path) -> None:
     react, native = [await converse(folder, REMINDED, dialect) for dialect in ("react", "native")]
     assert react[0] == native[0]
     assert spelled(react[1]) == spelled(native[1])
+
+
+@pytest.mark.parametrize(
+    "question", [REMINDED, "Where is the zebra crossing?", "What does `total_price` do, and shipOrder()?"]
+)
+async def test_results_say_the_same_as_text_and_as_json(folder: Path, question: str) -> None:
+    assert await converse(folder, question) == await converse(folder, question, as_text=False)
 
 
 async def test_a_name_is_found_where_it_is_defined(folder: Path) -> None:

@@ -42,7 +42,7 @@ async def test_bytes_that_are_no_text_are_replaced_and_flagged(desk: Desk, monke
     desk.put("big.log", b"good\nb\xffd\ngood\n")
     monkeypatch.setattr(parts, "MAX_BYTES", 0)
     bad = await desk("Read", path="big.log", start_line=2, limit=1)
-    assert bad.data["content"] == "    2\tb\ufffdd"
+    assert bad.data["content"] == "2\tb\ufffdd"
     assert bad.data["replaced"] is True
     assert "replaced" not in (await desk("Read", path="big.log", start_line=3)).data
 
@@ -64,7 +64,7 @@ async def test_a_slice_of_a_file_larger_than_the_bound_costs_little_memory(desk:
         tracemalloc.stop()
     assert first.data["content"].count("a line of a log") == 3
     assert first.data["total_lines"] == 1002
-    assert last.data["content"] == " 1002\tthe last line"
+    assert last.data["content"] == "1002\tthe last line"
     assert peak < 20_000_000
 
 
@@ -97,7 +97,7 @@ async def test_what_is_open_in_the_editor_is_read_from_there(desk: Desk, monkeyp
     monkeypatch.setattr(parts, "MAX_BYTES", 0)
     path = desk.put("a.txt", "on the disk\n")
     desk.documents.open(path, "in the editor\n")
-    assert (await desk("Read", path="a.txt")).data["content"] == "    1\tin the editor"
+    assert (await desk("Read", path="a.txt")).data["content"] == "1\tin the editor"
 
 
 @pytest.mark.parametrize("size", [40, 64, 100, 1 << 20])

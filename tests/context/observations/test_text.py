@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -212,10 +213,12 @@ def test_a_demoted_result_is_one_line_and_its_names():
         ("Bash", bash("out\n", "err\n", seconds=2.0)),
         ("Bash", bash("out\n", "err\n", 1, seconds=2.0)),
         ("Edit", ToolResult("success", {"path": "a", "applied": True, "replacements": 1, "diff": "-x"}, "")),
+        ("Read", failure("NOT_FOUND", "There is no x.")),
     ],
 )
 def test_what_nothing_is_cut_of_reads_the_same_as_the_whole(tool: str, result: ToolResult):
-    assert cut(tool, result) == told(tool, result)
+    asked = replace(result, context={"params_input": {"path": "x", "pattern": "x", "command": "x"}})
+    assert cut(tool, asked) == told(tool, asked)
 
 
 # ---------------------------------------------------------------------------------------------------------- bad input

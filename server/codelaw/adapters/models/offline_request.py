@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
+from codelaw.adapters.models.offline_observations import json_object, read_observation
 from codelaw.domain.models import ApiMessage, CallBlock, ModelRequest, ResultBlock, TextBlock
 
 _OBSERVATION = "[tool] "
@@ -24,7 +24,7 @@ class Step:
     tool: str
     arguments: Mapping[str, Any]
     data: Mapping[str, Any]
-    """The envelope's data; empty when there is none."""
+    """What the result shows of the envelope's data; empty when there is none."""
     error: str = ""
     """`CODE: message`, for an error."""
 
@@ -58,7 +58,7 @@ def read_turn(request: ModelRequest) -> Turn:
                     results[call_id] = text
                 case TextBlock(text) if message.role == "assistant":
                     if action := _ACTION.search(text):
-                        calls.append((str(len(calls)), action[1], _object(action[2])))
+                        calls.append((str(len(calls)), action[1], json_object(action[2])))
                 case TextBlock(text) if text.startswith(_OBSERVATION):
                     results[str(len(calls) - 1)] = text.removeprefix(_OBSERVATION)
                 case TextBlock(text):
@@ -87,18 +87,5 @@ def _begins(message: ApiMessage) -> bool:
 
 
 def _step(tool: str, arguments: Mapping[str, Any], observation: str) -> Step:
-    envelope = _object(observation)
-    data, error = envelope.get("data"), envelope.get("error")
-    said = ""
-    if isinstance(error, dict):
-        fields = cast("dict[str, Any]", error)
-        said = f"{fields.get('code', 'ERROR')}: {fields.get('message', '')}"
-    return Step(tool, arguments, cast("dict[str, Any]", data) if isinstance(data, dict) else {}, said)
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        value: object = json.loads(text)
-    except ValueError:
-        return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    data, error = read_observation(tool, observation)
+    return Step(tool, arguments, data, error)

@@ -52,7 +52,9 @@ async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]
 def last_words(turn: StoredTurn, said: Sequence[Message]) -> list[Message]:
     """The messages that close the round; `said` are the turn's own."""
     error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": CRASHED}}
-    closed = [result_message(caller, call, one_line(error)) for caller, call in open_calls(said)]
+    # As the turn showed its results, as far as it had any.
+    as_text = all(message.metadata.as_text for message in said if message.role == "tool")
+    closed = [result_message(*call, one_line(error), as_text=as_text) for call in open_calls(said)]
     return [*closed, final_message(turn.id, "", _WHY)]
 
 

@@ -12,6 +12,7 @@ from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller
+from codelaw.context.observations.shown import shown
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
@@ -88,7 +89,7 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[Block, 
             return "assistant", tuple(blocks) or (TextBlock("…"),)
         case "tool":
             failed = message.content.startswith('{"status": "error"')
-            return "user", (ResultBlock(message.metadata.call_id or "", message.content, is_error=failed),)
+            return "user", (ResultBlock(message.metadata.call_id or "", shown(message), is_error=failed),)
         case "summary":
             return "user", (TextBlock(message.content),)
 

@@ -10,6 +10,7 @@ from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
 from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Speller
+from codelaw.context.observations.shown import shown
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
@@ -115,7 +116,7 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[TextBlo
         case "assistant":
             return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
         case "tool":
-            return "user", (TextBlock(f"[tool] {message.content}"),)
+            return "user", (TextBlock(f"[tool] {shown(message)}"),)
         case "summary":
             return "user", (TextBlock(message.content),)
 

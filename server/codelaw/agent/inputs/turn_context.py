@@ -63,6 +63,8 @@ class Shape:
     """Whether the goal of the turn is repeated at the end of the view (L-7)."""
     compress_results: bool = True
     """Whether results are cut when they are written to the history (C-1)."""
+    as_text: bool = True
+    """Whether a turn shows its results as text (C-7)."""
 
 
 @dataclass(frozen=True, slots=True)

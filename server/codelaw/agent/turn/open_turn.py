@@ -44,6 +44,8 @@ class OpenTurn:
     """Whether results are cut for the history (C-1)."""
     keeping: bool = True
     """Whether the view shows them whole all the same until a batch pays (C-6)."""
+    as_text: bool = True
+    """Whether the model is shown results as text (C-7)."""
     record: list[Message] = field(default_factory=list[Message])
     """Steers, assistant messages and compressed results: joins the history when the turn ends."""
     scratchpad: list[Message] = field(default_factory=list[Message])
@@ -104,10 +106,11 @@ class OpenTurn:
         ref = self.new_ref()
         envelope = result.envelope()
         mtime = _mtime(result.data)
-        full = result_message(caller, call, one_line(result.observation()), ref=ref, mtime=mtime)
+        content = one_line(result.observation())
+        full = result_message(caller, call, content, ref=ref, mtime=mtime, as_text=self.as_text)
         kept = full
         if self.compressing:
-            kept = result_message(caller, call, one_line(compress(call.tool, envelope, ref)), ref=ref, mtime=mtime)
+            kept = replace(full, content=one_line(compress(call.tool, envelope, ref)))
             if self.keeping:
                 self.told[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
@@ -126,7 +129,8 @@ class OpenTurn:
     def closing(self, why: str, call_text: str) -> list[Message]:
         """The messages that end an unfinished turn: a result for every open call, and the marked last word."""
         error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
-        closed = [result_message(caller, call, one_line(error)) for caller, call in self.open_calls()]
+        content = one_line(error)
+        closed = [result_message(*call, content, as_text=self.as_text) for call in self.open_calls()]
         return [*closed, final_message(self.id, self.partial.text, why, self.partial_answer.text or None)]
 
     async def recall(self) -> bool:

@@ -15,11 +15,9 @@ def grep(data: Mapping[str, Any]) -> Told | None:
     if matches is None:
         return None
     reason, files = text(data, "reason"), number(data, "files")
-    path = text(data, "path")
     facts = [
         counted(number(data, "total"), len(matches), "lines"),
         "" if files is None else f"in {files} files",
-        "" if path in {"", "."} else f"in {one(path)}",
         one(reason),
     ]
     if buffers := items(data, "buffers"):

@@ -18,6 +18,7 @@ from codelaw.domain.listing import plain_lines
 
 Json = Mapping[str, Any]
 
+_NAMES = {"path", "pattern", "command"}
 _NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
@@ -54,8 +55,9 @@ def _told(tool: str, given: Json) -> str:
         return _demoted(tool, clean)
     data = clean.get("data")
     facts = cast("Json", data if isinstance(data, Mapping) else {})
-    told = _laid_out(tool, data, facts)
     status, error = _status(clean)
+    # The history names what a failed call was about (C-1), which stands in the call: the bytes stay those of the turn.
+    told = Told() if error and set(facts) <= _NAMES else _laid_out(tool, data, facts)
     sentence = re.sub(told.said, "", error, count=1).strip() if told.said else error
     labelled = not told.body or told.body[0] in LABELS
     lead = [block(sentence), *([] if labelled else [told.opening])] if sentence else []

@@ -6,6 +6,7 @@ import json
 import re
 
 from codelaw.context.escaping import quoted
+from codelaw.context.observations.shown import shown
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.harmless import harmless
 
@@ -36,6 +37,8 @@ def spoken(message: Message, characters: int | None = None) -> str:
             text = _assistant(message)
         case "user":
             text = _REMINDER.sub("", message.content)
+        case "tool":
+            text = shown(message)
         case _:
             text = message.content
     text = _RUNS.sub("\n\n", quoted(harmless(text))).strip()

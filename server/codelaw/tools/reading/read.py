@@ -38,7 +38,7 @@ class Read(Tool[ReadArguments]):
 
     name = "Read"
     description = (
-        "Read a text file as numbered lines (`   12\\ttext`; the number and tab are not part of the file). "
+        "Read a text file as numbered lines (`12\\ttext`; the number and tab are not part of the file). "
         "`result:<ref>` reads an earlier result that was shortened."
     )
     arguments = ReadArguments
@@ -103,7 +103,7 @@ def _numbered(wanted: Sequence[tuple[str, int]], total: int, args: ReadArguments
             "INVALID_PARAM", f"start_line = {args.start_line} is past the end: {args.path} has {total} lines."
         )
     numbered = [
-        f"{number:>5}\t{line if len(line) <= MAX_LINE else f'{line[:MAX_LINE]}… ({length} characters)'}"
+        f"{number}\t{line if len(line) <= MAX_LINE else f'{line[:MAX_LINE]}… ({length} characters)'}"
         for number, (line, length) in enumerate(wanted, args.start_line)
     ]
     shown = numbered[: _fitting(numbered)]

@@ -25,15 +25,23 @@ def open_calls(messages: Sequence[Message]) -> list[tuple[Message, Call]]:
     ]
 
 
-def result_message(caller: Message, call: Call, content: str, **facts: str | float | None) -> Message:
+def result_message(
+    caller: Message,
+    call: Call,
+    content: str,
+    *,
+    ref: str | None = None,
+    mtime: float | None = None,
+    as_text: bool = False,
+) -> Message:
     """The tool message that answers `call`; its id follows from the call's, so that repair gives the same bytes."""
-    ref, mtime = facts.get("ref"), facts.get("mtime")
     metadata = Metadata(
         step=caller.metadata.step,
         tool_name=call.tool,
         call_id=call.id,
-        ref=str(ref) if ref is not None else None,
-        mtime=float(mtime) if mtime is not None else None,
+        ref=ref,
+        mtime=mtime,
+        as_text=as_text,
     )
     return Message(f"result_{call.id}", caller.turn_id, "tool", content, metadata)
 

@@ -45,6 +45,7 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
         return messages, NOTHING
     matching = _matched(messages)
     message_ids, call_ids = Ids(message.id for message in messages), Ids()
+    told_as_text = {message.turn_id for message in messages if message.metadata.as_text}
     rows: list[Row] = []
     removed = renamed = respelt = empty = 0
     for place, message in enumerate(messages):
@@ -66,7 +67,7 @@ def paired(messages: Sequence[Message]) -> tuple[Sequence[Message], Repairs]:
         for (number, _), call in zip(kept, calls, strict=True):
             answer = matching.results.get((place, number))
             if answer is None:
-                made_up = result_message(caller, call, MISSING)
+                made_up = result_message(caller, call, MISSING, as_text=message.turn_id in told_as_text)
                 rows.append((None, replace(made_up, id=message_ids.take(made_up.id))))
             else:
                 rows.append((answer, _answering(messages[answer], call.id)))

@@ -180,6 +180,7 @@ def _facts(odd: Any) -> Metadata:
         whole=bool(odd.whole),
         interrupted=bool(odd.interrupted),
         native=bool(odd.native),
+        as_text=bool(odd.as_text),
     )
 
 
