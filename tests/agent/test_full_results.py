@@ -101,10 +101,10 @@ async def test_in_a_turn_a_summary_that_fails_is_asked_for_once_and_the_results_
     files(bench)
     summariser = await small(bench, "headless", model={"contextWindow": WINDOW}, context={"keepRounds": 10})
     chat = await history(bench, 19, size=2_600)
-    bench.vendor.play(*comparison(bench, 12))
+    bench.vendor.play(*comparison(bench, 13))
     result = await bench.turn(ask(19), chat)
     assert result.answer == "compared", result.error
-    assert whole(bench.sent(), 12) == list(range(12))
+    assert whole(bench.sent(), 13) == list(range(13))
     assert [report.reason for report in reports(bench)] == ["summary_failed"]
     assert len(summariser.asked) == 2, "once, and its one retry"
     fine(bench)

@@ -81,7 +81,7 @@ async def test_a_result_keeps_the_form_in_which_its_turn_has_shown_it(bench: Ben
     await look(bench, chat)
     new = results(bench.sent())
     assert [json.loads(one)["status"] for one in new[:2]] == ["success", "error"], "as it was sent then"
-    assert [one.split("\n")[0] for one in new[2:]] == ["Read a.py: 1 lines", "Read, error NOT_FOUND"]
+    assert [one.split("\n")[0] for one in new[2:]] == ["Read a.py: 1 line", "Read, error NOT_FOUND"]
     await bench.reopen(context={"observations": "json"})
     await look(bench, chat)
     assert results(bench.sent())[:4] == new[:4]
@@ -114,7 +114,7 @@ def told(as_text: bool) -> Message:
 
 def test_a_message_is_counted_as_it_is_sent_and_rendered_as_it_is_kept():
     text, plain = told(as_text=True), told(as_text=False)
-    assert shown(text) == "LS .: 1 entries\n a"
+    assert shown(text) == "LS .: 1 entry\n a"
     assert sent_message(text) == f"[tool] {shown(text)}"
     assert render_message(text) == sent_message(plain) == f"[tool] {text.content}"
     assert message_tokens(text) == estimate(shown(text)) < message_tokens(plain)

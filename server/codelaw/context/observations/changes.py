@@ -10,6 +10,7 @@ from codelaw.context.observations.layout import (
     DIAGNOSTICS,
     REFUSED,
     Told,
+    amount,
     block,
     items,
     number,
@@ -55,7 +56,7 @@ def changes(data: Mapping[str, Any]) -> Told | None:
         body.append(row(f"{text(told, 'path')}: {text(told, 'code')}: {text(told, 'message')}"))
     left = [f"Left alone: {', '.join(map(one, named))}." for named in [items(data, "left")] if named]
     target = text(data, "title") or " to ".join(filter(None, (text(data, "symbol"), text(data, "new_name"))))
-    facts = (f"{len(files)} files", "dry run, nothing written" if data.get("dry_run") is True else "")
+    facts = (amount(len(files), "files"), "dry run, nothing written" if data.get("dry_run") is True else "")
     return Told(target, facts, tuple(body), tuple(left))
 
 
@@ -66,8 +67,8 @@ def _facts(data: Mapping[str, Any]) -> tuple[str, ...]:
     cut = data.get("diff_truncated") is True
     return (
         operation,
-        "" if lines is None else f"{lines} lines",
-        "" if edits is None else f"{edits} edits",
+        "" if lines is None else amount(lines, "lines"),
+        "" if edits is None else amount(edits, "edits"),
         "" if replaced is None else f"{replaced} replaced",
         "dry run, nothing written" if dry else "not applied" if data.get("applied") is False else "",
         "not saved yet" if data.get("unsaved") is True else "",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from codelaw.context.observations.layout import Told, counted, items, listed, number, one, row, text
+from codelaw.context.observations.layout import Told, amount, counted, items, listed, number, one, row, text
 
 _NUMBER = re.compile(r" *(?=\d+\t)")
 
@@ -65,7 +65,7 @@ def _extent(first: int | None, last: int | None, total: int | None) -> str:
         return "empty"
     if first is None or last is None:
         return ""
-    return f"{total} lines" if (first, last) == (1, total) else f"lines {first}-{last} of {total}"
+    return amount(total or 0, "lines") if (first, last) == (1, total) else f"lines {first}-{last} of {total}"
 
 
 def _lines(content: str) -> str:

@@ -26,7 +26,7 @@ LABELS = frozenset({STDOUT, STDERR, REFUSED, DIAGNOSTICS, DATA, NOTE})
 """The lines of ours that a body may hold."""
 
 _PLAIN = re.compile(r"[\w./@+~=*,-]+(?: \d+-\d+)?")
-_ROOMS = (60, 24, 8, 0)
+_ROOMS = (40, 20, 8, 0)
 """Characters of a target, the first that leaves the header short enough."""
 
 
@@ -135,7 +135,13 @@ def number(data: Mapping[str, Any], name: str) -> int | None:
 def counted(total: int | None, shown: int, what: str) -> str:
     """How many there are, and how many of them are shown where that is less."""
     count = shown if total is None else total
-    return f"{count} {what}" if shown >= count else f"{count} {what}, the first {shown} shown"
+    told = amount(count, what)
+    return told if shown >= count else f"{told}, the first {shown} shown"
+
+
+def amount(count: int, what: str) -> str:
+    """So many of these, which are named in the plural."""
+    return f"{count} {what}" if count != 1 else f"1 {'entry' if what == 'entries' else what.removesuffix('s')}"
 
 
 def listed(values: Iterable[Any], most: int = 3) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from codelaw.context.observations.layout import Told, counted, grouped, items, listed, number, one, places, text
+from codelaw.context.observations.layout import Told, amount, counted, grouped, items, listed, number, one, places, text
 
 
 def grep(data: Mapping[str, Any]) -> Told | None:
@@ -17,7 +17,7 @@ def grep(data: Mapping[str, Any]) -> Told | None:
     reason, files = text(data, "reason"), number(data, "files")
     facts = [
         counted(number(data, "total"), len(matches), "lines"),
-        "" if files is None else f"in {files} files",
+        "" if files is None else f"in {amount(files, 'files')}",
         one(reason),
     ]
     if buffers := items(data, "buffers"):
@@ -45,7 +45,10 @@ def diagnostics(data: Mapping[str, Any]) -> Told | None:
     if found is None:
         return None
     errors = number(data, "errors")
-    facts = [counted(number(data, "total"), len(found), "diagnostics"), "" if errors is None else f"{errors} errors"]
+    facts = [
+        counted(number(data, "total"), len(found), "diagnostics"),
+        "" if errors is None else amount(errors, "errors"),
+    ]
     if data.get("unversioned") is True:
         facts.append("of which text is not known")
     said = r"\d+ diagnostics, \d+ of them errors\.|Nothing is found wrong\."
