@@ -34,7 +34,7 @@ def history() -> list[Message]:
         found += [
             Message(f"{turn}-u", turn, "user", f"What does m{number} do?"),
             Message(f"{turn}-a", turn, "assistant", written, Metadata(calls=(call,))),
-            Message(f"{turn}-t", turn, "tool", observation, Metadata(tool_name="Read", call_id=call.id)),
+            Message(f"{turn}-t", turn, "tool", observation, Metadata(tool_name="Read", call_id=call.id, as_text=True)),
             Message(f"{turn}-f", turn, "assistant", f"Thought: done\nAction: Finish[{answer}]", closing),
         ]
         if number % 10 == 0 and (section := History.of(found).rounds) is not None and section.tokens >= TOKENS:
@@ -59,7 +59,7 @@ def main() -> None:
             call = Call(f"s{number}", "LS", {"path": "."})
             scratchpad.append(Message(f"s{number}a", "now", "assistant", "Thought: more", Metadata(calls=(call,))))
             result = '{"status": "success", "data": {"entries": []}}'
-            said = Metadata(tool_name="LS", call_id=call.id)
+            said = Metadata(tool_name="LS", call_id=call.id, as_text=True)
             scratchpad.append(Message(f"s{number}t", "now", "tool", result, said))
             started = time.perf_counter()
             view = build(rounds, tuple(scratchpad), question, gathered)

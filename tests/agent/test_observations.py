@@ -77,9 +77,11 @@ async def test_a_result_keeps_the_form_in_which_its_turn_has_shown_it(bench: Ben
     chat = await look(bench)
     old = results(bench.sent())
     assert [json.loads(one)["status"] for one in old] == ["success", "error"]
+    assert "A result is JSON" in json.dumps(bench.sent()["system"])
     await bench.reopen()
     await look(bench, chat)
     new = results(bench.sent())
+    assert "A result is a header" in json.dumps(bench.sent()["system"])
     assert [json.loads(one)["status"] for one in new[:2]] == ["success", "error"], "as it was sent then"
     assert [one.split("\n")[0] for one in new[2:]] == ["Read a.py: 1 line", "Read, error NOT_FOUND"]
     await bench.reopen(context={"observations": "json"})

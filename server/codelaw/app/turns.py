@@ -186,6 +186,7 @@ class TurnMaker:
             schemas=spoken.schemas(toolbox),
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
+            as_text=settings.context.observations == "text",
         )
         today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
         allowed = readable(settings, self._workspace.folders)

@@ -27,14 +27,16 @@ def system_sections(
     schemas: str = "",
     remembering: bool = False,
     persona: str | None = None,
+    as_text: bool = True,
 ) -> tuple[Section, ...]:
     """The L1 sections. `tools_description` describes the enabled tools only.
 
     `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there. With
-    `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text.
+    `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text. `as_text` says in
+    which form results are shown (C-7).
     """
     short = "" if mode == "agent" else "_short"
-    tools = render("tools", dialect=dialect, tools_description=tools_description)
+    tools = render("tools", dialect=dialect, tools_description=tools_description, as_text=as_text)
     modules = {
         SCHEMAS: schemas,
         "core": render("core"),
