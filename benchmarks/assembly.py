@@ -23,7 +23,7 @@ REPEATS = 50
 def history() -> list[Message]:
     """Rounds of a question, a Read and an answer, up to the size wanted."""
     found: list[Message] = []
-    body = "\n".join(f"{line:>4}\tvalue_{line} = compute({line})" for line in range(100))
+    body = "\n".join(f"{line}\tvalue_{line} = compute({line})" for line in range(100))
     for number in range(10_000):
         turn = f"t{number}"
         call = Call(f"c{number}", "Read", {"path": f"src/m{number}.py", "limit": 100})

@@ -119,6 +119,7 @@ def test_a_message_is_counted_as_it_is_sent_and_rendered_as_it_is_kept():
     assert shown(text) == "LS .: 1 entry\n a"
     assert sent_message(text) == f"[tool] {shown(text)}"
     assert render_message(text) == sent_message(plain) == f"[tool] {text.content}"
+    assert shown(text) is shown(told(as_text=True)), "made once"
     assert message_tokens(text) == estimate(shown(text)) < message_tokens(plain)
 
 

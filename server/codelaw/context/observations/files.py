@@ -9,6 +9,7 @@ from typing import Any
 from codelaw.context.observations.layout import Told, amount, counted, items, listed, number, one, row, text
 
 _NUMBER = re.compile(r" *(?=\d+\t)")
+_NUMBERED = re.compile(r"\d+\t[^\n]*(?:\n\d+\t[^\n]*)*")
 
 
 def read(data: Mapping[str, Any]) -> Told | None:
@@ -70,6 +71,8 @@ def _extent(first: int | None, last: int | None, total: int | None) -> str:
 
 def _lines(content: str) -> str:
     """Lines with their numbers, however these were padded; what has none is marked by a space."""
+    if _NUMBERED.fullmatch(content):
+        return content
     lines = (
         line[found.end() :] if (found := _NUMBER.match(line)) is not None else f" {line}"
         for line in content.split("\n")
