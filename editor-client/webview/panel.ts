@@ -62,6 +62,8 @@ export interface Actions {
   exportChat(chat: Chat, format: "markdown" | "json"): void;
   /** Show the page `context` and ask what would be sent now, with the text in the composer. */
   inspect(): Promise<void>;
+  /** As `inspect`, and the vendor counts what would be sent. */
+  count(): Promise<void>;
   compact(): Promise<void>;
   /** Undo a compaction and the newer ones; the newest without an id. */
   restore(checkpointId?: string): Promise<void>;

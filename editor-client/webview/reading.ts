@@ -14,7 +14,7 @@ const MOST_TURNS = 1000;
 
 export type Reading = Pick<
   Actions,
-  "openChat" | "catchUp" | "loadEarlier" | "listChats" | "inspect" | "compact" | "restore" | "readResult"
+  "openChat" | "catchUp" | "loadEarlier" | "listChats" | "inspect" | "count" | "compact" | "restore" | "readResult"
 >;
 
 /** What went wrong, as the panel shows it. */
@@ -127,13 +127,17 @@ export function makeReading(panel: Panel): Reading {
     }
   };
 
-  const readContext = async (): Promise<void> => {
+  const readContext = async (exact = false): Promise<void> => {
     const chatId = shown();
     panel.dispatch({ kind: "contextLoading" });
     try {
       const text = panel.state().composer.text;
       const [report, archive] = await Promise.all([
-        panel.request("codelaw/context/inspect", { chatId, text: text.trim() === "" ? null : text }),
+        panel.request("codelaw/context/inspect", {
+          chatId,
+          text: text.trim() === "" ? null : text,
+          ...(exact ? { exact } : {}),
+        }),
         chatId === null ? null : panel.request("codelaw/context/archive", { chatId }),
       ]);
       if (shown() === chatId) panel.dispatch({ kind: "context", report, archive, problem: null });
@@ -152,6 +156,8 @@ export function makeReading(panel: Panel): Reading {
     panel.dispatch({ kind: "page", page: "context" });
     return readContext();
   };
+
+  const count = (): Promise<void> => readContext(true);
 
   /** The context has changed: what is shown of it is read anew. */
   const contextChanged = async (): Promise<void> => {
@@ -196,7 +202,7 @@ export function makeReading(panel: Panel): Reading {
     }
   };
 
-  return { openChat, catchUp, loadEarlier, listChats, inspect, compact, restore, readResult };
+  return { openChat, catchUp, loadEarlier, listChats, inspect, count, compact, restore, readResult };
 }
 
 /** The models that the server knows, for the picker. */

@@ -25,6 +25,10 @@ class Model:
         self.asked.append(request)
         return ModelReply("yes", "end_turn")
 
+    async def count(self, request: ModelRequest) -> int | None:
+        self.asked.append(request)
+        return 7
+
     async def warm(self) -> None:
         """Nothing to load."""
 

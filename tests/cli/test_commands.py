@@ -81,8 +81,12 @@ def test_the_context_is_shown_by_section(workspace):
     assert done.returncode == 0, done.stderr
     assert "question" in done.stdout
     assert "What is @frob.py?" in done.stdout
+    assert "vendor" not in done.stdout
     report = json.loads(codelaw("context", "--json", workspace=workspace).stdout)
     assert report["sections"][0]["layer"] == "L1"
+    exact = codelaw("context", "What is @frob.py?", "--exact", workspace=workspace)
+    assert exact.returncode == 0, exact.stderr
+    assert "Nobody counts tokens where this model is asked." in exact.stdout
 
 
 def test_the_doctor_tells_what_works_and_where_from(workspace):

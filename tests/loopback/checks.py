@@ -81,6 +81,14 @@ def malformed(body: Any) -> str | None:
     return _messages(body["messages"], tools=bool(names)) or (unpaired(body["messages"]) if not names else None)
 
 
+def uncounted(body: Any) -> str | None:
+    """Why the vendor would not count a request that is sent to be counted, which asks for no answer."""
+    for field in ("max_tokens", "stop_sequences", "stream"):
+        if field in body:
+            return f"{field}: Extra inputs are not permitted"
+    return malformed({**body, "max_tokens": 1})
+
+
 def count(body: Mapping[str, Any], characters: float = CHARACTERS) -> int:
     """The vendor's tokens of a prompt, here simply by characters."""
     return int(sum(size for _, size, _ in _pieces(body)) / characters)

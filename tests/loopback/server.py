@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
-from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed
+from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed, uncounted
 from tests.loopback.script import VendorReply, events
 from tests.loopback.summaries import Summariser, wants_summary
 
@@ -103,6 +103,8 @@ class LoopbackVendor:
         self.key = key
         self.models: Sequence[str] | None = None
         """What `GET /v1/models` lists; None: there is no such list."""
+        self.counts = True
+        """Whether it counts tokens when asked to."""
         self.characters = characters
         self.requests: list[Captured] = []
         self.port = 0
@@ -120,6 +122,11 @@ class LoopbackVendor:
     def messages(self) -> list[Captured]:
         """The requests to `/v1/messages`."""
         return [request for request in self.requests if request.path.split("?")[0] == "/v1/messages"]
+
+    @property
+    def counted(self) -> list[Captured]:
+        """The questions how many tokens a request has."""
+        return [request for request in self.requests if request.path.split("?")[0] == "/v1/messages/count_tokens"]
 
     @property
     def summaries(self) -> list[Captured]:
@@ -199,7 +206,10 @@ class LoopbackVendor:
             body = json.loads(request.body)
         except ValueError:
             return await _error(request, writer, 400, "invalid_request_error", "The body is not valid JSON")
-        if path == "/v1/messages/count_tokens":
+        if path == "/v1/messages/count_tokens" and self.counts:
+            request.refused = uncounted(body)
+            if request.refused is not None:
+                return await _error(request, writer, 400, "invalid_request_error", request.refused)
             return await _json(request, writer, 200, {"input_tokens": count(body, self.characters)})
         if path != "/v1/messages" or request.method != "POST":
             return await _error(request, writer, 404, "not_found_error", f"Not found: {path}")

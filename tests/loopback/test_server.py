@@ -247,7 +247,9 @@ async def test_the_program_is_driven_over_its_control_endpoints() -> None:
         assert (await exchange(port, "POST", "/v1/messages", said(("user", "needle"))))[1]["content"][0][
             "text"
         ] == "special"
-        assert (await exchange(port, "POST", "/v1/messages/count_tokens", GOOD))[1]["input_tokens"] > 0
+        counted = {name: value for name, value in GOOD.items() if name not in {"max_tokens", "stream"}}
+        assert (await exchange(port, "POST", "/v1/messages/count_tokens", counted))[1]["input_tokens"] > 0
+        assert (await exchange(port, "POST", "/v1/messages/count_tokens", GOOD))[0] == 400
         assert (await exchange(port, "GET", "/v1/nothing"))[0] in {400, 404}
         captured = (await exchange(port, "GET", "/control/requests"))[1]
         assert json.loads(captured[0]["body"]) == GOOD

@@ -303,7 +303,7 @@ class FakeSession:
         await self.before(chat_id, turn_id, "a.py")
         return ["a.py", "b.py"]
 
-    async def inspect(self, chat_id, text, *, strategy=None, strategy_options=None) -> ContextReport:
+    async def inspect(self, chat_id, text, *, strategy=None, strategy_options=None, exact=False) -> ContextReport:
         section = SectionReport("L1", "core", 1, 4, cut=False, cached=True, text="core")
         return ContextReport((section,), 1, 200_000, 160_000, "layered", (), f"[user] {text}")
 

@@ -825,6 +825,8 @@ chatId: string
 /**
  * What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
  * 
+ * Tokens are estimates; `exactTokens` is the vendor's count where it was asked for, `exactProblem` why there is none.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ContextReport".
  */
@@ -839,6 +841,8 @@ text: string
 kept: string
 budget: BudgetLine[]
 model?: string
+exactTokens?: number
+exactProblem?: string
 }
 /**
  * A part of the view, in the order it is sent; `cached` lies before a cache breakpoint.
@@ -1068,6 +1072,8 @@ grants: Grant[]
 /**
  * With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed.
  * 
+ * With `exact` the vendor is asked to count, one request that costs nothing (W-4).
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "InspectContext".
  */
@@ -1076,6 +1082,7 @@ chatId?: (string | null)
 text?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
 strategyOptions?: (StrategyOptions | null)
+exact?: boolean
 }
 /**
  * Numbers of a strategy for one request: settings of `context` and `retrieval`, by their own names (B-1).

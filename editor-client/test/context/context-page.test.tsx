@@ -205,6 +205,24 @@ describe("the page", () => {
     expect(inspect).toHaveBeenCalledOnce();
   });
 
+  test("says what is estimated, and what the vendor counts when it is asked to", () => {
+    const count = vi.fn(() => Promise.resolve());
+    const { container, again } = show(<ContextPage state={state} />, { count });
+    const said = () => container.querySelector(".counted")!.textContent.replace(/ Count exactly$/u, "");
+    expect(container.querySelector("#window-title")!.textContent).toContain("About 37 % of 200k tokens");
+    expect(said()).toBe("All figures are estimates.");
+    fireEvent.click(screen.getByRole("button", { name: "Count exactly" }));
+    expect(count).toHaveBeenCalledOnce();
+    const shown = (change: Partial<typeof REPORT>) =>
+      again(<ContextPage state={inspected(state, { report: { ...REPORT, ...change } })} />);
+    shown({ exactTokens: 70_000 });
+    expect(said()).toBe("The vendor counts 70,000 tokens. The estimate, which the parts add up to, is 4.4 % above it.");
+    shown({ exactTokens: 73_095 });
+    expect(said()).toContain("is just that.");
+    shown({ exactProblem: "Nobody counts tokens where this model is asked." });
+    expect(said()).toBe("Nobody counts tokens where this model is asked. All figures are estimates.");
+  });
+
   test("Escape in a question closes the question alone", () => {
     const { dispatched } = show(<ContextPage state={state} />);
     fireEvent.click(screen.getAllByRole("button", { name: "Undo compaction" })[0]!);

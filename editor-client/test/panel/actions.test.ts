@@ -531,3 +531,20 @@ describe("permissions", () => {
     expect(made.state().problem?.code).toBe("store_unavailable");
   });
 });
+
+describe("the context", () => {
+  it("is counted by the vendor only when that is asked for", async () => {
+    const made = inChat();
+    made.answers["codelaw/context/inspect"] = () => ({ sections: [], exactTokens: 7 });
+    made.answers["codelaw/context/archive"] = () => ({ text: "", checkpoints: [] });
+    write(made, "Why?");
+    await made.actions.inspect();
+    await made.actions.count();
+    const asked = made.requests("codelaw/context/inspect").map(({ params }) => params);
+    expect(asked).toEqual([
+      { chatId: "c", text: "Why?" },
+      { chatId: "c", text: "Why?", exact: true },
+    ]);
+    expect(made.state().context.report).toMatchObject({ exactTokens: 7 });
+  });
+});

@@ -5,6 +5,7 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import { amount, percent } from "../text/amounts";
 import { billInWords, billsOf } from "../text/bill";
+import { countInWords } from "../text/count";
 import { sectionTitle } from "../text/sections";
 import { Archived } from "./Archived";
 import { Compacting } from "./Compacting";
@@ -71,7 +72,7 @@ export function ContextPage({ state }: { state: State }) {
 }
 
 function Window({ state, report }: { state: State; report: ContextReport }) {
-  const { panel } = useHands();
+  const { panel, actions } = useHands();
   const { totalTokens, contextWindow } = report;
   const choose = (): void => {
     panel.dispatch({ kind: "page", page: "chat" });
@@ -80,9 +81,15 @@ function Window({ state, report }: { state: State; report: ContextReport }) {
   return (
     <section aria-labelledby="window-title">
       <h2 id="window-title">
-        {t.tokensOf(percent(totalTokens, contextWindow), amount(contextWindow))}
+        {t.aboutTokensOf(percent(totalTokens, contextWindow), amount(contextWindow))}
         <span class="hint">{state.composer.text.trim() === "" ? t.withNext : t.withDraft}</span>
       </h2>
+      <p class="counted" role="status">
+        {countInWords(report)}{" "}
+        <button type="button" class="link-button" disabled={state.context.loading} onClick={() => void actions.count()}>
+          {t.countExactly}
+        </button>
+      </p>
       <ContextBar
         report={report}
         onChoose={(group) => {

@@ -120,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     _of_a_client(context)
     context.add_argument("--chat", metavar="ID", help="of this chat (default: of a new one)")
     context.add_argument("--strategy", metavar="S", help="as if the chat had this strategy; nothing is changed")
+    context.add_argument("--exact", action="store_true", help="ask the vendor to count, which is free")
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
     _memory_commands(commands)

@@ -63,6 +63,10 @@ class ContextReport:
     budget: tuple[BudgetLine, ...] = ()
     model: str | None = None
     """Which would be asked."""
+    exact_tokens: int | None = None
+    """What the vendor counts, where it was asked to; all other figures are estimates (W-4)."""
+    exact_problem: str = ""
+    """Why the vendor's count is not there, in one sentence; empty where it is, or was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

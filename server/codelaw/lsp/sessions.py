@@ -136,6 +136,7 @@ class Session(Protocol):
         *,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
+        exact: bool = False,
     ) -> ContextReport: ...
 
     async def compact(self, chat_id: str) -> CompactionReport:

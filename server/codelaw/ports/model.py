@@ -22,6 +22,14 @@ class ChatModel(Protocol):
         """
         ...
 
+    async def count(self, request: ModelRequest) -> int | None:
+        """The input tokens of a request as its vendor counts them; None where nobody does. No model is asked (W-4).
+
+        Raises:
+            ModelFailure: the vendor was asked and did not say.
+        """
+        ...
+
     async def warm(self) -> None:
         """Load what the first reply needs; asks no model."""
         ...

@@ -14,12 +14,16 @@ from codelaw.protocol.chats import Chat, ChatRef, Id, Started, StrategyOptions
 
 
 class InspectContext(Params):
-    """With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed."""
+    """With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed.
+
+    With `exact` the vendor is asked to count, one request that costs nothing (W-4).
+    """
 
     chat_id: Id | None = None
     text: str | None = None
     strategy: Strategy | None = None
     strategy_options: StrategyOptions | None = None
+    exact: bool = False
 
 
 class RestoreContext(Params):
@@ -69,7 +73,10 @@ class BudgetLine(Payload):
 
 
 class ContextReport(Payload):
-    """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom."""
+    """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
+
+    Tokens are estimates; `exactTokens` is the vendor's count where it was asked for, `exactProblem` why there is none.
+    """
 
     sections: list[Section]
     total_tokens: int
@@ -81,6 +88,8 @@ class ContextReport(Payload):
     kept: str
     budget: list[BudgetLine]
     model: str | None = None
+    exact_tokens: int | None = None
+    exact_problem: str | None = None
 
 
 class CompactionReport(Payload):

@@ -399,3 +399,23 @@ def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: floa
 )
 def test_the_kinds_of_errors(status: int, error_type: str | None, message: str, kind: str) -> None:
     assert kind_of_status(status, error_type, message) == kind
+
+
+async def test_the_vendor_counts_the_input_of_a_request_alone(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.script = [VendorReply(text="x")]
+    await ask(model)
+    counted = await model.count(REQUEST)
+    assert counted == vendor.messages[0].tokens
+    sent, asked = vendor.messages[0].json, vendor.counted[0].json
+    assert asked == {name: sent[name] for name in ("model", "system", "messages")}
+    assert vendor.refused == []
+
+
+async def test_an_endpoint_that_counts_nothing_is_no_failure(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    vendor.counts = False
+    assert await model.count(REQUEST) is None
+    vendor.key = "another"
+    with pytest.raises(ModelFailure) as caught:
+        await model.count(REQUEST)
+    assert caught.value.kind == "auth"
+    assert KEY not in caught.value.message

@@ -37,6 +37,7 @@ _SILENCE = 120.0
 _CONNECT = 30.0
 _TAIL = 0.25
 _MODELS = 1000
+_NO_METHOD = frozenset({404, 405, 501})
 _PATIENCE = 2
 """So many times the silence may an answer's head take, from the first byte of the request."""
 LARGEST_EVENT = 8 << 20
@@ -109,6 +110,23 @@ class AnthropicModel:
             return reader.reply()
         # Raised outside the handler: the SDK's error may hold headers, and no log should follow a chain to them.
         raise failure
+
+    async def count(self, request: ModelRequest) -> int | None:
+        """The vendor's count of a request's input, which costs nothing; None where the endpoint has no such method.
+
+        Raises:
+            ModelFailure: as for `reply`.
+        """
+        self._check_key()
+        client = await self._client()
+        body = await asyncio.to_thread(BodyWriter().write_counted, request)
+        try:
+            return await apart(_count(client, body))
+        except Exception as error:
+            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, request.model)
+            if failure is None:
+                raise
+        raise failure  # outside the handler, as in `reply`
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
@@ -206,6 +224,21 @@ class AnthropicModel:
             for end in range(len(secret), min(len(secret), TOLD_OF_KEY) - 1, -1):
                 message = message.replace(secret[:end], "[key]")
         return message
+
+
+async def _count(client: AsyncAnthropic, body: bytes) -> int | None:
+    import anthropic  # noqa: PLC0415 - loaded by now
+
+    try:
+        answer: object = await client.post("/v1/messages/count_tokens", cast_to=object, content=body)
+    except anthropic.APIStatusError as error:
+        if error.status_code in _NO_METHOD and "model" not in (error.api_message or "").lower():
+            return None
+        raise
+    tokens = cast("dict[str, Any]", answer).get("input_tokens") if isinstance(answer, dict) else None
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+        raise MalformedEvent("The answer is no count of tokens.")
+    return tokens
 
 
 async def _offers(client: AsyncAnthropic, name: str) -> bool | None:

@@ -28,6 +28,13 @@ class BodyWriter:
         parts = [f'{{"model":{_quote(request.model)},"max_tokens":{request.max_tokens},"stream":true'.encode()]
         if request.stop_sequences:
             parts.append(f',"stop_sequences":{_dump(request.stop_sequences)}'.encode())
+        return self._with_input(parts, request)
+
+    def write_counted(self, request: ModelRequest) -> bytes:
+        """The body of a question how many tokens the request's input has."""
+        return self._with_input([f'{{"model":{_quote(request.model)}'.encode()], request)
+
+    def _with_input(self, parts: list[bytes], request: ModelRequest) -> bytes:
         if request.tools:
             parts += (b',"tools":', self._tools_json(request.tools))
         if request.system:

@@ -49,6 +49,9 @@ class OfflineModel:
         usage = Usage(input_tokens=_size(request), output_tokens=estimate(text))
         return ModelReply(text, "tool_use" if calls else "end_turn", usage, calls)
 
+    async def count(self, request: ModelRequest) -> int | None:
+        """None: nobody counts."""
+
     async def warm(self) -> None:
         """Nothing to load."""
 

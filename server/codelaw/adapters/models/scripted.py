@@ -106,6 +106,9 @@ class ScriptedModel:
         stop = scripted.stop_reason or ("tool_use" if called else "end_turn")
         return ModelReply(scripted.text, stop, usage, scripted.calls, scripted.broken_calls)
 
+    async def count(self, request: ModelRequest) -> int | None:
+        """None: nobody counts."""
+
     async def warm(self) -> None:
         """Nothing to load."""
 

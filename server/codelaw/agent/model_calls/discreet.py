@@ -112,6 +112,10 @@ class Discreet:
             redacted = replace(redacted, text="".join(told))
         return redacted
 
+    async def count(self, request: ModelRequest) -> int | None:
+        """As the model's own `count`."""
+        return await self.model.count(await asyncio.to_thread(_Clean().request, request, self.redaction))
+
     async def warm(self) -> None:
         """As the model's own."""
         await self.model.warm()

@@ -10,6 +10,7 @@ from codelaw.agent.compaction.compacting import CANCELLED
 from codelaw.agent.inputs.looking import looked_at
 from codelaw.app import models
 from codelaw.app.core import Core
+from codelaw.app.destinations import leaves
 from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
@@ -29,8 +30,12 @@ class ContextRequests(Core):
         *,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
+        exact: bool = False,
     ) -> ContextReport:
-        """What would be sent now (L-5), or with another strategy and other numbers of it; nothing is changed."""
+        """What would be sent now (L-5), or with another strategy and other numbers of it; nothing is changed.
+
+        With `exact` the vendor is asked how many tokens that is.
+        """
         settings = applied(self._settings.value, strategy_options or {})
         agent = await self._chats.get(chat_id) if chat_id is not None else None
         who = models.answerer(settings, agent.chat if agent else None)
@@ -56,7 +61,10 @@ class ContextRequests(Core):
             gatherer = await self._gatherer(agent, settings)
             beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
-        report = await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        view, report = await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        if exact:
+            stays = agent is not None and leaves(agent.chat, who)
+            report = await inspection.counted(view, report, ground, stays=stays)
         return self._redaction.value(report)
 
     async def compact(self, chat_id: str) -> CompactionReport:

@@ -11,9 +11,10 @@ from codelaw.agent.inputs.gathering import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
 from codelaw.context.past.projection import in_turn
-from codelaw.context.sections import message_tokens
+from codelaw.context.sections import View, message_tokens
 from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import estimate
+from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, LawDocument, LawReport
 from codelaw.templates.render import render
@@ -29,9 +30,16 @@ if TYPE_CHECKING:
     from codelaw.settings import Settings
 
 
+COUNT_SECONDS = 20
+"""How long the vendor may take to count."""
+_STAYS = "This chat has not left this machine, and was not sent to be counted."
+_EMPTY = "There is no message yet that could be counted."
+_NOBODY = "Nobody counts tokens where this model is asked."
+
+
 async def inspect(
     plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground, beside: Beside, *, asked: bool
-) -> ContextReport:
+) -> tuple[View, ContextReport]:
     """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
     running = agent.opened if agent is not None else None
     todos = recap(agent.todos) if agent is not None else ""
@@ -68,7 +76,29 @@ async def inspect(
         kept=history.kept,
         budget=ground.budget,
     )
-    return replace(made, model=plan.model_name)
+    return view, replace(made, model=plan.model_name)
+
+
+async def counted(view: View, report: ContextReport, ground: Ground, *, stays: bool) -> ContextReport:
+    """The report with the vendor's count of the view, or with a sentence why there is none (W-4).
+
+    `stays`: the chat's text has not left this machine, and does not for a count (P-4).
+    """
+    if stays:
+        return replace(report, exact_problem=_STAYS)
+    if not any(section.messages for section in view.sections):
+        return replace(report, exact_problem=_EMPTY)
+    request = await asyncio.to_thread(
+        ground.dialect.request, view, model=ground.model_name, max_tokens=1, toolbox=ground.toolbox
+    )
+    try:
+        async with asyncio.timeout(COUNT_SECONDS):
+            tokens = await ground.model.count(request)
+    except ModelFailure as failure:
+        return replace(report, exact_problem=f"The vendor did not count: {failure.message}")
+    except TimeoutError:
+        return replace(report, exact_problem=f"The vendor did not count within {COUNT_SECONDS} seconds.")
+    return replace(report, exact_tokens=tokens, exact_problem=_NOBODY if tokens is None else "")
 
 
 async def law_report(workspace: Workspace, readable: Readable) -> LawReport:

@@ -16,6 +16,7 @@ Json = dict[str, Any]
 def context(server: Server, arguments: argparse.Namespace) -> int:
     """Print the sections with their sizes, then the text."""
     params = {"chatId": arguments.chat, "text": arguments.text, "strategy": arguments.strategy}
+    params["exact"] = arguments.exact or None
     params = {name: value for name, value in params.items() if value is not None}
 
     def show(screen: Screen, report: Json) -> None:
@@ -33,8 +34,16 @@ def print_report(screen: Screen, report: Json) -> None:
         marks = " ".join(mark for mark in ("cached", "cut") if part[mark])
         screen.line(f"{part['layer']:<5} {part['name']:<28} {part['tokens']:>8} tokens  {marks}".rstrip(), aside=False)
     window = report["contextWindow"]
-    total = f"{report['totalTokens']} of {window} tokens; compacted from {report['threshold']}"
+    estimated = report["totalTokens"]
+    total = f"about {estimated} of {window} tokens; compacted from {report['threshold']}"
     screen.line(f"{total}; strategy {report['strategy']}", aside=False, style=BOLD)
+    exact, problem = report.get("exactTokens"), report.get("exactProblem")
+    if exact is not None:
+        side = "above" if estimated > exact else "below"
+        off = "just that" if estimated == exact else f"{100 * abs(estimated - exact) / max(1, exact):.1f} % {side} it"
+        screen.line(f"the vendor counts {exact} tokens; the estimate is {off}", aside=False, style=BOLD)
+    elif problem:
+        screen.line(problem, aside=False)
     if report.get("kept"):
         screen.line(f"kept: {report['kept']}", aside=False, style=DIM)
     for line in report.get("budget", []):

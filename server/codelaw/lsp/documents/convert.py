@@ -221,6 +221,8 @@ def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
             for line in value.budget
         ],
         model=value.model,
+        exact_tokens=value.exact_tokens,
+        exact_problem=value.exact_problem or None,
     )
 
 

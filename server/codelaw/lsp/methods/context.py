@@ -34,7 +34,9 @@ async def inspect(connection: Connection, params: wire.InspectContext) -> wire.C
     options = convert.strategy_options(params.strategy_options)
     session = connection.session
     return convert.context_report(
-        await session.inspect(params.chat_id, params.text, strategy=params.strategy, strategy_options=options)
+        await session.inspect(
+            params.chat_id, params.text, strategy=params.strategy, strategy_options=options, exact=params.exact
+        )
     )
 
 
