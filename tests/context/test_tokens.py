@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.context import tokens
-from codelaw.context.tokens import Calibration, Window, guard, max_tokens, output_reserve, resolve_window
+from codelaw.context.tokens import Window, guard, max_tokens, output_reserve, resolve_window
 from codelaw.domain.models import ModelProfile
 
 PROFILE = ModelProfile("m", "p", 200_000, 64_000)
@@ -60,9 +60,9 @@ def test_the_estimate_of_code_is_what_claude_bills_for_code() -> None:
 
 
 def test_the_memo_forgets_before_it_holds_too_much() -> None:
-    memo = tokens._Memo(limit=1000)
+    memo = tokens._Memo(len, limit=1000)
     for number in range(50):
-        assert memo.estimate(f"{number:>100}") > 0
+        assert memo.of(f"{number:>100}") == 100
     assert sum(map(len, memo._known)) <= 1100
 
 
@@ -71,17 +71,22 @@ def test_the_trigger_counts_three_characters_a_token() -> None:
     assert tokens.CALL_OVERHEAD == 111
 
 
-def test_a_calibration_follows_what_is_reported_and_stays_bounded() -> None:
-    plain = Calibration()
-    assert plain.apply("m", 1000) == 1000
-    once = plain.observed("m", 1000, 1200)
-    assert plain.apply("m", 1000) == 1000
-    assert once.apply("m", 1000) == 1200
-    assert once.apply("other", 1000) == 1000
-    assert 1.0 < once.observed("m", 1000, 1000).ratio("m") < 1.2
-    assert plain.observed("m", 1, 10_000).ratio("m") == 2.0
-    assert plain.observed("m", 10_000, 1).ratio("m") == 0.5
-    assert plain.observed("m", 0, 5) == plain.observed("m", 5, 0) == plain
+@pytest.mark.parametrize(
+    "text", ["", "x", "def f(a): return {a: [1]}\n" * 20, "plain words " * 20, "汉字和词" * 30, "a\ud800b"]
+)
+def test_the_kinds_of_a_text_add_up_to_its_estimate(text: str) -> None:
+    assert abs(sum(tokens.kinds(text)) - tokens.estimate(text)) < 1
+    assert min(tokens.kinds(text)) >= 0
+
+
+def test_kinds_are_told_apart() -> None:
+    prose, code, wide = tokens.kinds("Most words of a text like this one are letters, and few marks stand between.")
+    assert prose > 20 * code
+    assert wide == 0
+    prose, code, wide = tokens.kinds(Path(tokens.__file__).read_text("utf-8"))
+    assert code > prose
+    assert wide < 2
+    assert tokens.kinds("每个字都是一个字符，没有字母。" * 9)[2] > 70
 
 
 @pytest.mark.parametrize(

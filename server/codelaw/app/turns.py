@@ -17,12 +17,14 @@ from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
+from codelaw.context.calibration import Calibration
+from codelaw.context.mixture import mixture
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.law import LARGE_SHARE
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import system_sections
-from codelaw.context.tokens import SMALLEST_WINDOW, Calibration, estimate, guard
+from codelaw.context.tokens import SMALLEST_WINDOW, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message, Metadata
@@ -32,7 +34,7 @@ from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.context.sections import Section
+    from codelaw.context.sections import Section, View
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
@@ -130,7 +132,8 @@ class TurnMaker:
         self._services = services
         self._clock = clock
         self._operating_system = operating_system
-        self._calibration = Calibration()
+        self.known = Calibration()
+        """What the models' reports say of our estimates."""
         self.laws = ShownLaws()
         self._learned: dict[str, int] = {}
         """By model, the tokens that its vendor really takes where that is less than the window."""
@@ -226,9 +229,6 @@ class TurnMaker:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
-        def calibrate(estimated: int, reported: int) -> None:
-            self._calibration = self._calibration.observed(plan.model_name, estimated, reported)
-
         def learned(tokens: int) -> None:
             if tokens >= SMALLEST_WINDOW:
                 self._learned[plan.model_name] = tokens
@@ -238,9 +238,14 @@ class TurnMaker:
             agent.tell_notes,
             lambda: recap(agent.todos),
             agent.save_todos,
-            calibrate,
+            lambda view, reported: self.learn(plan.model_name, view, reported),
             learned,
         )
+
+    def learn(self, model: str, view: View, reported: int) -> None:
+        """Take in the tokens of input that a model has reported for a view (W-4)."""
+        if reported > 0:
+            self.known = self.known.observed(model, mixture(view.sections), reported)
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
         """What the views of a chat are made of, besides its history."""
@@ -261,7 +266,7 @@ class TurnMaker:
             plan.limits,
             plan.system,
             law,
-            lambda tokens: self._calibration.apply(plan.model_name, tokens),
+            lambda tokens: self.known.apply(plan.model_name, tokens),
             models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             shape_of(settings, chat),
             lambda: self.laws.shown(chat, shown.documents, self._clock()),

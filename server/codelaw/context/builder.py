@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -103,20 +103,20 @@ def report(
     window: int,
     threshold: float,
     strategy: str,
-    count: Callable[[str], int] | None = None,
+    tokens: Sequence[int] | None = None,
     kept: str = "",
     budget: Budget | None = None,
 ) -> ContextReport:
     """What would be sent, section by section; the tail is what no breakpoint caches.
 
-    `count` gives the tokens of a text where the estimate is not good enough (W-4).
+    `tokens` are those of each section where the estimates are not good enough (W-4).
     """
     sections: list[SectionReport] = []
-    for section in view.sections:
+    sizes = [section.tokens for section in view.sections] if tokens is None else tokens
+    for section, size in zip(view.sections, sizes, strict=True):
         text = section.text
-        tokens = section.tokens if count is None else count(text)
         cached = section.layer != "tail"
-        sections.append(SectionReport(section.layer, section.name, tokens, len(text), section.cut, cached, text))
+        sections.append(SectionReport(section.layer, section.name, size, len(text), section.cut, cached, text))
     total = sum(section.tokens for section in sections)
     sized = [(section, told.tokens) for section, told in zip(view.sections, sections, strict=True)]
     return ContextReport(

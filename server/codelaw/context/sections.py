@@ -39,18 +39,22 @@ class Section:
         return render_messages(self.messages) if self.messages else self.content
 
 
-def message_tokens(message: Message) -> int:
-    """Estimated tokens of one message as it is sent."""
+def message_texts(message: Message) -> Sequence[str]:
+    """The texts of one message as they are sent."""
     match message.role:
         case "user":
-            texts = user_texts(message)
+            return user_texts(message)
         case "assistant":
-            texts = [action_text(message)]  # a native call's arguments stand beside its text
+            return [action_text(message)]  # a native call's arguments stand beside its text
         case "tool":
-            texts = [shown(message)]
+            return [shown(message)]
         case _:
-            texts = [message.content]
-    return sum(map(estimate, texts)) + CALL_OVERHEAD * len(message.metadata.calls)
+            return [message.content]
+
+
+def message_tokens(message: Message) -> int:
+    """Estimated tokens of one message as it is sent."""
+    return sum(map(estimate, message_texts(message))) + CALL_OVERHEAD * len(message.metadata.calls)
 
 
 def text_section(layer: Layer, name: str, content: str) -> Section:

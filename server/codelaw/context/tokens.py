@@ -1,12 +1,12 @@
-"""How many tokens: estimates, their calibration, and what the window leaves room for (W-3, W-4, W-7)."""
+"""How many tokens: estimates, and what the window leaves room for (W-3, W-4, W-7)."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
 
 from codelaw.domain.models import ModelProfile
 
@@ -32,36 +32,48 @@ _MANY_DIGITS = 0.2
 _WIDE_CHARACTER = re.compile("[\u0900-\u1cff\u2600-\u27bf\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00010000-\U0010ffff]")
 # Base64, hashes, keys: nothing a tokenizer has words for.
 _DENSE_RUN = re.compile(r"[A-Za-z0-9+/=_-]{48,}")
+_MARKS = b"(){}[]<>=_;\"'/\\"
+"""What code is full of."""
+_FEW_MARKS, _MANY_MARKS = 0.03, 0.09
+"""Marks in a character of prose and of code; between them a text is partly both."""
 _MEMO_FROM = 64
 _MEMO_LIMIT = 4_000_000
 
 
-class _Memo:
-    """Estimates already made; forgets all when the texts it holds grow past a bound, in characters."""
+_Found = TypeVar("_Found")
+Kinds = tuple[float, float, float]
+"""Estimated tokens of prose, of code, and of wide scripts."""
 
-    def __init__(self, limit: int) -> None:
+
+class _Memo(Generic[_Found]):
+    """What was found of texts; forgets all when the texts it holds grow past a bound, in characters."""
+
+    def __init__(self, find: Callable[[str], _Found], limit: int) -> None:
+        self._find = find
         self._limit = limit
         self._held = 0
-        self._known: dict[str, int] = {}
+        self._known: dict[str, _Found] = {}
 
-    def estimate(self, text: str) -> int:
-        tokens = self._known.get(text)
-        if tokens is None:
-            tokens = _count(text)
+    def of(self, text: str) -> _Found:
+        found = self._known.get(text)
+        if found is None:
+            found = self._find(text)
             if self._held > self._limit:
                 self._known = {}
                 self._held = 0
-            self._known[text] = tokens
+            self._known[text] = found
             self._held += len(text)
-        return tokens
-
-
-_memo = _Memo(_MEMO_LIMIT)
+        return found
 
 
 def estimate(text: str) -> int:
     """Tokens of `text`, by its parts: plain text, wide scripts, runs without words (W-4)."""
-    return _count(text) if len(text) < _MEMO_FROM else _memo.estimate(text)
+    return _count(text) if len(text) < _MEMO_FROM else _estimates.of(text)
+
+
+def kinds(text: str) -> Kinds:
+    """The estimate of `text` by kinds; code is told by its marks."""
+    return _kinds(text) if len(text) < _MEMO_FROM else _mixtures.of(text)
 
 
 def trigger_estimate(text: str) -> int:
@@ -82,33 +94,25 @@ def _count(text: str) -> int:
     return math.ceil((plain - digits) / _NARROW + digits / _DIGIT + wide / _WIDE + dense / _DENSE)
 
 
+def _kinds(text: str) -> Kinds:
+    if not text:
+        return 0.0, 0.0, 0.0
+    characters = 0 if text.isascii() else len(_WIDE_CHARACTER.findall(text))
+    wide = characters / _WIDE
+    spelt = text.encode("utf-8", "surrogatepass")
+    marks = (len(spelt) - len(spelt.translate(None, _MARKS))) / max(1, len(text) - characters)
+    code = min(1.0, max(0.0, (marks - _FEW_MARKS) / (_MANY_MARKS - _FEW_MARKS)))
+    rest = max(0.0, estimate(text) - wide)
+    return rest * (1 - code), rest * code, wide
+
+
+_estimates = _Memo(_count, _MEMO_LIMIT)
+_mixtures = _Memo(_kinds, _MEMO_LIMIT)
+
+
 def _wordless(run: str) -> bool:
     """Whether a long run is noise, not a long path, a snake_case name or a ruler: digits amid letters of both cases."""
     return len(set(run)) > 12 and any(map(str.isdigit, run)) and "_" not in run
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """How far the estimates are off, by model name: reported tokens over estimated ones (W-4)."""
-
-    ratios: Mapping[str, float] = field(default_factory=dict[str, float])
-
-    def observed(self, model: str, estimated: int, reported: int) -> Calibration:
-        """With one more call taken in; smoothed, and bounded to 0.5–2. Counts of zero teach nothing."""
-        if estimated <= 0 or reported <= 0:
-            return self
-        seen = min(2.0, max(0.5, reported / estimated))
-        known = self.ratios.get(model)
-        ratio = seen if known is None else known + (seen - known) * 0.3
-        return Calibration({**self.ratios, model: ratio})
-
-    def ratio(self, model: str) -> float:
-        """1 for a model not seen yet."""
-        return self.ratios.get(model, 1.0)
-
-    def apply(self, model: str, tokens: int) -> int:
-        """An estimate, corrected."""
-        return math.ceil(tokens * self.ratio(model))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,8 @@ class Surroundings:
     """The todo recap, empty without todos (T-7)."""
     save_todos: Callable[[], Awaitable[tuple[Todo, ...]]]
     """Makes the todo list durable, and gives it."""
-    calibrate: Callable[[int, int], None]
-    """Told the estimated and the reported input tokens of each call (W-4)."""
+    calibrate: Callable[[View, int], None]
+    """Told the view and the reported input tokens of each call (W-4)."""
     learned: Callable[[int], None]
     """Told how many tokens the vendor really takes, when that is less than the window."""
     beside: tuple[Fragment, ...] = ()
@@ -202,7 +202,7 @@ class Turn:
         asked = await Asker(self.open, ground.model, ground.dialect, spell, estimated=estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        self.around.calibrate(view.tokens, usage.total_tokens - usage.output_tokens)
+        self.around.calibrate(view, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, ground.limits.window, self.open.step))
         return asked
 

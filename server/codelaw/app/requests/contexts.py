@@ -61,10 +61,13 @@ class ContextRequests(Core):
             gatherer = await self._gatherer(agent, settings)
             beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
-        view, report = await inspection.inspect(plan, agent, settings, ground, beside, asked=bool(text))
+        view, report = await inspection.inspect(
+            plan, agent, settings, ground, beside, asked=bool(text), known=self._turns.known
+        )
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
             report = await inspection.counted(view, report, ground, stays=stays)
+            self._turns.learn(name, view, report.exact_tokens or 0)
         return self._redaction.value(report)
 
     async def compact(self, chat_id: str) -> CompactionReport:

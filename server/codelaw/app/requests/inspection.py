@@ -10,6 +10,7 @@ from codelaw.adapters.tokenizer import load_counter
 from codelaw.agent.inputs.gathering import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
+from codelaw.context.mixture import mixture
 from codelaw.context.past.projection import in_turn
 from codelaw.context.sections import View, message_tokens
 from codelaw.context.system.pin import active_task, pin
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Readable
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.app.turns import Plan
+    from codelaw.context.calibration import Calibration
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
@@ -38,9 +40,19 @@ _NOBODY = "Nobody counts tokens where this model is asked."
 
 
 async def inspect(
-    plan: Plan, agent: AgentChat | None, settings: Settings, ground: Ground, beside: Beside, *, asked: bool
+    plan: Plan,
+    agent: AgentChat | None,
+    settings: Settings,
+    ground: Ground,
+    beside: Beside,
+    *,
+    asked: bool,
+    known: Calibration,
 ) -> tuple[View, ContextReport]:
-    """The view that a message sent now would begin with; while a turn runs, the view of its next step."""
+    """The view that a message sent now would begin with; while a turn runs, the view of its next step.
+
+    Its tokens are corrected by what is `known` of the model (W-4).
+    """
     running = agent.opened if agent is not None else None
     todos = recap(agent.todos) if agent is not None else ""
     tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
@@ -64,15 +76,24 @@ async def inspect(
         question,
         around,
     )
-    # The estimate is made for Claude, and closer there than another vendor's tokenizer.
-    count = None if plan.model_name.startswith(("claude", "offline")) else await load_counter()
+    tokens: list[int]
+    if known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline")):
+        parts = [mixture([section]) for section in view.sections]
+        tokens = [
+            known.apply(plan.model_name, section.tokens, part)
+            for section, part in zip(view.sections, parts, strict=True)
+        ]
+    else:
+        # The estimate is made for Claude, and closer there than another vendor's tokenizer.
+        count = await load_counter()
+        tokens = await asyncio.to_thread(lambda: [count(section.text) for section in view.sections])
     made = await asyncio.to_thread(
         report,
         view,
         window=plan.limits.window,
         threshold=settings.context.threshold,
         strategy=strategy,
-        count=count,
+        tokens=tokens,
         kept=history.kept,
         budget=ground.budget,
     )
