@@ -18,7 +18,7 @@ from typing import cast
 from codelaw.adapters import processes
 from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.adapters.processes.sandbox import Means as Found
-from tests.attacks.row import UNSAFE, Attack, Means, NotRun
+from tests.attacks.row import FENCES, UNSAFE, Attack, Means, NotRun
 from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world
 
@@ -52,9 +52,13 @@ async def run(rows: Sequence[tuple[Attack, Means]]) -> AsyncIterator[Outcome]:
         (base / "tmp").mkdir()
         _temporary(base / "tmp")
         found: dict[Means, Found] = {kind: await means_of(kind) for kind in ("bubblewrap", "landlock")}
+        fenced = sorted({means for _, means in rows} & set(FENCES))
+        lacking = {means: await _lacking(base / f"control-{means}", means, found) for means in fenced}
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(number: int, row: Attack, means: Means) -> Outcome:
+            if lacking.get(means):
+                return Outcome(row.name, means, ran=False, breaches=[], note=lacking[means])
             async with room:
                 return await _one(base / str(number), row, means, found)
 
@@ -69,6 +73,30 @@ async def means_of(kind: Kind) -> Found:
         return await sandbox.means()
     finally:
         await sandbox.close()
+
+
+async def _lacking(base: Path, means: Means, found: dict[Means, Found]) -> str:
+    """Why no attack would prove anything here: a harmless command must read and copy what lies around it."""
+    if means in found and found[means].kind is None:
+        return found[means].detail
+    line = Attack("control", "out", "cat {out}/victim && cp {out}/program copy && test -s copy")
+    async with asyncio.timeout(120):
+        context, here = await asyncio.to_thread(_enter, base, line)
+        try:
+            sandbox = here.sandbox(means) if means in ("bubblewrap", "landlock") else None
+            try:
+                processes_here = here.processes(sandbox, found.get(means))
+                result = await processes_here.run(str(line.does).format(**here.words()), cwd=here.ws, timeout=60)
+            finally:
+                if sandbox is not None:
+                    await sandbox.close()
+        finally:
+            await asyncio.to_thread(context.__exit__, None, None, None)
+            await asyncio.to_thread(_remove, base)
+    if result.exit_code == 0 and "intact" in result.stdout:
+        return ""
+    modes = ", ".join(f"{one} {one.stat().st_mode & 0o7777:o}" for one in base.parents if one.exists())
+    return f"a harmless command failed under {means} in {base}: {result.stderr.strip()[-300:]} (modes: {modes})"
 
 
 def _temporary(folder: Path) -> None:

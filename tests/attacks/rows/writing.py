@@ -45,7 +45,7 @@ WRITING = commands(
         "a tool of the user's replaced": "echo '{out}/program' > {home}/.cargo/bin/tool",
         "a crontab": "echo '* * * * * {out}/program' | crontab -; echo '* * * * * root {out}/program' > /etc/cron.d/codelaw-escape && echo x > {out}/pwned",
         "at": "echo {out}/program | at now",
-        "a longer path than is allowed": "cd {out}; for n in $(seq 40); do mkdir -p $(printf 'd%.0s' $(seq 200)); cd d*; done; echo x > new",
+        "a longer path than is allowed": "cd {out}; d=$(printf 'd%.0s' $(seq 200)); for n in $(seq 40); do mkdir -p $d; cd $d; done; echo x > new",
         "a name with a newline": "mkdir -p $'a\\n..'; echo x > $'a\\n/../../out/victim'; echo x > $'a\\n..'/../../out/victim",
     },
     fails=("a file descriptor that was left open", "the root of the first process"),
