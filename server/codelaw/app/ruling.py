@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,15 +86,24 @@ def readable(settings: Settings, folders: Sequence[Folder]) -> Callable[[str], b
 
 
 def _read(settings: Settings, folders: Sequence[Folder]) -> tuple[list[Rule], list[Rule], list[Notice]]:
+    roots = tuple((str(folder.root), folder.name) for folder in folders)
+    allow, deny, notices = _parsed(tuple(settings.permissions.allow), tuple(settings.permissions.deny), roots)
+    return [*allow], [*deny], [*notices]
+
+
+@lru_cache(16)
+def _parsed(
+    allowed: tuple[str, ...], denied: tuple[str, ...], roots: tuple[tuple[str, str], ...]
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...], tuple[Notice, ...]]:
+    """The rules as they are written; every step of a turn asks for them."""
     tools = ruled_tools()
-    roots = {str(folder.root): folder.name for folder in folders}
-    allow, wrong = parse_all(settings.permissions.allow, tools, roots)
-    deny, wrong_too = parse_all(settings.permissions.deny, tools, roots)
+    allow, wrong = parse_all(allowed, tools, dict(roots))
+    deny, wrong_too = parse_all(denied, tools, dict(roots))
     notices = [
         Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
         for problem in (*wrong, *wrong_too)
     ]
-    return allow, deny, notices
+    return tuple(allow), tuple(deny), tuple(notices)
 
 
 def _doubt(rule: Rule, folders: Sequence[Folder]) -> str:

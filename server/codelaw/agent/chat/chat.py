@@ -186,9 +186,12 @@ class AgentChat:
             self._starting = False
         known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
         ground = around.ground
-        shown = {"keeping": ground.economical, "as_text": ground.shape.as_text}
         self.opened = opened = OpenTurn(
-            *known, compressing=ground.shape.compress_results, **shown, beside=around.beside
+            *known,
+            compressing=ground.shape.compress_results,
+            keeping=ground.economical,
+            as_text=ground.shape.as_text,
+            beside=around.beside,
         )
         self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
