@@ -3,7 +3,7 @@
 
     python3 dev.py chat "Where is the history compressed? @README.md"
     python3 dev.py setup                       make everything ready, without running anything
-    python3 dev.py fix                         format, and repair what lint can repair
+    python3 dev.py fix                         format, repair what lint can, write what is generated
     python3 dev.py test                        the whole check but the long tests: minutes
     python3 dev.py test tests/cli docs/rules.md    what these files need: seconds
     python3 dev.py test --all                  everything, with the long tests and the real editors
@@ -22,11 +22,12 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say
+from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say, surroundings
 from scripts.dev.environment import DEV_LOCK, RUNTIME_LOCK, install, install_client, install_editor, lock
 from scripts.dev.packing import vsix
 from scripts.dev.running import Outcome, relative, report, run_all, unavailable
@@ -51,16 +52,20 @@ def setup() -> int:
 
 
 def fix() -> int:
-    """Format, and repair what lint can repair; gives 1 where something is left for a person."""
+    """Write what is generated, format, repair what lint can repair; gives 1 where something is left for a person."""
     install(DEV_LOCK)
     install_client()
+    schema = subprocess.run([BIN / "codelaw", "schema"], env=surroundings(), stdout=subprocess.PIPE, check=False)  # noqa: S603
+    if schema.returncode == 0:
+        (CLIENT / "src" / "protocol" / "schema.json").write_bytes(schema.stdout)
     commands = [
+        (npm("run", "--silent", "types"), CLIENT),
         ([BIN / "ruff", "check", "--fix", "."], ROOT),
         ([BIN / "ruff", "format", "."], ROOT),
         (npm("exec", "--", "eslint", ".", "--fix", "--max-warnings", "0"), CLIENT),
         (npm("run", "--silent", "format"), CLIENT),
     ]
-    return max([1 if run(command, folder) else 0 for command, folder in commands])
+    return max([schema.returncode != 0, *(run(command, folder) != 0 for command, folder in commands)])
 
 
 def test(paths: Sequence[str], pytest: Sequence[str], *, everything: bool) -> int:

@@ -1,7 +1,6 @@
 // What helps with an error, by its code: in this editor's own words, since the server's name the places of others.
-import { tableFor } from "./languages/choice";
-import { ways as german } from "./languages/de/ways";
-import { ways as english, type WayWords } from "./languages/en/ways";
+import type { WayWords } from "./languages/en/ways";
+import { wordsFor } from "./languages/tables";
 import type { CommandId } from "./messages";
 
 /** A way out, as a button; `hint` stands in the place of the server's, undefined leaves that. */
@@ -22,10 +21,8 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   };
 };
 
-const WAYS = { en: waysIn(english), de: waysIn(german) };
-
 /** What helps with an error of that code, if anything of the editor's does, in a display language such as `de`. */
 export function wayOut(code: string, language: string): Way | undefined {
-  const ways = tableFor(language, WAYS);
+  const ways = waysIn(wordsFor(language).ways);
   return Object.hasOwn(ways, code) ? ways[code] : undefined;
 }

@@ -25,7 +25,7 @@ CARRIED = (
     r"extension/(?i:changelog)\.md",
     r"extension/package\.json",
     r"extension/package\.nls\.json",
-    r"extension/package\.nls\.de\.json",
+    r"extension/package\.nls\.[a-z-]+\.json",
 )
 """What the packed extension has to hold."""
 

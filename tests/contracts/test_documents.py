@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/README.md"]
+DOCUMENTS = [
+    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/README.md", "docs/extending.md",
+]  # fmt: skip
 
 
 def help_of(*command: str) -> str:
@@ -60,6 +62,22 @@ def test_the_code_map_is_true() -> None:
     named = {span for span in re.findall(r"`([a-z]+(?:/[a-z_]+)+)`", text) if span.split("/")[0] in rooms}
     assert named
     assert {name for name in named if not ((server / name).is_dir() or (server / f"{name}.py").is_file())} == set()
+
+
+def test_a_recipe_changes_at_most_four_files_that_exist() -> None:
+    """A step names its file first; capitals in a path stand for a name that is new or chosen."""
+    recipes = (ROOT / "docs/extending.md").read_text("utf-8").split("\n## ")[1:]
+    assert len(recipes) >= 5
+    for recipe in recipes:
+        steps = re.findall(r"^\d+\. (?:`([^`]+)`|.+)", recipe, re.MULTILINE)
+        assert 1 <= len(steps) <= 4, recipe.splitlines()[0]
+        for step in filter(None, steps):
+            known = (
+                re.split(r"(?:NAME|GROUP|TAG)", step)[0].rpartition("/")[0]
+                if re.search("NAME|GROUP|TAG", step)
+                else step
+            )
+            assert (ROOT / known).exists(), step
 
 
 def wire_words() -> set[str]:

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { LANGUAGES } from "../../src/languages/choice";
+import { LANGUAGES } from "../../src/languages/tables";
 import { wayOut } from "../../src/ways";
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
