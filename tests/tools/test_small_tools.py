@@ -41,6 +41,47 @@ async def test_ls_says_what_is_wrong(desk: Desk):
         assert result.error.code == code
 
 
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("src/a.py:3", "A line number is no part of a path."),
+        ("src/a.py:3-7", "A line number is no part of a path."),
+        ("src\\a.py", "Paths are written with `/`."),
+        ("/src/a.py", "without `/` in front"),
+        ("work/src/a.py", "leave its name out"),
+    ],
+)
+async def test_a_path_that_leads_to_nothing_is_told_what_may_be_wrong(desk: Desk, path: str, says: str):
+    desk.put("src/a.py", "needle\n")
+    result = await desk("Read", path=path)
+    assert result.error is not None
+    assert says in result.error.message
+    plain = await desk("Read", path="src/b.py")
+    assert plain.error is not None
+    assert plain.error.message == "There is no file src/b.py."
+
+
+async def test_odd_spellings_of_a_path_still_lead_there(desk: Desk):
+    for name in ("src/a.py", "~x/a.py", '"q".py'):
+        desk.put(name, "needle\n")
+    for path in ("src/a.py ", f"{desk.root}/src/a.py", "./src//a.py", "~x/a.py", './"q".py'):
+        assert (await desk("Read", path=path)).status == "success", path
+    for path in (" src ", f"{desk.root}/src", "src/a.py"):
+        assert (await desk("Grep", pattern="needle", path=path)).data["total"] == 1, path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [('"*.py"', "leave out the quotes"), ("src/", "`src/**`"), ("src", "`src/**`"), ("~/*.py", "not the home")],
+)
+async def test_a_glob_that_matches_nothing_is_told_what_may_be_wrong(desk: Desk, pattern: str, says: str):
+    desk.put("src/a.py", "")
+    result = await desk("Glob", pattern=pattern)
+    assert result.data["total"] == 0
+    assert says in result.text
+    assert (await desk("Glob", pattern="*.none")).text == "0 files match *.none"
+
+
 async def test_several_folders_are_named(tmp_path: Path):
     desk = make_desk(folder(tmp_path / "one"), folder(tmp_path / "two"))
     (tmp_path / "two/b.py").write_text("needle\n")

@@ -21,6 +21,7 @@ from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.paths import hint
 
 Effect = Literal["read", "write", "execute", "state"]
 
@@ -162,9 +163,15 @@ async def run_tool(tool: AnyTool, args: Arguments, env: ToolEnvironment) -> Tool
     try:
         result = await tool.run(args, env)
     except ToolFailure as refused:
-        result = failure(refused.code, refused.message)
+        result = failure(refused.code, " ".join(filter(None, (refused.message, _hint(tool, args, refused, env)))))
     stats = {"time_ms": round((time.perf_counter() - started) * 1000, 1), **result.stats}
     return replace(bounded(result), stats=stats, context={**_context(args, env), **result.context})
+
+
+def _hint(tool: AnyTool, args: Arguments, refused: ToolFailure, env: ToolEnvironment) -> str:
+    """What may be wrong with the path of a call that found nothing there."""
+    path = tool.subject(args) if tool.paths is not None else None
+    return hint(path, env.workspace.folders) if path and refused.code in {"NOT_FOUND", "ACCESS_DENIED"} else ""
 
 
 def _context(args: Arguments, env: ToolEnvironment) -> Mapping[str, Any]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Sequence
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder, Located
 from codelaw.ports.workspace import Workspace
 
+_QUOTES = "\"'`"
+_LINE = re.compile(r":\d+(?:[:-]\d+)?$")
 _PROTECTED = frozenset({".git", ".codelaw"})
 
 
@@ -18,6 +22,32 @@ async def located(workspace: Workspace, path: str) -> Located:
         ToolFailure: ACCESS_DENIED, INVALID_PARAM.
     """
     return await asyncio.to_thread(workspace.locate, path)
+
+
+def misspelt(path: str) -> str:
+    """Why a path cannot be meant as it is spelt; empty where it can."""
+    plain = path.strip()
+    if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in _QUOTES:
+        return "leave out the quotes around it (a name that has them is written with `./` in front)."
+    if plain == "~" or plain.startswith("~/"):
+        return "`~` is not the home here; paths are relative to the workspace folder."
+    if plain.startswith("file:/"):
+        return "it is a URI; give the path relative to the workspace folder."
+    return ""
+
+
+def hint(path: str, folders: Sequence[Folder]) -> str:
+    """What may be wrong with a path that leads to nothing; empty where nothing strikes."""
+    plain = path.strip()
+    if _LINE.search(plain):
+        return "A line number is no part of a path."
+    if "\\" in plain:
+        return "Paths are written with `/`."
+    if plain.startswith("/"):
+        return "Paths are relative to the workspace folder, without `/` in front."
+    if len(folders) == 1 and plain.split("/")[0] == folders[0].name:
+        return f"Paths begin inside the workspace folder {folders[0].name}: leave its name out."
+    return ""
 
 
 async def starts(workspace: Workspace, path: str) -> list[Located]:

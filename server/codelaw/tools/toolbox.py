@@ -11,7 +11,7 @@ from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
-from codelaw.tools.base import AnyTool, Arguments
+from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.changing.edit import Edit
 from codelaw.tools.changing.multi_edit import MultiEdit
 from codelaw.tools.changing.renaming import QuickFix, Rename
@@ -23,6 +23,7 @@ from codelaw.tools.keeping.memory_save import MemorySave
 from codelaw.tools.keeping.memory_search import MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.manual import argument_schema, signature
+from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.glob import Glob
 from codelaw.tools.reading.grep import Grep
 from codelaw.tools.reading.ls import LS
@@ -82,15 +83,17 @@ class Toolbox:
         Raises:
             ToolFailure: INVALID_PARAM naming each field, its value and the rule it breaks, at most five (T-9).
         """
+        lines: list[str] = []
         try:
-            return tool.arguments.model_validate(dict(arguments))
+            read = tool.arguments.model_validate(dict(arguments))
         except ValidationError as invalid:
             problems = invalid.errors(include_url=False, include_context=False)
-        lines = [
-            _problem(problem["loc"], problem["input"], problem["type"], problem["msg"]) for problem in problems[:5]
-        ]
-        if len(problems) > 5:
-            lines.append(f"and {len(problems) - 5} more")
+            lines += [_problem(one["loc"], one["input"], one["type"], one["msg"]) for one in problems[:5]]
+            if len(problems) > 5:
+                lines.append(f"and {len(problems) - 5} more")
+        else:
+            if not (lines := _misspelt(read)):
+                return read
         raise ToolFailure(
             "INVALID_PARAM", f"{tool.name}: {'; '.join(lines)}. Expected: {{{signature(tool.arguments)}}}"
         )
@@ -110,6 +113,16 @@ def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
     every = default_toolbox(services=SERVED, memory=True)
     return {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
+
+
+def _misspelt(read: Arguments) -> list[str]:
+    """Paths that cannot be meant as they are spelt."""
+    named = ((name, getattr(read, name)) for name in type(read).model_fields if PATH_ARGUMENT.search(name))
+    return [
+        _problem((name,), path, "value_error", problem)
+        for name, path in named
+        if isinstance(path, str) and (problem := misspelt(path))
+    ]
 
 
 def _problem(location: tuple[int | str, ...], value: object, kind: str, message: str) -> str:

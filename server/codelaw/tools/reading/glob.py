@@ -8,7 +8,7 @@ from pydantic import Field
 
 from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
-from codelaw.tools.paths import starts
+from codelaw.tools.paths import misspelt, starts
 
 MAX_VISITS = 100_000
 MAX_SECONDS = 2.0
@@ -53,5 +53,16 @@ class Glob(Tool[GlobArguments]):
             data["truncated"] = True
             data["reason"] = found.stopped or f"limit of {args.limit} files"
         text = f"{total} files match {args.pattern}" + (f" ({data['reason']})" if cut else "")
+        if not total:
+            text += _hint(args.pattern)
         context = {"path_resolved": str(begin[0].path)} if len(begin) == 1 else {}
         return ToolResult("partial" if cut else "success", data, text, context=context)
+
+
+def _hint(pattern: str) -> str:
+    """What may be wrong with a glob that matches nothing."""
+    if problem := misspelt(pattern):
+        return f": {problem}"
+    if not any(char in pattern for char in "*?[{"):
+        return f". Only files match: what is in a folder is `{pattern.rstrip('/')}/**`."
+    return ""
