@@ -227,6 +227,35 @@ async def test_several_edits_are_all_or_nothing(desk: Desk, second: dict[str, st
     assert (desk.root / "a.py").read_text() == "a b c\n"
 
 
+async def test_several_edits_are_mended_together_and_each_is_named(desk: Desk):
+    await prepared(desk, "a = 1\n    b = 2\nc = 3\n")
+    edits = [
+        {"old_string": "    1\ta = 1", "new_string": "    1\ta = 10"},
+        {"old_string": "c", "new_string": "d"},
+        {"old_string": "\tb = 2\n", "new_string": "\tb = 20\n"},
+    ]
+    dry = await desk("MultiEdit", path="a.py", edits=edits, dry_run=True)
+    assert (desk.root / "a.py").read_text() == "a = 1\n    b = 2\nc = 3\n"
+    result = await desk("MultiEdit", path="a.py", edits=edits)
+    assert (desk.root / "a.py").read_text() == "a = 10\n    b = 20\nd = 3\n"
+    for told in (dry, result):
+        assert (told.status, told.data["mended"], told.data["replacements"]) == ("partial", True, 3)
+        assert "edits[0].old_string is not in the file as sent. It fits line 1 alone" in told.text
+        assert "edits[2].old_string is not in the file as sent. It fits line 2 alone" in told.text
+        assert "edits[1]" not in told.text
+
+
+async def test_an_edit_that_could_be_mended_needs_a_read_too(desk: Desk):
+    desk.put("a.py", "one\n")
+    edit = {"path": "a.py", "old_string": "    1\tone", "new_string": "    1\t1"}
+    assert code(await desk("Edit", **edit)) == "CONFLICT"
+    await desk("Read", path="a.py")
+    desk.put("a.py", "one\ntwo\n")
+    assert code(await desk("Edit", **edit)) == "CONFLICT"
+    await desk("Read", path="a.py")
+    assert (await desk("Edit", **edit)).data["mended"] is True
+
+
 async def test_write_creates_folders_and_tells(desk: Desk):
     result = await desk("Write", path="x/y/z.py", content="1\n2")
     assert (desk.root / "x/y/z.py").read_text() == "1\n2"

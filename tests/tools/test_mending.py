@@ -141,7 +141,7 @@ def test_look_alikes_keep_the_characters_of_the_file():
     assert "look-alike characters" in told
     text, told = mend('say("no")\n', "say(\u201cno\u201d)", "say(\u201cno\u201d, \u201coh\u201d)")
     assert text == 'say("no", "oh")\n'
-    assert "It fits line 1 alone, and was replaced there: look-alike characters read as the file's." in told
+    assert "It fits line 1 alone and was replaced there: look-alike characters read as the file's." in told
     assert mend("a\u00a0b and c\n", "a b and c", "a b and d")[0] == "a\u00a0b and d\n"
     assert "not certain" in refusal(file + "# \u201d", "say(\u201dno\u201d)", "say(\u201dno\u201d, \u201d2\u201d)")
     assert "nothing but how characters look" in refusal('say("no")\n', "say(\u201cno\u201d)", 'say("no")')

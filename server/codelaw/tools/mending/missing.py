@@ -18,7 +18,7 @@ MAX_WIDTH = 160
 def mended(sheet: Sheet, fit: Fit, label: str) -> str:
     """What the model is told of an edit that was mended."""
     at = _at(sheet, fit)
-    return f"{label} is not in the file as it was sent. It fits {at} alone, and was replaced there: {fit.what}."
+    return f"{label} is not in the file as sent. It fits {at} alone and was replaced there: {fit.what}."
 
 
 def refused(sheet: Sheet, old: str, fits: Sequence[Fit], label: str) -> str:
