@@ -306,7 +306,7 @@ async def test_what_the_vendor_finds_too_long_is_narrowed_and_sent_again(bench: 
 async def test_results_are_kept_whole_when_compression_is_off(bench: Bench):
     (bench.root / "long.txt").write_text("".join(f"LINE{number}\n" for number in range(40)))
     for compress, count in ((True, 10), (False, 40)):
-        await bench.reopen(context={"compressResults": compress})
+        await bench.reopen(context={"compressResults": compress, "economy": False})
         bench.vendor.play(
             bench.act("Glob", {"pattern": "*.txt"}), bench.act("Bash", {"command": "ls /nowhere"}), bench.finish("x")
         )

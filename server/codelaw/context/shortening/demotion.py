@@ -26,7 +26,7 @@ HEAD = 60
 """Characters that are left of it."""
 TARGET = 40
 """Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
-NAMES = (0.06, 1_000)
+NAMES = (0.04, 500)
 """Characters for names out of a body: the share of its length, and at most so many."""
 
 _LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
