@@ -15,6 +15,8 @@ from tests.agent.talking import blocks, said
 
 LAST = "LINE39"
 """Of what a Grep finds, far behind what the cut of it keeps."""
+NO_CACHE = "claude-3-haiku"
+"""A model of whose prompts the vendor keeps none, by its profile."""
 
 
 def searched(bench: Bench) -> None:
@@ -141,3 +143,17 @@ async def test_the_request_after_a_batch_reads_what_the_batch_has_left(bench: Be
         assert read == ideal, (sent, ideal, read)
     assert batches >= 1, "something was shortened"
     assert cache.most_breakpoints <= 4
+
+
+async def test_a_vendor_without_a_cache_is_sent_the_cut_form_from_the_turn_s_end_on(bench: Bench):
+    """Also of what was said before with another model; and it stays so when that one is asked again."""
+    searched(bench)
+    chat = (await bench.turn("look")).chat_id
+    await bench.reopen(model={"name": NO_CACHE})
+    await bench.turn("and now", chat)
+    assert LAST not in said(bench.sent())
+    before = blocks(bench.sent())
+    await bench.reopen()
+    await bench.turn("again", chat)
+    assert LAST not in said(bench.sent())
+    assert blocks(bench.sent())[1 : len(before)] == before[1:]
