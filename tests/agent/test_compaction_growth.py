@@ -111,7 +111,8 @@ async def test_what_a_person_has_restored_is_not_archived_again_at_once(bench: B
 
 async def test_a_turn_that_was_compacted_while_it_ran_has_not_grown_when_it_became_a_round(bench: Bench):
     """Its results are shorter now, and the usage of its last answer speaks of what is gone."""
-    lines = "".join(f"NUMBERED{line} and some words that follow it\n" for line in range(2_000))
+    words = "and some words that follow it, of which there are as many as make a line of the usual length"
+    lines = "".join(f"NUMBERED{line} {words}\n" for line in range(2_000))
     (bench.root / "long.txt").write_text(lines)
     summariser = await small(bench, context={"keepRounds": 1})
     chat = await long_turns(bench, range(3), size=3_000)
