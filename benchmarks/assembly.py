@@ -18,6 +18,7 @@ from codelaw.tools.toolbox import default_toolbox
 
 TOKENS = 150_000
 REPEATS = 50
+L1 = {"react": "<= 1300", "native": "<= 1700"}
 
 
 def history() -> list[Message]:
@@ -75,7 +76,7 @@ def main() -> None:
             {"name": t.name, "description": t.description, "input_schema": t.input_schema} for t in request.tools
         ]
         text = "\n\n".join(section.text for section in system) + (json.dumps(schemas) if schemas else "")
-        rows.append((f"{dialect.name}: L1 with nine tools", f"{tokens(text)} tokens", "<= 2500"))
+        rows.append((f"{dialect.name}: L1 with nine tools", f"{tokens(text)} tokens", L1[dialect.name]))
     table(f"A view of about {size} tokens", rows)
 
 

@@ -37,10 +37,7 @@ class Read(Tool[ReadArguments]):
     """
 
     name = "Read"
-    description = (
-        "Read a text file as numbered lines (`12\\ttext`; the number and tab are not part of the file). "
-        "`result:<ref>` reads an earlier result that was shortened."
-    )
+    description = "Read a text file as numbered lines. `result:<ref>` reads an earlier result that was shortened."
     arguments = ReadArguments
     effect = "read"
     paths = "reads"
