@@ -100,7 +100,8 @@ def errors(steps: Sequence[Step]) -> tuple[list[float], list[float], list[float]
             way.append(math.ceil(step.mix.tokens * ratio) / step.billed - 1)
         seen = step.billed / step.mix.tokens
         factor = seen if place == 0 else factor + (seen - factor) * 0.3
-        known = known.observed("m", step.mix, step.billed)
+        if not known.foreseen("m", round(step.mix.tokens), step.billed):
+            known = known.observed("m", step.mix, step.billed)
     return found
 
 

@@ -57,6 +57,16 @@ def test_three_calls_of_a_growing_mixture_are_enough_for_five_percent(weights: t
             known = known.observed("m", made_of, true)
 
 
+def test_a_report_that_was_foreseen_need_not_be_taken_in():
+    assert not taught(*[(CODE, 1300)] * 4).foreseen("m", 2000, 2600), "it may be right by chance"
+    known = taught(*[(CODE, 1300)] * 5)
+    assert known.foreseen("m", 2000, 2595)
+    assert known.foreseen("m", 2000, 2610)
+    assert not known.foreseen("m", 2000, 2700)
+    assert not known.foreseen("m", 2000, 0)
+    assert not known.foreseen("other", 2000, 2000)
+
+
 def test_kinds_seen_apart_are_known_together():
     known = taught((PROSE, 750), (CODE, 1150), (WIDE, 1600))
     both = Mixture(prose=500, code=500, wide=1000)

@@ -244,7 +244,7 @@ class TurnMaker:
 
     def learn(self, model: str, view: View, reported: int) -> None:
         """Take in the tokens of input that a model has reported for a view (W-4)."""
-        if reported > 0:
+        if reported > 0 and not self.known.foreseen(model, view.tokens, reported):
             self.known = self.known.observed(model, mixture(view.sections), reported)
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:

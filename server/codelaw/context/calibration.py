@@ -22,6 +22,10 @@ _UNSURE = (0.35, 0.35, 0.6, 0.2)
 """and how far they may be off, as standard deviations."""
 _DRIFT = 0.01
 """How much less sure a weight becomes with each call: what is sent changes."""
+_FORESEEN = 0.005
+"""How far an estimate may be off for its report to teach nothing,"""
+_FIRST_CALLS = 5
+"""once so many have been taken in: an early one may be right by chance."""
 _NOISE = 0.01
 """How far reports scatter around weights that are right."""
 
@@ -37,6 +41,8 @@ class Weights:
         tuple(_UNSURE[row] ** 2 if row == column else 0.0 for column in range(KINDS)) for row in range(KINDS)
     )
     """The covariance of the weights."""
+    calls: int = 0
+    """How many have been taken in."""
 
     def ratio(self, shares: Row) -> float:
         """Reported over estimated tokens of a text with these shares."""
@@ -59,7 +65,7 @@ class Weights:
             tuple(value - gain * other for value, other in zip(row, towards, strict=True))
             for row, gain in zip(drifted, gains, strict=True)
         )
-        return Weights(means, spread)
+        return Weights(means, spread, self.calls + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,13 @@ class Calibration:
         seen = min(MOST, max(LEAST, reported / mixture.tokens))
         weights = self.models.get(model, Weights()).observed(mixture.shares, seen)
         return Calibration({**self.models, model: weights}, {**self.newest, model: mixture})
+
+    def foreseen(self, model: str, tokens: int, reported: int) -> bool:
+        """Whether a report is so near the corrected estimate that it need not be taken in; free, unlike a mixture."""
+        known = self.models.get(model)
+        if known is None or known.calls < _FIRST_CALLS:
+            return False
+        return abs(self.apply(model, tokens) - reported) <= _FORESEEN * reported
 
     def ratio(self, model: str, mixture: Mixture | None = None) -> float:
         """Reported over estimated tokens of such a mixture, by default of the newest call's.
