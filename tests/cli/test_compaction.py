@@ -157,7 +157,7 @@ def test_the_summaries_are_shown_among_the_sections(log):
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "L3    summaries                         900 tokens  cached",
-        "900 of 200000 tokens; compacted from 160000; strategy layered",
+        "about 900 of 200000 tokens; compacted from 160000; strategy layered",
         "",
         "# Summary",
         "of old rounds",
