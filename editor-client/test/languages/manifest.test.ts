@@ -38,7 +38,7 @@ describe("what helps with an error", () => {
   it.each([
     ["en", "Set API Key"],
     ["de", "API-Schlüssel setzen"],
-    ["fr", "Set API Key"],
+    ["qq", "Set API Key"],
   ])("is said in the editor's language: %s", (language, title) => {
     expect(wayOut("auth_failed", language)).toMatchObject({ title, command: "codelaw.setKey" });
   });

@@ -85,7 +85,7 @@ describe("the language", () => {
     ["de", german],
     ["de-AT", german],
     ["en-GB", english],
-    ["fr", english],
+    ["qq", english],
     ["", english],
   ])("for %j is found", (tag, table) => {
     expect(wordsFor(tag).panel).toBe(table);
@@ -94,7 +94,7 @@ describe("the language", () => {
   it.each([
     ["de", "Woran arbeiten wir?"],
     ["en", "What shall we work on?"],
-    ["fr", "What shall we work on?"],
+    ["qq", "What shall we work on?"],
   ])("of the page is the editor's: %s", async (lang, heading) => {
     document.documentElement.lang = lang;
     const { Hands } = await import("../../webview/hands");

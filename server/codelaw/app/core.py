@@ -75,7 +75,7 @@ _KEY_HELD_BACK = Notice(
 _OUTDATED = Notice(
     "info",
     "grants_outdated",
-    "Permissions that were given for always before folders were kept allow nothing any more: give them again where they"
+    "Permissions given for always by an older codelaw name no folder and no longer count: give them again where they"
     " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
 )
 

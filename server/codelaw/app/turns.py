@@ -215,7 +215,7 @@ class TurnMaker:
                 raise Refusal(
                     "window_too_small",
                     f"The window has {limits.window} tokens (from {window.source}); at least 16000 are needed.",
-                    "Choose a model with a larger window, or mend model.contextWindow or context.maxWindow.",
+                    "Choose a model with a larger window, or correct model.contextWindow or context.maxWindow.",
                 )
             self._check_fit(asked, law_tokens, sum(section.tokens for section in system), limits)
         once = agent.noticed if agent is not None else set[str]()

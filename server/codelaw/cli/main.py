@@ -77,10 +77,10 @@ def _parser() -> argparse.ArgumentParser:
     token.add_argument(
         "--token-file",
         metavar="FILE",
-        help="its first line is what TCP and WebSocket clients must know; else CODELAW_TOKEN of the environment is, "
-        "or one that is made and printed",
+        help="the file whose first line is the token of TCP and WebSocket clients "
+        "(default: CODELAW_TOKEN, or a new token, which is printed)",
     )
-    token.add_argument("--token", help="the same as an argument, which every user of this machine can see")
+    token.add_argument("--token", help="the token itself; every user of this machine can see it")
     serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
 
     chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
@@ -97,29 +97,29 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
     chat.add_argument("--model", metavar="NAME", help="the model to ask")
     chat.add_argument("--strategy", metavar="S", help="how the context is built")
-    chat.add_argument("--json", action="store_true", help="one event a line, the result last")
+    chat.add_argument("--json", action="store_true", help="print events as JSON, one a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
 
     chats = _command(commands, "chats", "list the chats, newest first", _chats)
     chats.add_argument("query", nargs="?", metavar="QUERY", help="look for this in titles and messages")
     _of_a_client(chats)
-    chats.add_argument("--limit", type=_count, default=20, metavar="N", help="at most so many (default: 20)")
+    chats.add_argument("--limit", type=_count, default=20, metavar="N", help="how many to list (default: 20)")
     chats.add_argument("--json", action="store_true", help="one chat a line")
     whole = chats.add_mutually_exclusive_group()
-    whole.add_argument("--export", metavar="ID", help="print the whole record of this chat instead")
-    whole.add_argument("--fork", metavar="ID", help="make a chat that begins as this one did instead")
-    whole.add_argument("--delete", metavar="ID", help="delete this chat for good instead; asks first")
-    chats.add_argument("--yes", action="store_true", help="of --delete: do not ask")
-    chats.add_argument("--format", choices=["markdown", "json"], help="of --export (default: markdown)")
+    whole.add_argument("--export", metavar="ID", help="print the whole record of this chat, list nothing")
+    whole.add_argument("--fork", metavar="ID", help="make a chat that begins as this one did, list nothing")
+    whole.add_argument("--delete", metavar="ID", help="delete this chat for good, list nothing; asks first")
+    chats.add_argument("--yes", action="store_true", help="with --delete: do not ask")
+    chats.add_argument("--format", choices=["markdown", "json"], help="the format of --export (default: markdown)")
     chats.add_argument(
-        "--turn", metavar="ID", help="of --fork: the last turn it has (default: the newest that has ended)"
+        "--turn", metavar="ID", help="with --fork: the last turn of the new chat (default: the newest that has ended)"
     )
 
     context = _command(commands, "context", "show what the model would be sent now", _context)
-    context.add_argument("text", nargs="?", metavar="TEXT", help="as if this were asked")
+    context.add_argument("text", nargs="?", metavar="TEXT", help="show the context for this question")
     _of_a_client(context)
-    context.add_argument("--chat", metavar="ID", help="of this chat (default: of a new one)")
-    context.add_argument("--strategy", metavar="S", help="as if the chat had this strategy; nothing is changed")
+    context.add_argument("--chat", metavar="ID", help="the chat to show (default: a new one)")
+    context.add_argument("--strategy", metavar="S", help="show this strategy; the chat is not changed")
     context.add_argument("--exact", action="store_true", help="ask the vendor to count, which is free")
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
@@ -152,10 +152,10 @@ def _memory_commands(commands: Any) -> None:
         if argument is not None:
             action.add_argument(argument, metavar=argument.upper())
         if name == "update":
-            action.add_argument("--text", metavar="TEXT", help="say this instead")
+            action.add_argument("--text", metavar="TEXT", help="the new text")
         _of_a_client(action)
         if name != "forget":
-            action.add_argument("--chat", metavar="ID", help="with what belongs to this chat alone")
+            action.add_argument("--chat", metavar="ID", help="include what belongs to this chat alone")
         if name in ("list", "search") or writes:
             action.add_argument("--category", choices=CATEGORIES, help="what kind of entry it is")
         if name == "list" or writes:
@@ -165,7 +165,7 @@ def _memory_commands(commands: Any) -> None:
         if name in ("list", "search"):
             most = 100 if name == "list" else 10
             action.add_argument(
-                "--limit", type=_count, default=most, metavar="N", help=f"at most so many (default: {most})"
+                "--limit", type=_count, default=most, metavar="N", help=f"how many to list (default: {most})"
             )
         action.add_argument("--json", action="store_true", help="one entry a line")
 
@@ -183,8 +183,8 @@ def _trust_commands(commands: Any) -> None:
         action.add_argument("--json", action="store_true", help="one permission a line")
 
     audit = _command(commands, "audit", "what was decided, by whom and by which rule", _audit)
-    audit.add_argument("--chat", metavar="ID", help="of this chat alone")
-    audit.add_argument("--limit", type=_count, default=100, metavar="N", help="the newest N (default: 100)")
+    audit.add_argument("--chat", metavar="ID", help="show this chat only")
+    audit.add_argument("--limit", type=_count, default=100, metavar="N", help="show the newest N (default: 100)")
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
@@ -192,7 +192,7 @@ def _trust_commands(commands: Any) -> None:
     trust.add_argument("dir", nargs="?", metavar="DIR", default=".", help="the folder (default: here)")
     answer = trust.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help="trust it without being asked")
-    answer.add_argument("--revoke", action="store_true", help="trust it no more")
+    answer.add_argument("--revoke", action="store_true", help="withdraw the trust")
 
 
 def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:

@@ -37,7 +37,7 @@ class BashGroup(Group):
     sandbox: Literal["auto", "require", "off"] = Field(
         default="auto",
         description="`auto` runs commands in the best sandbox there is, `require` refuses them where that is not"
-        " bubblewrap with seccomp, `off` wants none.",
+        " bubblewrap with seccomp, `off` uses none.",
     )
     network: Network = Field(
         default=False,

@@ -85,7 +85,7 @@ class ModelGroup(Group):
         default=None, description="Tokens that the model can take in; unset: as its profile says."
     )
     max_output_tokens: Count | None = Field(
-        default=None, description="Most tokens of one reply; unset: as the model's profile says, at most 16384."
+        default=None, description="The most tokens of one reply; unset: as the model's profile says, at most 16384."
     )
 
     @property
@@ -121,7 +121,7 @@ class ContextGroup(Group):
         default=0.4, description="The part of the window, between 0 and 1, down to which a chat is compacted."
     )
     max_window: Count | None = Field(
-        default=None, description="Use at most so many tokens of the window; unset: all of it."
+        default=None, description="The most tokens of the window that are used; unset: all of it."
     )
     summary_model: Name | None = Field(
         default=None, description="The model that writes summaries; unset: the chat's own."
@@ -131,7 +131,7 @@ class ContextGroup(Group):
         description="Seconds to wait for a summary; after that the older rounds are cut without one.",
     )
     total_budget: Count | None = Field(
-        default=None, description="Send at most so many tokens in one request; unset: as many as the window takes."
+        default=None, description="The most tokens sent in one request; unset: as many as the window takes."
     )
     shares: Shares = Field(
         default=(20, 10, 10, 55, 5),
@@ -197,12 +197,10 @@ class PromptsGroup(Group):
 class TurnGroup(Group):
     """Limits of one turn (R-7)."""
 
-    max_steps: Count = Field(default=50, description="A turn stops after so many replies of the model.")
-    max_tokens: Count | None = Field(
-        default=None, description="A turn stops when it has used so many tokens; unset: no limit."
-    )
+    max_steps: Count = Field(default=50, description="Replies of the model after which a turn stops.")
+    max_tokens: Count | None = Field(default=None, description="Tokens after which a turn stops; unset: no limit.")
     timeout_seconds: Seconds | None = Field(
-        default=None, description="A turn stops after so many seconds; unset: no limit."
+        default=None, description="Seconds after which a turn stops; unset: no limit."
     )
 
 
@@ -212,7 +210,8 @@ class MemoryGroup(Group):
     enabled: bool = Field(default=True, description="Let the model remember things across chats, and recall them.")
     top_k: Count = Field(default=5, description="How many memories are recalled for a question.")
     min_similarity: Similarity | None = Field(
-        default=None, description="Recall only memories at least so similar to the question; unset: no limit."
+        default=None,
+        description="The least similarity to the question with which a memory is recalled; unset: no limit.",
     )
     timeout_ms: Count = Field(
         default=500, description="Milliseconds to wait for memory; after that a turn begins without it."
@@ -250,7 +249,7 @@ class RetrievalGroup(Group):
     )
     share: Share = Field(default=0.4, description="The part of the budget, from 0 to 1, that they may fill.")
     min_similarity: Similarity | None = Field(
-        default=None, description="Take only places at least so similar to the question; unset: no limit."
+        default=None, description="The least similarity to the question with which a place is taken; unset: no limit."
     )
 
 
@@ -317,7 +316,7 @@ class Settings(Group):
     model: ModelGroup = Field(default_factory=ModelGroup)
     models: dict[str, NamedModel] = Field(
         default_factory=dict[str, NamedModel],
-        description='What is said of models by name: `{"my-model": {"contextWindow": 32000}}`.',
+        description='What holds for single models, by name: `{"my-model": {"contextWindow": 32000}}`.',
     )
     context: ContextGroup = Field(default_factory=ContextGroup)
     prompts: PromptsGroup = Field(default_factory=PromptsGroup)

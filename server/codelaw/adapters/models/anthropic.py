@@ -175,7 +175,7 @@ class AnthropicModel:
                 max_retries=0,
             )
         except InvalidURL as error:
-            raise ModelFailure("invalid", f"The base URL is none: {error}") from None
+            raise ModelFailure("invalid", f"The base URL is not valid: {error}") from None
 
     async def _stream(
         self, client: AsyncAnthropic, body: bytes, reader: ReplyReader, most: int, hide: Callable[[str], str]
@@ -352,7 +352,7 @@ def _failure(
         case anthropic.APITimeoutError() | httpx2.TimeoutException() | TimeoutError():
             kind, message = "network", f"{place} was silent for too long."
         case anthropic.APIConnectionError(__cause__=httpx2.UnsupportedProtocol() | httpx2.InvalidURL()):
-            kind, message = "invalid", f"The base URL is none: {_cause(error)}"
+            kind, message = "invalid", f"The base URL is not valid: {_cause(error)}"
         case anthropic.APIConnectionError():
             kind, message = "network", f"No connection to {place}: {cause_of(error)}"
         case Abandoned():

@@ -65,7 +65,7 @@ def _unknown() -> Refusal:
     """The URL itself is not told: it may hold a password (S-5)."""
     return Refusal(
         "store_unavailable",
-        "store.url names nothing that chats can be kept in.",
+        "store.url does not name a database for chats.",
         "Give postgresql://user:password@host/database, sqlite:///absolute/path, or the absolute path of a file.",
     )
 

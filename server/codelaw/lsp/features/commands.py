@@ -33,7 +33,7 @@ async def undo(connection: Connection, asked: params.UndoInChatFile) -> params.U
     chat_id = files.chat_of(asked.uri, file) if file is not None else None
     if file is None or chat_id is None:
         raise Refusal(
-            "chat_not_found", f"{asked.uri} is no open chat file", "Open the file in which the turn was begun"
+            "chat_not_found", f"{asked.uri} is not an open chat file", "Open the file in which the turn was begun"
         )
     turns = [block.id for block in file.blocks if block.kind == "turn"]
     turn_id = asked.turn_id or (turns[-1] if turns else None)
@@ -52,6 +52,6 @@ async def undo(connection: Connection, asked: params.UndoInChatFile) -> params.U
 async def show_chat(connection: Connection, asked: params.ShowChat) -> params.Shown:
     """Show a transcript, a context, or a file as it was before a turn (E-4)."""
     if asked.what == "before" and not (asked.turn_id and asked.path):
-        raise Refusal("turn_not_found", "A before-image is of a turn and a file", "Send `turnId` and `path`")
+        raise Refusal("turn_not_found", "A turn and a file are needed", "Send `turnId` and `path`")
     wanted = Address(asked.chat_id, asked.what, asked.turn_id or "", asked.path or "")
     return params.Shown(uri=await connection.features.contents.show(wanted))

@@ -76,7 +76,7 @@ def address(uri: str) -> Address:
             return Address(names[0], "context")
         if len(names) > 3 and names[1] == "before" and all(names[2:]):
             return Address(names[0], "before", names[2], "/".join(names[3:]))
-    raise Refusal("chat_not_found", f"{uri[:200]} is no document of a chat", f"Open {SCHEME}:/ and the chat's id")
+    raise Refusal("chat_not_found", f"{uri[:200]} is not a document of a chat", f"Open {SCHEME}:/ and the chat's id")
 
 
 class Contents:

@@ -46,7 +46,7 @@ async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
         if params.digest is None:
             raise Refusal(
                 "not_trusted",
-                "It is not said which values the user has seen.",
+                "The digest of the values that the user has seen is missing.",
                 "Show those of `codelaw/workspace/settings`, and pass the digest that came with them.",
             )
         if params.digest != file.digest:
@@ -151,7 +151,7 @@ def _folder(connection: Connection, named: str) -> Folder:
         if folder.root == real:
             return folder
     known = ", ".join(str(folder.root) for folder in folders) or "none"
-    raise Refusal("folder_not_found", f"{named} is no folder of this workspace.", f"Its folders are: {known}.")
+    raise Refusal("folder_not_found", f"{named} is not a folder of this workspace.", f"Its folders are: {known}.")
 
 
 HANDLERS = {

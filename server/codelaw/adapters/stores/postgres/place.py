@@ -178,7 +178,7 @@ def bare(error: psycopg.Error) -> psycopg.Error:
 
 
 def _unreadable() -> Refusal:
-    return Refusal("store_unavailable", "store.url is no PostgreSQL URL that can be read.", _PERCENT)
+    return Refusal("store_unavailable", "store.url is not a valid PostgreSQL URL.", _PERCENT)
 
 
 def _first_line(place: Place, said: str) -> str:

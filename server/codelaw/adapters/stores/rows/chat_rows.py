@@ -239,7 +239,9 @@ def refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> N
         ended = "SELECT 1 FROM turns WHERE chat_id = ? AND id = ? AND status <> 'running'"
         if session.execute(ended, (chat_id, turn_id)).fetchone() is not None:
             hint = "Send the message again to go on."
-            raise Refusal("turn_not_found", "Another codelaw has ended this turn, which it took for dead.", hint)
+            raise Refusal(
+                "turn_not_found", "Another codelaw ended this turn, because its server seemed to be dead.", hint
+            )
 
 
 def add_messages(session: Session, chat_id: str, messages: Sequence[Message], conflict: str = "") -> None:

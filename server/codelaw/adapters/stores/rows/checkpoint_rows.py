@@ -66,7 +66,7 @@ def withdraw_turn(session: Session, chat_id: str, generation: int, turn_id: str,
         (chat_id, turn_id),
     )
     if not added.rowcount:
-        raise Refusal("nothing_to_undo", "The messages of this turn were taken out of the view before.", "")
+        raise Refusal("nothing_to_undo", "The messages of this turn are already out of the view.", "")
     thread_rows.forget(session, chat_id, turn_id)
     return risen
 
