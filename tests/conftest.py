@@ -23,14 +23,20 @@ HUNG_SECONDS = 600
 REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
 """Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
-LONG = frozenset(Path(__file__).parent / folder for folder in ("breakers", "editors"))
-"""Folders in which every test is long."""
+LONG = frozenset(
+    Path(__file__).parent / place
+    for place in (
+        "breakers", "editors",
+        "agent/test_compaction_random.py", "scenarios/test_fuzz_turns.py", "scenarios/test_soak.py",
+    )
+)  # fmt: skip
+"""Folders and files in which every test is long: what breaks servers, real editors, fuzzers, soaks."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that only `dev.py test --all` runs."""
     for item in items:
-        if item.path.parent in LONG:
+        if LONG & {item.path, item.path.parent}:
             item.add_marker(pytest.mark.long)
 
 

@@ -139,8 +139,9 @@ def test_ci_ends_with_everything_and_its_status() -> None:
     assert lines[-1] == "python3 dev.py test --all"
 
 
-def test_long_tests_are_found_by_their_folder() -> None:
-    command = [sys.executable, "-m", "pytest", "tests/breakers/test_clocks.py", "-m", "not long", "--co", "-q"]
+@pytest.mark.parametrize("file", ["tests/breakers/test_clocks.py", "tests/scenarios/test_soak.py"])
+def test_long_tests_are_found_by_their_place(file: str) -> None:
+    command = [sys.executable, "-m", "pytest", file, "-m", "not long", "--co", "-q"]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False
     )  # fmt: skip
