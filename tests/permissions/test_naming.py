@@ -10,6 +10,8 @@ from codelaw.permissions.rules import Rule, parse
 
 DENY = ("Read(secrets/**)", "Read(**/*.pem)", "Read(.env)", "Edit(tests/**)", "Edit(/package.lock)")
 ROOTS = {"/w/one": ""}
+TOP = "root"
+"""Below a process in `/proc`: the top of the file system as that process sees it."""
 
 
 def run(command: str, deny=DENY, roots=ROOTS, allow=("Bash",)):
@@ -47,6 +49,11 @@ NAMED = [
     "echo x > tests/a.py",
     "cp a package.lock",
     "bash < secrets/run.sh",
+    "cat /proc/self/cwd/secrets/key",
+    "cat ~+/secrets/key",
+    "cat sec$'r'ets/key",
+    "cat sec$'\\x72ets'/key",
+    f"cat /proc/thread-self/{TOP}/w/one/secrets/key",
 ]
 
 PERHAPS = [
@@ -61,6 +68,18 @@ PERHAPS = [
     "cat $((1)) secrets/key",
     "somebody tests/a.py",
     "for f in secrets/key; do cat $f; done",
+    "ls secrets",
+    "tar cf x -C secrets .",
+    "pushd secrets; cat key",
+    "env -C secrets cat key",
+    "cat a/*er.pem",
+    "mv secrets x",
+    "cat a/b.[p]em",
+    "rm -rf tests",
+    "cp a tests/",
+    "perl -pi -e s/a/b/ tests/a.py",
+    "ruff format tests/a.py",
+    "npx eslint --fix tests/a.py",
 ]
 
 FREE = [
@@ -80,6 +99,12 @@ FREE = [
     "cat .environment",
     "cat a/package.lock",
     "make secret",
+    "cat src/*.py",
+    "cat src/a*",
+    "ls src",
+    "ls /proc/self/cwd/src",
+    "pytest tests",
+    "printf $'a\\n'",
 ]
 
 

@@ -34,11 +34,16 @@ _PIECE = re.compile(r"[\s;&|<>()$`'\"=,@]+")
 _SPOKEN = re.compile(r"[\s;&|<>()$`'\"]")
 """What a text has that is more than a path."""
 _MAGIC = re.compile(r"[*?\[{]")
+_ESCAPED = re.compile(r"\$'([^']*)'")
+_BY_PROCESS = re.compile(r"^/proc/(?:self|thread-self)/(?:task/\d+/)?(cwd|root)(?=/)")
+"""Where a process works, and where its paths begin."""
 _SPEAKS_ONLY = frozenset({"echo", "true", "false", ":"})
 _CHECKERS = re.compile(
     r"pytest|mypy|pyright|ruff|eslint|tsc|jest|vitest|node|python[\d.]*|ruby|perl|go|cargo|npm|npx|pnpm|yarn|uv|make|bash|sh"
 )
 """Programs that are given files to look at them or to run them: a rule against editing does not speak of that."""
+_MENDS = re.compile(r"-[a-zA-Z]*i.*|-w|--(?:fix|write|in-?place).*|format", re.DOTALL)
+"""By which such a program changes the files that it is given."""
 _WRITERS = frozenset(
     [
         "rm",
@@ -87,10 +92,10 @@ def denied_name(
         for rule in rules:
             if rule.tool == "Edit" and writes is False:
                 continue
-            hit = rule.forbids_path(name) if literal else _may_match(name, rule)
-            if not hit:
+            named = literal and rule.forbids_path(name)
+            if not named and not (_holds(name, rule) if literal else _may_match(name, rule)):
                 continue
-            if literal and (rule.tool == "Read" or writes):
+            if named and (rule.tool == "Read" or writes):
                 return "deny", rule
             near = near or ("ask", rule)
     return near
@@ -132,7 +137,8 @@ def _use(command: tuple[Word, ...]) -> bool | None:
         return True
     if name in READERS or name == "git":
         return False if only_reads(command) else None
-    return False if _CHECKERS.fullmatch(name) else None
+    mends = any(word.value is None or _MENDS.fullmatch(word.value) for word in command[1:])
+    return False if _CHECKERS.fullmatch(name) and not mends else None
 
 
 def _word(
@@ -140,7 +146,7 @@ def _word(
 ) -> Iterator[tuple[str, bool, bool | None]]:
     text = word.value
     if text is None:
-        plain = re.sub(r"[\\'\"]", "", word.raw)
+        plain = re.sub(r"[\\'\"]", "", _ESCAPED.sub(_spelt, word.raw)).removeprefix("~+/")
         pieces = _PIECE.split(plain) if _MAGIC.search(plain) is None else [plain]
         if "$" in plain:
             pieces += [piece.partition("/")[2] for piece in pieces]
@@ -165,6 +171,7 @@ def _word(
 def _shown(name: str, places: Iterable[str], roots: Mapping[str, str]) -> list[str]:
     """The ways in which a path of the workspace would be shown; none for a path outside of it."""
     found: list[str] = []
+    name = _BY_PROCESS.sub(lambda match: "." if match[1] == "cwd" else "", name)
     for place in ["/"] if name.startswith("/") else places:
         path = posixpath.normpath(posixpath.join(place, name))
         for root, first in roots.items():
@@ -199,7 +206,43 @@ def _may_match(name: str, rule: Rule) -> bool:
         return True
     if _MAGIC.search(wanted) is None or folder == wanted:
         return _matches(plain, wanted) or _matches(posixpath.basename(plain), wanted)
+    if _alike(posixpath.basename(plain).casefold(), posixpath.basename(wanted).casefold()):
+        return True
     return bool(folder) and _matches(plain.split("/")[0], folder.split("/")[0]) and "/" in plain
+
+
+def _holds(name: str, rule: Rule) -> bool:
+    """Whether what a folder holds is denied: who lists, copies or moves it has it all."""
+    return not name.endswith("/..") and rule.forbids_path(f"{name.rstrip('/')}/x")
+
+
+def _alike(pattern: str, wanted: str) -> bool:
+    """Whether two names, one or both with something unknown in them, begin or end in a way that fits."""
+    if not pattern.strip("*?") or not wanted.strip("*?"):
+        return False
+    if _MAGIC.search(wanted) is None:
+        return _matches(pattern, wanted)
+    (begin, end), (first, last) = _ends(pattern), _ends(wanted)
+    fits = _fits(begin, first) and _fits(end[::-1], last[::-1])
+    return fits and bool((begin and first) or (end and last))
+
+
+def _ends(pattern: str) -> tuple[str, str]:
+    """What is known of a name's begin and of its end."""
+    pieces = re.split(r"[*?\[\]{}]", pattern)
+    return pieces[0], pieces[-1]
+
+
+def _fits(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def _spelt(match: re.Match[str]) -> str:
+    """What bash makes of `$'…'`, as far as it is plain."""
+    try:
+        return match[1].encode("ascii").decode("unicode_escape")
+    except UnicodeError:
+        return match[1]
 
 
 def _matches(pattern: str, name: str) -> bool:
