@@ -52,7 +52,7 @@ async def run(rows: Sequence[tuple[Attack, Means]]) -> AsyncIterator[Outcome]:
         (base / "tmp").mkdir()
         _temporary(base / "tmp")
         found: dict[Means, Found] = {kind: await means_of(kind) for kind in ("bubblewrap", "landlock")}
-        fenced = sorted({means for _, means in rows} & set(FENCES))
+        fenced = [means for means in dict.fromkeys(means for _, means in rows) if means in FENCES]
         lacking = {means: await _lacking(base / f"control-{means}", means, found) for means in fenced}
         room = asyncio.Semaphore(AT_ONCE)
 
