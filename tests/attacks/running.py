@@ -52,8 +52,8 @@ async def run(rows: Sequence[tuple[Attack, Means]]) -> AsyncIterator[Outcome]:
         (base / "tmp").mkdir()
         _temporary(base / "tmp")
         found: dict[Means, Found] = {kind: await means_of(kind) for kind in ("bubblewrap", "landlock")}
-        fenced = [means for means in dict.fromkeys(means for _, means in rows) if means in FENCES]
-        lacking = {means: await _lacking(base / f"control-{means}", means, found) for means in fenced}
+        fenced: list[Means] = [means for means in FENCES if any(means == of for _, of in rows)]
+        lacking: dict[Means, str] = {means: await _lacking(base / f"control-{means}", means, found) for means in fenced}
         room = asyncio.Semaphore(AT_ONCE)
 
         async def one(number: int, row: Attack, means: Means) -> Outcome:
