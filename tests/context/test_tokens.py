@@ -59,13 +59,6 @@ def test_the_estimate_of_code_is_what_claude_bills_for_code() -> None:
     assert len(code) / 3.0 < tokens.estimate(code) < len(code) / 2.8
 
 
-def test_the_memo_forgets_before_it_holds_too_much() -> None:
-    memo = tokens._Memo(len, limit=1000)
-    for number in range(50):
-        assert memo.of(f"{number:>100}") == 100
-    assert sum(map(len, memo._known)) <= 1100
-
-
 def test_the_trigger_counts_three_characters_a_token() -> None:
     assert [tokens.trigger_estimate("x" * length) for length in (0, 2, 3, 10)] == [0, 0, 1, 3]
     assert tokens.CALL_OVERHEAD == 111

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Literal
 
+from codelaw.context.memo import Memo
 from codelaw.domain.models import ModelProfile
 
 CALL_OVERHEAD = 111
@@ -39,31 +39,8 @@ _FEW_MARKS, _MANY_MARKS = 0.03, 0.09
 _MEMO_FROM = 64
 _MEMO_LIMIT = 4_000_000
 
-
-_Found = TypeVar("_Found")
 Kinds = tuple[float, float, float]
 """Estimated tokens of prose, of code, and of wide scripts."""
-
-
-class _Memo(Generic[_Found]):
-    """What was found of texts; forgets all when the texts it holds grow past a bound, in characters."""
-
-    def __init__(self, find: Callable[[str], _Found], limit: int) -> None:
-        self._find = find
-        self._limit = limit
-        self._held = 0
-        self._known: dict[str, _Found] = {}
-
-    def of(self, text: str) -> _Found:
-        found = self._known.get(text)
-        if found is None:
-            found = self._find(text)
-            if self._held > self._limit:
-                self._known = {}
-                self._held = 0
-            self._known[text] = found
-            self._held += len(text)
-        return found
 
 
 def estimate(text: str) -> int:
@@ -106,8 +83,8 @@ def _kinds(text: str) -> Kinds:
     return rest * (1 - code), rest * code, wide
 
 
-_estimates = _Memo(_count, _MEMO_LIMIT)
-_mixtures = _Memo(_kinds, _MEMO_LIMIT)
+_estimates = Memo(_count, _MEMO_LIMIT)
+_mixtures = Memo(_kinds, _MEMO_LIMIT)
 
 
 def _wordless(run: str) -> bool:

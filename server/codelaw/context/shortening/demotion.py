@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
+from codelaw.context.memo import Memo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
 
@@ -28,6 +29,9 @@ TARGET = 40
 """Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
 NAMES = (0.04, 500)
 """Characters for names out of a body: the share of its length, and at most so many."""
+
+_KEPT = 4_000_000
+"""Characters of results whose lines are kept: a view is made often, and its results stay the same."""
 
 _LABEL = re.compile(r"^[ \t>*_]*Action[*_]*:[*_]*[ \t]*", re.MULTILINE)
 _OPENING = re.compile(r"(?:\s*```[\w-]*[ \t]*\n|[ \t]*`)?\s*([A-Za-z_][\w.-]*)[ \t]*\[\s*")
@@ -75,19 +79,29 @@ def _shown(message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str
 
 
 def _short_result(message: Message) -> Message:
-    body = _object(message.content)
+    facts = message.metadata
+    content = _lines.of((facts.tool_name or "Result", facts.ref or "", message.content))
+    return replace(message, content=content) if len(content) < len(message.content) else message
+
+
+def _line(key: tuple[str, ...]) -> str:
+    """One line for a result: of `tool`, `ref` and the content, which stays when it holds no data."""
+    tool, ref, content = key
+    body = _object(content)
     if body is None or "data" not in body:
-        return message
-    data, tool = body["data"], message.metadata.tool_name or "Result"
+        return content
+    data = body["data"]
     line: dict[str, Any] = {"status": body.get("status", "success")}
     if "error" in body:
         line["error"] = body["error"]
-    line["shortened"] = f"{tool}{_target(data)}, {len(message.content)} characters"
+    line["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
     if names := _names(data):
         line["names"] = names
-    line["whole"] = f"result:{message.metadata.ref}"
-    content = one_line(line)
-    return replace(message, content=content) if len(content) < len(message.content) else message
+    line["whole"] = f"result:{ref}"
+    return one_line(line)
+
+
+_lines = Memo(_line, _KEPT)
 
 
 def _target(data: Any) -> str:
