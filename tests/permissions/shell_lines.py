@@ -49,13 +49,15 @@ exec 9>>"$LOG"
 COUNT=0
 rec() {
   COUNT=$((COUNT + 1)); [ "$COUNT" -gt 12 ] && exit 7
-  printf '%s\037' "$LINE" "$@" >&9; printf '\036' >&9
+  printf '%s\037' "$LINE" "$@" '<record>' >&9
 }
 """
 _SCRIPT = r"""#!/bin/dash
 exec 9>>"$LOG"
-{ printf '%s\037' "$LINE" "${0##*/}" "$@"; printf '\036'; } >&9
+printf '%s\037' "$LINE" "${0##*/}" "$@" '<record>' >&9
 """
+# One call of printf for a record: what runs in the background writes between two.
+_FUNCTIONS, _SCRIPT = (text.replace("<record>", _RECORD) for text in (_FUNCTIONS, _SCRIPT))
 
 
 @dataclass(slots=True)
@@ -184,7 +186,7 @@ def _ran(shell: str, batch: list[str]) -> tuple[list[tuple[int, list[str]]], boo
 def _records(log: str) -> list[tuple[int, list[str]]]:
     found: list[tuple[int, list[str]]] = []
     for record in log.split(_RECORD):
-        fields = record.split(_FIELD)[:-1]
+        fields = record.removeprefix(_FIELD).split(_FIELD)[:-1]
         if len(fields) > 1 and fields[0].isdigit():
             found.append((int(fields[0]), fields[1:]))
     return found
