@@ -10,7 +10,7 @@ from tests.agent.conftest import Bench
 
 NINE = ("LS", "Glob", "Grep", "Read", "Edit", "MultiEdit", "Write", "Bash", "TodoWrite")
 LONG = (
-    "# Memory\nFinished turns stay above in shortened form: messages whole, results cut. A file may have changed since "
+    "# Memory\nFinished turns stay above; of old ones, results may be cut or stand in one line. A file may have changed since "
     "you read it; a note says so when it did. Read again before you rely on old content, and always before an edit."
 )
 SHORT = "# Memory\nFinished turns stay above with shortened results. Read again before you rely on old content."
