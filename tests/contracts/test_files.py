@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server" / "codelaw"
 LONGEST = 400
+MOST_FILES = 20
 STRAY = re.compile(
     r"(?<![\w.])/(?:work|root|opt)/[\w.-]+"  # a machine where this was written
     r"|(?<![\w.])/(?:home|Users)/(?!(?:x|me|ann|user)\b)[\w.-]+"  # somebody's home, made-up ones aside
@@ -39,6 +41,19 @@ def test_no_module_is_longer_than_its_reader_is_patient() -> None:
     lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in modules()}
     assert lengths, "no module found"
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_no_room_has_more_files_than_one_can_look_over() -> None:
+    rooms = Counter(path.parent.relative_to(SERVER).as_posix() for path in modules() if path.name != "__init__.py")
+    assert rooms, "no module found"
+    assert {room: files for room, files in rooms.items() if files > MOST_FILES} == {}
+
+
+def test_every_room_says_what_lives_there_and_what_does_not() -> None:
+    folders = {path.parent for path in modules()}
+    texts = {folder: ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) for folder in folders}
+    silent = [folder.relative_to(ROOT).as_posix() for folder, text in texts.items() if "\n\n" not in (text or "")]
+    assert silent == []
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:

@@ -22,13 +22,13 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import AnswerDelta, ChatEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import ChatRecord
-from codelaw.lsp import connection as connections
 from codelaw.lsp import law
-from codelaw.lsp.connection import Connection
 from codelaw.lsp.documents import convert, splicing
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import Encoding, line_at, line_starts, offset
 from codelaw.lsp.documents.splicing import SplicedText
+from codelaw.lsp.server import connection as connections
+from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.server.server import CodelawServer
 from codelaw.lsp.transport import collecting, encoding
 from codelaw.lsp.transport.decoding import changed_uris

@@ -9,10 +9,10 @@ import pytest
 from lsprotocol import types
 from pydantic import ValidationError
 
-from codelaw.lsp import handlers
 from codelaw.lsp.client import Client
+from codelaw.lsp.methods import handlers
+from codelaw.lsp.methods.standard import ANSWERS
 from codelaw.lsp.server.abilities import STANDARD, abilities
-from codelaw.lsp.standard import ANSWERS
 from codelaw.protocol.editor import COMMAND_TYPES
 from codelaw.protocol.names import COMMANDS, EDITOR_COMMANDS
 

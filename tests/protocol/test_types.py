@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from codelaw.domain import events as domain
 from codelaw.domain.errors import RefusalCode
-from codelaw.lsp import handlers
 from codelaw.lsp.documents import convert
+from codelaw.lsp.methods import handlers
 from codelaw.protocol import events as wire
 from codelaw.protocol.base import Payload, field_errors
 from codelaw.protocol.chats import ChatList, Started

@@ -1,1 +1,4 @@
-"""The world outside: models, stores, the workspace."""
+"""The world outside: models, stores, the workspace.
+
+No rule of the engine lives here: adapters do what a port asks, and say what went wrong.
+"""

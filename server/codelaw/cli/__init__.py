@@ -1,1 +1,4 @@
-"""The commands of the terminal."""
+"""The commands of the terminal.
+
+They are clients of a server like any editor, and have no way of their own into the engine.
+"""

@@ -17,7 +17,7 @@ from codelaw.lsp.documents.documents import DocumentMoment, path_of
 from codelaw.lsp.documents.positions import Encoding, line_starts, position_of
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 QUIET_SECONDS = 0.2
 """Without a change, before the law is checked again."""

@@ -1,1 +1,4 @@
-"""Long-term memory: what is remembered, what is refused, what is shown."""
+"""Long-term memory: what is remembered, what is refused, what is shown.
+
+How memories are stored and searched is in `adapters/stores`.
+"""

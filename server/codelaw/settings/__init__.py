@@ -1,4 +1,7 @@
-"""Typed configuration: its layers, and where each value came from."""
+"""Typed configuration: its layers, and where each value came from.
+
+What a setting does is decided where it is used.
+"""
 
 from codelaw.settings.effective import EffectiveSettings, WorkspaceFile, load_settings, readable
 from codelaw.settings.model import DEFAULT_MODEL, Settings

@@ -1,1 +1,4 @@
-"""Prompt rendering."""
+"""Prompt rendering.
+
+The words themselves lie in `prompts/`.
+"""

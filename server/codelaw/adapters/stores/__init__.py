@@ -1,1 +1,4 @@
-"""Where chats are kept."""
+"""Where chats are kept.
+
+What is stored, and when, is decided in `agent/recording`.
+"""

@@ -9,7 +9,7 @@ from lsprotocol import types
 from codelaw.lsp.features.offers import offers
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 FIX = "quickfix"
 """Exactly that: some editors compare kinds letter by letter."""

@@ -25,7 +25,7 @@ from codelaw.transcript.chat_file.timeline import Story, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.chats import TurnResult
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
     from codelaw.lsp.sessions import RunningTurn
 
 AROUND_LINES = 3

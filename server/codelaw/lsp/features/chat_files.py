@@ -20,7 +20,7 @@ from codelaw.transcript.chat_file.timeline import Noted, Story, stories
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
     from codelaw.lsp.sessions import RunningTurn
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from codelaw.protocol import editor as params
 from codelaw.protocol.chats import Cancelled, Started
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 
 async def send(connection: Connection, asked: params.ChatFileRef) -> Started:

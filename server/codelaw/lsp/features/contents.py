@@ -22,8 +22,8 @@ from codelaw.transcript.chat_file import markdown
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
-    from codelaw.lsp.connection import Connection
     from codelaw.lsp.documents.documents import DocumentMoment
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from codelaw.transcript.chat_file.chat_file import named_chat_file
 from codelaw.transcript.chat_file.outline import Entry, folds, outline
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 KINDS = {
     "title": types.SymbolKind.File,

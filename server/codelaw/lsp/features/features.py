@@ -14,8 +14,8 @@ from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
-    from codelaw.lsp.connection import Connection
     from codelaw.lsp.documents.documents import DocumentMoment
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.lsp.features.texts import line_of
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
     from codelaw.transcript.chat_file.chat_file import ChatFile
 
 LOOKED_AT = 20

@@ -15,7 +15,7 @@ from codelaw.lsp.transport.errors import ClientError
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Buffer
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

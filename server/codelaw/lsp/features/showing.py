@@ -13,7 +13,7 @@ from codelaw.lsp.client_calls.showing import MESSAGE_CHARACTERS, show_message
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

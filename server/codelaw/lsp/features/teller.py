@@ -18,7 +18,7 @@ from codelaw.transcript.chat_file.timeline import Story
 
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from codelaw.protocol import chats as wire
 from codelaw.protocol.events import ChatRecord
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 PAGE = 50
 """Chats in a list that names no limit."""

@@ -17,7 +17,7 @@ from codelaw.protocol import contexts as wire
 from codelaw.protocol.chats import Chat, ChatRef, Started
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
     from codelaw.lsp.sessions import Session
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from codelaw.lsp.documents.positions import line_starts, offset, position_of
 from codelaw.lsp.law import is_law
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 CHAT_FILE = ".chat.md"
 OFFERED = 50

@@ -8,7 +8,7 @@ from codelaw.protocol import memories as wire
 
 if TYPE_CHECKING:
     from codelaw.domain.memories import Memory, Recalled
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 PAGE = 100
 """Entries of a list where no limit is named."""

@@ -14,7 +14,7 @@ from codelaw.protocol import permissions as wire
 if TYPE_CHECKING:
     from codelaw.domain.audit import AuditEntry
     from codelaw.domain.permissions import Grant
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 PAGE = 100
 """Entries of the record where no limit is named."""

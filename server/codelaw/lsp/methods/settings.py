@@ -8,7 +8,7 @@ from codelaw.lsp.documents import convert
 from codelaw.protocol import settings as wire
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 
 async def read(connection: Connection, _params: wire.ReadSettings) -> wire.SettingsReport:

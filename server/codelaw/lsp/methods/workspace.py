@@ -21,7 +21,7 @@ from codelaw.settings import WORKSPACE_FILE, WorkspaceFile, set_trust
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from codelaw.domain.errors import Refusal
-from codelaw.lsp.connection import Connection
 from codelaw.lsp.server.configuration import Configuration
+from codelaw.lsp.server.connection import Connection
 from codelaw.lsp.sessions import OpenSession
 from codelaw.lsp.transport.errors import refusal
 

@@ -31,7 +31,7 @@ from codelaw.lsp.transport.rpc import Rpc
 from codelaw.protocol.names import CHAT_CANCEL, CHAT_SEND, CLIENT_METHODS, COMPACT, EDITOR_TRUST
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
     from codelaw.lsp.sessions import OpenSession
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from codelaw.lsp.features import actions, documents
 from codelaw.lsp.methods import law_answers
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 Answer = Callable[["Connection", Any], Awaitable[Any]]
 """Takes lsprotocol's params and gives lsprotocol's result."""

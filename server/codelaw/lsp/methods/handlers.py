@@ -10,7 +10,7 @@ from codelaw.lsp.methods import chat, context, memory, model, permission, settin
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
-    from codelaw.lsp.connection import Connection
+    from codelaw.lsp.server.connection import Connection
 
 Handler = Callable[["Connection", Any], Awaitable[Payload]]
 

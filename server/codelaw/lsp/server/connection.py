@@ -29,15 +29,15 @@ from codelaw.lsp.client_calls.showing import log_message, show_answer, show_comp
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.features.features import Features
-from codelaw.lsp.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
 from codelaw.lsp.law import LawDiagnostics, is_law
+from codelaw.lsp.methods.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
+from codelaw.lsp.methods.standard import ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
 from codelaw.lsp.server.configuration import Configuration
 from codelaw.lsp.server.dynamic_registration import offer
 from codelaw.lsp.server.folders import Folders
 from codelaw.lsp.server.watching import Watching, is_settings_file
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
-from codelaw.lsp.standard import ANSWERS
 from codelaw.lsp.transport import collecting
 from codelaw.lsp.transport.encoded import Encoded
 from codelaw.lsp.transport.encoding import encoded
