@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 SERVER = ROOT / "server" / "codelaw"
 LONGEST = 400
 MOST_FILES = 20
+MOST_ARGUMENTS = 5
 STRAY = re.compile(
     r"(?<![\w.])/(?:work|root|opt)/[\w.-]+"  # a machine where this was written
     r"|(?<![\w.])/(?:home|Users)/(?!(?:x|me|ann|user)\b)[\w.-]+"  # somebody's home, made-up ones aside
@@ -54,6 +55,18 @@ def test_every_room_says_what_lives_there_and_what_does_not() -> None:
     texts = {folder: ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) for folder in folders}
     silent = [folder.relative_to(ROOT).as_posix() for folder, text in texts.items() if "\n\n" not in (text or "")]
     assert silent == []
+
+
+def test_no_call_gives_more_than_five_arguments_by_position_alone() -> None:
+    """Functions that take any number of values of one kind are named here."""
+    alike = {"verify", "checksum", "as_written", "asyncio.to_thread", "_call"}
+    long = [
+        f"{path.relative_to(SERVER)}:{call.lineno} {ast.unparse(call.func)}"
+        for path in modules()
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and len(call.args) > MOST_ARGUMENTS and ast.unparse(call.func) not in alike
+    ]
+    assert long == []
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:

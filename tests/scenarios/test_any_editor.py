@@ -249,7 +249,7 @@ async def test_without_such_documents_a_file_is_shown_and_written_anew(begin: Be
         async with asyncio.timeout(10):
             while "Twice." not in file.read_text():
                 await asyncio.sleep(0.01)
-        with pytest.raises(RpcError, match="of a turn and a file"):
+        with pytest.raises(RpcError, match="A turn and a file are needed"):
             await client.command("codelaw.chat.show", {**chat, "what": "before"})
         with pytest.raises(RpcError) as refused:
             await client.command("codelaw.chat.show", {"chatId": "nobody", "what": "transcript"})

@@ -162,7 +162,7 @@ def build_context(
     own = {message.id: one for message, one in zip(history, spoken, strict=True)}
     summed_up = summarized if chosen.summaries else 0
     return BuiltContext(
-        [
+        messages=[
             *({"role": "system", "content": section.content} for section in fixed),
             *({"role": "system", "content": one.content} for one in chosen.summaries),
             *(own[message.id] for message in recent),
@@ -170,12 +170,12 @@ def build_context(
             *({"role": "user", "content": section.content} for section in beside),
             *({"role": "user", "content": section.content} for section in filter(None, [tail_section])),
         ],
-        _stats(sections, history),
-        Metadata(len(recent), summed_up, bool(chosen.summaries), len(remembered), report.messages),
-        chosen_strategy,
-        total,
-        budget_report([(section, section.tokens) for section in sections], budget),
-        tuple(dropped),
+        token_stats=_stats(sections, history),
+        metadata=Metadata(len(recent), summed_up, bool(chosen.summaries), len(remembered), report.messages),
+        strategy=chosen_strategy,
+        max_prompt_tokens=total,
+        budget=budget_report([(section, section.tokens) for section in sections], budget),
+        dropped=tuple(dropped),
     )
 
 

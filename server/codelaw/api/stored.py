@@ -127,7 +127,13 @@ def _conversation(stored: StoredChat) -> StoredConversation:
         covered = sum(places.get(one.turn_id, last + 1) <= last for one in kept)
     messages = tuple(map(_api_message, kept))
     return StoredConversation(
-        chat.id, chat.title, chat.model, chat.strategy, messages, summary if covered else "", covered
+        id=chat.id,
+        title=chat.title,
+        model=chat.model,
+        strategy=chat.strategy,
+        messages=messages,
+        summary=summary if covered else "",
+        summarized=covered,
     )
 
 

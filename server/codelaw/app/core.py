@@ -236,14 +236,14 @@ class Core:
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
         house = House(
-            stores.chats,
-            self._workspace,
-            self._processes,
-            self._emit,
-            time.time,
-            self._services,
-            stores.memories,
-            stores.index,
+            store=stores.chats,
+            workspace=self._workspace,
+            processes=self._processes,
+            send=self._emit,
+            clock=time.time,
+            services=self._services,
+            memories=stores.memories,
+            index=stores.index,
             redaction=self._redaction,
             recorder=self._recorder,
             follow=self._follow,
@@ -268,9 +268,9 @@ class Core:
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
         text = "\n\n".join(steer.text for steer in steers)
-        asked = Asked(text, self._settings.value, agent.chat.mode, (), steers[-1].editor, self._restricted)
-        who = models.answerer(asked.settings, agent.chat)
-        plan = await self._plan(asked, who, agent)
+        mode, editor = agent.chat.mode, steers[-1].editor
+        asked = Asked(text, self._settings.value, mode, editor=editor, restricted=self._restricted)
+        plan = await self._plan(asked, who := models.answerer(asked.settings, agent.chat), agent)
         return await self._started(agent, asked, who, plan, steers=tuple(steer.id for steer in steers))
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:

@@ -36,7 +36,14 @@ def wanted(settings: Settings, chat: Chat | None, name: str | None) -> Chat | No
     """
     if name is None:
         return chat
-    return chosen(settings, chat or Chat("", "", "panel", "agent", name, "layered", 0.0, 0.0), name)
+    return chosen(
+        settings,
+        chat
+        or Chat(
+            id="", title="", kind="panel", mode="agent", model=name, strategy="layered", created_at=0.0, updated_at=0.0
+        ),
+        name,
+    )
 
 
 def sent(chat: Chat, who: Answerer) -> Chat:

@@ -35,7 +35,14 @@ class Memories:
         limits = RecallLimits(
             chosen.enabled, chosen.top_k, chosen.min_similarity, chosen.timeout_ms / 1000, chosen.category
         )
-        return ChatMemory(store, self._embedder, Places(self._user, projects, chat_id), limits, time.time, self._attic)
+        return ChatMemory(
+            store=store,
+            embedder=self._embedder,
+            places=Places(self._user, projects, chat_id),
+            limits=limits,
+            clock=time.time,
+            attic=self._attic,
+        )
 
     async def warm(self, store: MemoryStore, settings: Settings) -> None:
         """Load what looking for memories needs, where there are any: a first turn should not wait for it.

@@ -53,12 +53,12 @@ def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> Wit
     _, deny, _ = _read(settings, folders)
     bash = settings.tools.bash
     return Withheld(
-        hider(deny, "Read", "reads"),
-        hider(deny, "Edit", "writes"),
-        tuple(bash.hidden),
-        tuple(bash.read_only),
-        {folder.root: folder.name for folder in folders},
-        tuple(rule.text for rule in deny),
+        unreadable=hider(deny, "Read", "reads"),
+        unwritable=hider(deny, "Edit", "writes"),
+        hidden=tuple(bash.hidden),
+        read_only=tuple(bash.read_only),
+        names={folder.root: folder.name for folder in folders},
+        key=tuple(rule.text for rule in deny),
     )
 
 

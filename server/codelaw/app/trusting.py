@@ -23,7 +23,17 @@ async def record_trust(settings: Settings, home: Path, person: str, folder: Path
     try:
         title = f"Trusted: {folder}" if trusted else f"No longer trusted: {folder}"
         decision = "trust" if trusted else "withdraw"
-        entry = AuditEntry(time.time(), "", "trust", "", title, decision, "user", folder=str(folder), person=person)
+        entry = AuditEntry(
+            at=time.time(),
+            chat_id="",
+            kind="trust",
+            tool="",
+            title=title,
+            decision=decision,
+            by="user",
+            folder=str(folder),
+            person=person,
+        )
         await stores.chats.note([entry])
     finally:
         await stores.chats.close()

@@ -63,28 +63,28 @@ def shape_of(settings: Settings, chat: Chat) -> Shape:
     """How the history of `chat` is kept in shape."""
     context = settings.context
     return Shape(
-        context.threshold,
-        context.keep_rounds,
-        context.min_messages,
-        context.low_water,
-        context.summary_model,
-        context.summary_timeout_seconds,
-        context.economy,
-        context.demote_tokens if "demote_tokens" in context.model_fields_set else DEMOTE_TOKENS,
-        context.index_tokens,
-        turn_limit(chat.kind, chat.id, context.history_limits),
-        chat.strategy,
-        context.recent_min,
-        context.recent_max,
-        context.window,
-        context.summary,
-        context.summarise_above,
-        context.total_budget,
-        context.shares,
-        settings.retrieval.share,
-        pinned(settings, chat.strategy),
-        context.compress_results,
-        context.observations == "text",
+        threshold=context.threshold,
+        keep_rounds=context.keep_rounds,
+        min_messages=context.min_messages,
+        low_water=context.low_water,
+        summary_model=context.summary_model,
+        summary_seconds=context.summary_timeout_seconds,
+        economy=context.economy,
+        demote_tokens=context.demote_tokens if "demote_tokens" in context.model_fields_set else DEMOTE_TOKENS,
+        index_tokens=context.index_tokens,
+        history_limit=turn_limit(chat.kind, chat.id, context.history_limits),
+        strategy=chat.strategy,
+        recent_min=context.recent_min,
+        recent_max=context.recent_max,
+        window_rounds=context.window,
+        rolling_summary=context.summary,
+        summarise_above=context.summarise_above,
+        total_budget=context.total_budget,
+        shares=context.shares,
+        retrieval_share=settings.retrieval.share,
+        pin=pinned(settings, chat.strategy),
+        compress_results=context.compress_results,
+        as_text=context.observations == "text",
     )
 
 
@@ -220,7 +220,19 @@ class TurnMaker:
             self._check_fit(asked, law_tokens, sum(section.tokens for section in system), limits)
         once = agent.noticed if agent is not None else set[str]()
         fresh = tuple(notice for notice in notices if notice.code not in once)
-        return Plan(name, mode, dialect, toolbox, limits, system, law, asked, fresh, beside, restricted=restricted)
+        return Plan(
+            model_name=name,
+            mode=mode,
+            dialect=dialect,
+            toolbox=toolbox,
+            limits=limits,
+            system=system,
+            law=law,
+            question=asked,
+            notices=fresh,
+            beside=beside,
+            restricted=restricted,
+        )
 
     async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> Surroundings:
         """What the turn runs with."""
@@ -234,12 +246,12 @@ class TurnMaker:
                 self._learned[plan.model_name] = tokens
 
         return Surroundings(
-            self.ground(plan, agent.chat, model, settings),
-            agent.tell_notes,
-            lambda: recap(agent.todos),
-            agent.save_todos,
-            lambda view, reported: self.learn(plan.model_name, view, reported),
-            learned,
+            ground=self.ground(plan, agent.chat, model, settings),
+            tell_notes=agent.tell_notes,
+            recap=lambda: recap(agent.todos),
+            save_todos=agent.save_todos,
+            calibrate=lambda view, reported: self.learn(plan.model_name, view, reported),
+            learned=learned,
         )
 
     def learn(self, model: str, view: View, reported: int) -> None:
@@ -259,18 +271,18 @@ class TurnMaker:
             return shown.text
 
         return Ground(
-            model,
-            plan.model_name,
-            DIALECTS[plan.dialect](),
-            plan.toolbox,
-            plan.limits,
-            plan.system,
-            law,
-            lambda tokens: self.known.apply(plan.model_name, tokens),
-            models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
-            shape_of(settings, chat),
-            lambda: self.laws.shown(chat, shown.documents, self._clock()),
-            models.caches(plan.model_name),
+            model=model,
+            model_name=plan.model_name,
+            dialect=DIALECTS[plan.dialect](),
+            toolbox=plan.toolbox,
+            limits=plan.limits,
+            system=plan.system,
+            law=law,
+            corrected=lambda tokens: self.known.apply(plan.model_name, tokens),
+            summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
+            shape=shape_of(settings, chat),
+            law_news=lambda: self.laws.shown(chat, shown.documents, self._clock()),
+            caches=models.caches(plan.model_name),
         )
 
     def _check_fit(self, asked: Question, law: int, system: int, limits: Limits) -> None:

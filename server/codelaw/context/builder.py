@@ -116,17 +116,27 @@ def report(
     for section, size in zip(view.sections, sizes, strict=True):
         text = section.text
         cached = section.layer != "tail"
-        sections.append(SectionReport(section.layer, section.name, size, len(text), section.cut, cached, text))
+        sections.append(
+            SectionReport(
+                layer=section.layer,
+                name=section.name,
+                tokens=size,
+                chars=len(text),
+                cut=section.cut,
+                cached=cached,
+                text=text,
+            )
+        )
     total = sum(section.tokens for section in sections)
     sized = [(section, told.tokens) for section, told in zip(view.sections, sections, strict=True)]
     return ContextReport(
-        tuple(sections),
-        total,
-        window,
-        int(threshold * window),
-        strategy,
-        view.dropped,
-        render(view),
-        kept,
-        budget_report(sized, budget) if budget is not None else (),
+        sections=tuple(sections),
+        total_tokens=total,
+        context_window=window,
+        threshold=int(threshold * window),
+        strategy=strategy,
+        dropped=view.dropped,
+        text=render(view),
+        kept=kept,
+        budget=budget_report(sized, budget) if budget is not None else (),
     )

@@ -158,14 +158,20 @@ def _layer(named: Mapping[str, Matrix], number: int, head: int) -> _Layer:
     query, query_bias = _linear(named, f"{at}attention.self.query")
     key, key_bias = _linear(named, f"{at}attention.self.key")
     value, value_bias = _linear(named, f"{at}attention.self.value")
+    project, project_bias = _linear(named, f"{at}attention.output.dense")
+    widen, widen_bias = _linear(named, f"{at}intermediate.dense")
+    narrow, narrow_bias = _linear(named, f"{at}output.dense")
     return _Layer(
-        np.ascontiguousarray(np.concatenate([query * scale, key, value], axis=1)),
-        np.concatenate([query_bias * scale, key_bias, value_bias]),
-        *_linear(named, f"{at}attention.output.dense"),
-        _norm(named, f"{at}attention.output.LayerNorm"),
-        *_linear(named, f"{at}intermediate.dense"),
-        *_linear(named, f"{at}output.dense"),
-        _norm(named, f"{at}output.LayerNorm"),
+        attend=np.ascontiguousarray(np.concatenate([query * scale, key, value], axis=1)),
+        attend_bias=np.concatenate([query_bias * scale, key_bias, value_bias]),
+        project=project,
+        project_bias=project_bias,
+        first_norm=_norm(named, f"{at}attention.output.LayerNorm"),
+        widen=widen,
+        widen_bias=widen_bias,
+        narrow=narrow,
+        narrow_bias=narrow_bias,
+        second_norm=_norm(named, f"{at}output.LayerNorm"),
     )
 
 

@@ -145,7 +145,15 @@ class ReplyReader:
                 calls.append(Call(call.id, call.tool, arguments))
         stop = "closed" if self._stop is None and self.enough else _STOP.get(self._stop or "", "end_turn")
         stopped_by = self._stopped_by if stop == "stop_sequence" else ""
-        return ModelReply(self.text, stop, self.usage, tuple(calls), tuple(broken), stopped_by, self.doubted)
+        return ModelReply(
+            text=self.text,
+            stop_reason=stop,
+            usage=self.usage,
+            calls=tuple(calls),
+            broken_calls=tuple(broken),
+            stopped_by=stopped_by,
+            doubted=self.doubted,
+        )
 
     def flush(self) -> None:
         """Tell what came together."""

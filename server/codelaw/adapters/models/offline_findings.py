@@ -53,7 +53,14 @@ def judge(path: str, number: int, text: str, wanted: Sequence[Term]) -> Line:
     if held:
         score += 3 * defines + min(2, sum(term.stem in lowered_path for term in wanted))
         score -= 3 if _LESSER.search(path) else 0
-    return Line(path, number, text.strip(), score, frozenset(term.stem for term in held), defines)
+    return Line(
+        path=path,
+        number=number,
+        text=text.strip(),
+        score=score,
+        held=frozenset(term.stem for term in held),
+        defines=defines,
+    )
 
 
 def matches(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Line]:

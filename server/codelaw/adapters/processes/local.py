@@ -161,13 +161,13 @@ class LocalProcesses:
         seconds = time.monotonic() - started
         said = err.text()
         ended = ProcessResult(
-            code,
-            out.text(),
-            "\n".join(filter(None, (said, *confined.told))),
-            out.omitted,
-            err.omitted,
-            timed_out,
-            seconds,
+            exit_code=code,
+            stdout=out.text(),
+            stderr="\n".join(filter(None, (said, *confined.told))),
+            stdout_omitted=out.omitted,
+            stderr_omitted=err.omitted,
+            timed_out=timed_out,
+            seconds=seconds,
             refused=confined.refused,
             limit=limit or self._limits.hit(code, said),
         )

@@ -64,7 +64,15 @@ class SqlChats:
         alive = self.owners.is_alive
 
         def work(session: Session, *, by_index: bool = True) -> tuple[list[Chat], str | None]:
-            return chat_rows.listed(session, alive, query, limit, cursor, folders, by_index=by_index)
+            return chat_rows.listed(
+                session=session,
+                is_alive=alive,
+                query=query,
+                limit=limit,
+                cursor=cursor,
+                folders=folders,
+                by_index=by_index,
+            )
 
         try:
             return await self.database.read(work, slow=bool(query))

@@ -48,7 +48,11 @@ class SqlMemories:
     async def list(
         self, places: Places, scope: MemoryScope | None, category: Category | None, limit: int, cursor: str | None
     ) -> tuple[list[Memory], str | None]:
-        return await self._read(lambda session: memory_rows.listed(session, places, scope, category, limit, cursor))
+        return await self._read(
+            lambda session: memory_rows.listed(
+                session=session, places=places, scope=scope, category=category, limit=limit, cursor=cursor
+            )
+        )
 
     async def foremost(
         self, places: Places, scope: MemoryScope, categories: Sequence[Category], limit: int
@@ -74,7 +78,15 @@ class SqlMemories:
                 return postgres_memories.candidates(session, places, question, asked_by, category, limit=limit)
             with self._lock:
                 known = None if asked_by is None else self._known(embedder, len(asked_by[1]))
-                return memory_search.candidates(session, known, places, question, asked_by, category, limit)
+                return memory_search.candidates(
+                    session=session,
+                    known=known,
+                    places=places,
+                    question=question,
+                    asked_by=asked_by,
+                    category=category,
+                    limit=limit,
+                )
 
         return await self._read(work)
 

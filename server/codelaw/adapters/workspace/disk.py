@@ -242,7 +242,17 @@ class DiskWorkspace:
         expression = read_expression(pattern, case_sensitive=case_sensitive)
         matches = self._matches(glob, hides)
         roots = [folder.root for folder in self._folders]
-        question = Question(starts, expression, matches, self._shown, glob, limit, seconds, roots, self._denied(hides))
+        question = Question(
+            starts=starts,
+            expression=expression,
+            matches=matches,
+            shown=self._shown,
+            glob=glob,
+            limit=limit,
+            seconds=seconds,
+            folders=roots,
+            denied=self._denied(hides),
+        )
         program = await asyncio.to_thread(self._rg)
         return await search(question, self._open(), program)
 

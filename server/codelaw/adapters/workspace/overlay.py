@@ -47,7 +47,14 @@ def edit_of(
     if buffer.text != over.text:
         text = in_style(text, line_break(buffer.text))
     parts = splices(buffer.text, text)
-    return DocumentEdit(buffer.uri, buffer.version, buffer.text, parts, label or f"Edit {located.shown}", review)
+    return DocumentEdit(
+        uri=buffer.uri,
+        version=buffer.version,
+        before=buffer.text,
+        splices=parts,
+        label=label or f"Edit {located.shown}",
+        review=review,
+    )
 
 
 def spelled(text: str, like: str) -> str:

@@ -117,12 +117,12 @@ async def _by_rg(
     lines = texts | await rg.search_files(run, [path for path in wanted if path not in texts], question.limit)
     hits = [Hit(question.shown(path), number, text) for path in wanted for number, text in lines.get(path, ())]
     return Hits(
-        tuple(hits[: question.limit]),
-        sum(number for _, _, number in kept),
-        len(kept),
-        tuple(question.shown(path) for _, path, _ in kept if path in texts),
-        stopped or run.stopped(question.seconds),
-        "rg",
+        hits=tuple(hits[: question.limit]),
+        total=sum(number for _, _, number in kept),
+        files=len(kept),
+        from_buffers=tuple(question.shown(path) for _, path, _ in kept if path in texts),
+        stopped=stopped or run.stopped(question.seconds),
+        engine="rg",
     )
 
 
@@ -198,12 +198,12 @@ async def _by_child(
     )
     hits = tuple(Hit(ordered[index].shown, line, text) for index, line, text in found.hits)
     return Hits(
-        hits,
-        max(sum(found.counts.values()), len(hits)),
-        max(len(found.counts), len({hit.shown for hit in hits})),
-        tuple(ordered[index].shown for index in found.counts if ordered[index].text is not None),
-        stopped or (f"stopped after {question.seconds:g} s" if found.killed else ""),
-        "python",
+        hits=hits,
+        total=max(sum(found.counts.values()), len(hits)),
+        files=max(len(found.counts), len({hit.shown for hit in hits})),
+        from_buffers=tuple(ordered[index].shown for index in found.counts if ordered[index].text is not None),
+        stopped=stopped or (f"stopped after {question.seconds:g} s" if found.killed else ""),
+        engine="python",
     )
 
 

@@ -77,7 +77,15 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
                 told.append(ToolCallEvent(call.id, call.tool, title, status, caller.metadata.step or 0))
     gone = TurnError("internal_error", f"{_WHY}.", "Send the message again to go on.")
     steps = max((message.metadata.step or 0 for message in said), default=0)
-    ended = TurnResult(turn.chat_id, turn.id, "failed", "", steps, turn.last_usage or Usage(), error=gone)
+    ended = TurnResult(
+        chat_id=turn.chat_id,
+        turn_id=turn.id,
+        stop_reason="failed",
+        answer="",
+        steps=steps,
+        usage=turn.last_usage or Usage(),
+        error=gone,
+    )
     return [*told, *_steers(turn, said, heard, told), TurnEnded(ended)]
 
 

@@ -51,7 +51,15 @@ class Leaving:
             ApprovalOption("stay", "Stay offline", "reject"),
         )
         title = f"Send this chat to {self.model} at {self.host}? Until now no model elsewhere has seen it."
-        question = ApprovalQuestion(opened.chat_id, opened.id, f"send_{opened.id}", TOOL, title, "send", options)
+        question = ApprovalQuestion(
+            chat_id=opened.chat_id,
+            turn_id=opened.id,
+            call_id=f"send_{opened.id}",
+            tool=TOOL,
+            title=title,
+            risk="send",
+            options=options,
+        )
         match (await self.approver.ask(question)).option_id:
             case "send" | "stay" as chosen:
                 decided = await self.decide(chosen)

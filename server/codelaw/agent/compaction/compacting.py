@@ -215,7 +215,13 @@ class _Job:
         summary = await asyncio.to_thread(self._summary, planned, text, id_) if planned.archived else None
         by: SummarySource = "none" if text is None else "model"
         checkpoint = Checkpoint(
-            id_, planned.first_kept, self.of.clock(), len(planned.archived), summary, by, planned.demotions
+            id=id_,
+            first_kept=planned.first_kept,
+            at=self.of.clock(),
+            rounds_archived=len(planned.archived),
+            summary=summary,
+            by=by,
+            demotions=planned.demotions,
         )
         try:
             await past.reshape(checkpoint)

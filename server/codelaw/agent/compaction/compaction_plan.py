@@ -109,14 +109,32 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     saved = savings(shown, known, ground, view, cold=True)
     if not rounds or (len(rounds) <= shape.keep_rounds and cause.goal is None):
         demotions = _thinned(rounds, shown, known, saved, fixed=before, ground=ground)
-        return Plan(history, (), rounds, demotions, ground.corrected(view), before, law_tokens, "rounds_not_enough")
+        return Plan(
+            history=history,
+            archived=(),
+            kept=rounds,
+            demotions=demotions,
+            tokens_before=ground.corrected(view),
+            fixed=before,
+            law=law_tokens,
+            idle="rounds_not_enough",
+        )
     sized = _sizes(shown, known | set(saved))
     summary = sizes(ground.limits.window, shape.index_tokens).total
     if cause.asked_for:
         parted = cut(rounds, keep=shape.keep_rounds, room=0, size=sized)
     elif ground.corrected(before + sum(map(sized, rounds))) <= _goal(ground, cause):
         # Cheap measures are enough, or nothing was to be done at all.
-        return Plan(history, (), rounds, saved, ground.corrected(view), before, law_tokens, "below_low_water")
+        return Plan(
+            history=history,
+            archived=(),
+            kept=rounds,
+            demotions=saved,
+            tokens_before=ground.corrected(view),
+            fixed=before,
+            law=law_tokens,
+            idle="below_low_water",
+        )
     else:
         room = ground.low_water - ground.corrected(before + summary)
         parted = cut(rounds, keep=shape.keep_rounds, room=room, size=lambda one: ground.corrected(sized(one)))
@@ -130,7 +148,16 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
             room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
             parted = cut(rounds, keep=1, room=room, size=lambda one: ground.corrected(sized(one)))
     tokens = ground.corrected(view)
-    return Plan(history, parted.archived, parted.kept, demotions, tokens, before, law_tokens, "rounds_not_enough")
+    return Plan(
+        history=history,
+        archived=parted.archived,
+        kept=parted.kept,
+        demotions=demotions,
+        tokens_before=tokens,
+        fixed=before,
+        law=law_tokens,
+        idle="rounds_not_enough",
+    )
 
 
 def report_of(

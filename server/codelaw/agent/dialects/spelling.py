@@ -66,7 +66,14 @@ class Speller:
                 _extend(messages, map(self._spell, section.messages))
             else:
                 _extend(messages, [("user", (TextBlock(section.content),))])
-        layout = Layout(0, (), past, past, step, before + _blocks(messages[max(0, known) :]))
+        layout = Layout(
+            settled=0,
+            reused=(),
+            newest_round=past,
+            rounds=past,
+            step=step,
+            end=before + _blocks(messages[max(0, known) :]),
+        )
         if spelt is not None:
             of = spelt.section
             reused = tuple(spelt.ends[count] for count in of.reused)

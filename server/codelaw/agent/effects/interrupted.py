@@ -108,12 +108,12 @@ class _Taking:
         state: Literal["done", "unknown"] = "unknown" if late or unreadable or left.saved else "done"
         before, lost = await asyncio.to_thread(self._before, left)
         journal = StoredJournal(
-            self.store,
-            self.workspace,
-            self.command.chat_id,
-            self.command.turn_id,
-            self.command.call_id,
-            self.redaction,
+            store=self.store,
+            workspace=self.workspace,
+            chat_id=self.command.chat_id,
+            turn_id=self.command.turn_id,
+            call_id=self.command.call_id,
+            redaction=self.redaction,
         )
         change = await asyncio.to_thread(journal.made, place, before, now, state)
         return replace(change, **lost)

@@ -51,13 +51,13 @@ class StoredJournal:
         if odd and image is not None:
             text = (await asyncio.to_thread(_read, image.content)).text
         kept = KeptChange(
-            0,
-            self.turn_id,
-            self.call_id,
-            place.shown,
-            place.uri,
-            text,
-            after,
+            number=0,
+            turn_id=self.turn_id,
+            call_id=self.call_id,
+            path=place.shown,
+            uri=place.uri,
+            before=text,
+            after=after,
             bom=before is not None and before.bom,
             mode=None if image is None else image.mode,
         )
@@ -131,14 +131,14 @@ class StoredJournal:
         was, now = _both(before, after)
         told = was or now
         kept = KeptChange(
-            0,
-            self.turn_id,
-            self.call_id,
-            place.shown,
-            place.uri,
-            None if was is None else was.text,
-            None if now is None else now.text,
-            "utf-8" if told is None else told.encoding,
+            number=0,
+            turn_id=self.turn_id,
+            call_id=self.call_id,
+            path=place.shown,
+            uri=place.uri,
+            before=None if was is None else was.text,
+            after=None if now is None else now.text,
+            encoding="utf-8" if told is None else told.encoding,
             bom=was is not None and was.bom,
             mode=None if before is None else before.mode,
             state=state,

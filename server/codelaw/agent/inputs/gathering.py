@@ -160,12 +160,16 @@ async def folder_laws(workspace: Workspace, readable: Readable) -> list[FolderLa
             place = await located(workspace, f"{prefix}{name}")
             if place.path != folder.root / name and not readable(place.shown):
                 why = f"it is a link to {place.shown}, and a permission rule denies reading it."
-                found.append(FolderLaw(folder, name, None, None, why, others))
+                found.append(FolderLaw(folder=folder, name=name, place=None, text=None, problem=why, others=others))
                 continue
-            found.append(FolderLaw(folder, name, place, await workspace.read(place), "", others))
+            found.append(
+                FolderLaw(
+                    folder=folder, name=name, place=place, text=await workspace.read(place), problem="", others=others
+                )
+            )
         except ToolFailure as failure:
             why = f"{laws.NAME} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
-            found.append(FolderLaw(folder, laws.NAME, place, None, why, others))
+            found.append(FolderLaw(folder=folder, name=laws.NAME, place=place, text=None, problem=why, others=others))
     return found
 
 

@@ -157,10 +157,11 @@ class ChatMemory:
             others = capture.others(there, where, mine, unasked=unasked)
             older = await asyncio.to_thread(capture.duplicate, kept, others)  # of very many short words: a second
             if older is not None:
-                memory = capture.merged(older, kept, category, where, mine, sure)
+                memory = capture.merged(older, kept, category, where, mine, confidence=sure)
             else:
                 kind = category or capture.DEFAULT_CATEGORY
-                memory = Memory(uuid4().hex[:12], kept, kind, where, mine, sure, self.clock())
+                made = (uuid4().hex[:12], kept, kind, where, mine)
+                memory = Memory(*made, confidence=sure, created_at=self.clock())
             unchanged = older is not None and older.text == memory.text
             if unchanged:
                 vector = None  # it has one, or is waiting for it

@@ -59,12 +59,12 @@ class Past:
         messages = tuple(message for message in stored.messages if message.turn_id not in left_out)
         repaired, _ = hygiene(messages)  # H-4
         self.transcript = Transcript(
-            tuple(repaired),
-            stored.checkpoints,
-            frozenset(stored.demotions),
-            {turn.id: turn.started_at for turn in stored.turns},
-            stored.withdrawn,
-            stored.thread_summary,
+            messages=tuple(repaired),
+            checkpoints=stored.checkpoints,
+            demotions=frozenset(stored.demotions),
+            started={turn.id: turn.started_at for turn in stored.turns},
+            withdrawn=stored.withdrawn,
+            thread=stored.thread_summary,
         ).recalling(self.transcript.told)
         self.generation = stored.chat.generation
         self.settled = stored.settled

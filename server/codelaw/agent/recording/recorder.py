@@ -61,7 +61,18 @@ class Recorder:
         """Put something on record; returns at once."""
         title, rule, detail = (self._redaction.text(text, shapes=True) for text in (title, rule, detail))
         line, shown = _cut(" ".join(title.split()), TITLE), _cut(detail, DETAIL)
-        entry = AuditEntry(self._clock(), chat_id, kind, tool, line, decision, by, _cut(rule, DETAIL), shown, folder)
+        entry = AuditEntry(
+            at=self._clock(),
+            chat_id=chat_id,
+            kind=kind,
+            tool=tool,
+            title=line,
+            decision=decision,
+            by=by,
+            rule=_cut(rule, DETAIL),
+            detail=shown,
+            folder=folder,
+        )
         self._waiting.append(replace(entry, person=self._person))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="audit")

@@ -39,17 +39,17 @@ def result_of(chat_id: str, opened: OpenTurn, ending: Ending, cost: Callable[[st
         _log.exception("what turn %s cost is not known", opened.id)
         dollars = None
     return TurnResult(
-        chat_id,
-        opened.id,
-        ending.stop,
-        ending.answer,
-        opened.step,
-        opened.usage,
-        tuple(opened.notices),
-        tuple(opened.changes),
-        ending.error,
-        dollars,
-        opened.model or None,
+        chat_id=chat_id,
+        turn_id=opened.id,
+        stop_reason=ending.stop,
+        answer=ending.answer,
+        steps=opened.step,
+        usage=opened.usage,
+        notices=tuple(opened.notices),
+        changes=tuple(opened.changes),
+        error=ending.error,
+        cost_usd=dollars,
+        model=opened.model or None,
     )
 
 

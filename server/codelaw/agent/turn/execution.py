@@ -232,7 +232,7 @@ class Executor:
             self.recorder.violated(result, **about)
         shut = tool.blocked(result)
         if shut:
-            begun = _Begun(call, tool, arguments, facts, step, about)
+            begun = _Begun(call=call, tool=tool, arguments=arguments, facts=facts, step=step, about=about)
             result, said = await self._again(begun, seen, result, shut, decisions)
             comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result

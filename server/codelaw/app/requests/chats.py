@@ -52,14 +52,14 @@ class ChatRequests(Core):
         now, (newest, _) = time.time(), await stores.chats.list(None, 1, None)
         used = max([now, *(other.updated_at + AFTER for other in newest)])  # the clock may have been set back
         chat = Chat(
-            uuid4().hex[:12],
-            self._redaction.text(title or ""),
-            kind_of(kind, shared=stores.shared),
-            mode or "agent",
-            models.answerer(settings).name,
-            strategy or settings.context.strategy,
-            now,
-            used,
+            id=uuid4().hex[:12],
+            title=self._redaction.text(title or ""),
+            kind=kind_of(kind, shared=stores.shared),
+            mode=mode or "agent",
+            model=models.answerer(settings).name,
+            strategy=strategy or settings.context.strategy,
+            created_at=now,
+            updated_at=used,
         )
         if model is not None:
             chat = chosen(settings, chat, model)
@@ -150,7 +150,15 @@ class ChatRequests(Core):
                 who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
                 self._chat_model(who.provider)  # refused now where there is none
                 mode_now = mode or (known.chat.mode if known else "agent")
-                asked = Asked(text, settings, mode_now, attachments, editor, restricted, redacted=text != typed)
+                asked = Asked(
+                    text=text,
+                    settings=settings,
+                    mode=mode_now,
+                    attachments=attachments,
+                    editor=editor,
+                    restricted=restricted,
+                    redacted=text != typed,
+                )
                 plan = await self._plan(asked, who, known)
                 if agent is None:
                     chat = await self.create(title=_title(text), mode=mode, model=model, strategy=strategy, kind=kind)

@@ -52,7 +52,20 @@ class ContextRequests(Core):
             checked=False,
             restricted=self._restricted,
         )
-        chat = agent.chat if agent else Chat("", "", "panel", mode, name, settings.context.strategy, 0.0, 0.0)
+        chat = (
+            agent.chat
+            if agent
+            else Chat(
+                id="",
+                title="",
+                kind="panel",
+                mode=mode,
+                model=name,
+                strategy=settings.context.strategy,
+                created_at=0.0,
+                updated_at=0.0,
+            )
+        )
         if strategy is not None:
             chat = replace(chat, strategy=strategy)
         ground = self._turns.ground(plan, chat, self._chat_model(who.provider), settings)

@@ -48,15 +48,15 @@ class LawRequests(Core):
         path = root / found.name if found.place is None else found.place.path
         text = found.text
         return LawFile(
-            found.folder.name,
-            str(path),
-            (root / found.name).as_uri(),
-            None if text is None else text.text,
-            found.problem or (REPLACED if text is not None and text.replaced else ""),
-            None if text is None else text.version,
-            0 if text is None else estimate(text.text),
-            None if text is None else self._turns.laws.last_use(text.digest),
-            tuple((root / other).as_uri() for other in found.others),
+            folder=found.folder.name,
+            path=str(path),
+            uri=(root / found.name).as_uri(),
+            text=None if text is None else text.text,
+            problem=found.problem or (REPLACED if text is not None and text.replaced else ""),
+            version=None if text is None else text.version,
+            tokens=0 if text is None else estimate(text.text),
+            used=None if text is None else self._turns.laws.last_use(text.digest),
+            shadowed=tuple((root / other).as_uri() for other in found.others),
         )
 
     async def _named(self, path: str, *, counted: bool) -> NamedPath:

@@ -35,14 +35,14 @@ class RecordRequests(Core):
         now = time.time()
         source = await store.chat(chat_id)
         fork = Chat(
-            uuid4().hex[:12],
-            forked_title(source.title),
-            source.kind,
-            source.mode,
-            source.model,
-            source.strategy,
-            now,
-            now,
+            id=uuid4().hex[:12],
+            title=forked_title(source.title),
+            kind=source.kind,
+            mode=source.mode,
+            model=source.model,
+            strategy=source.strategy,
+            created_at=now,
+            updated_at=now,
             chosen=source.chosen,
             places=source.places if turn_id is not None else (),
         )

@@ -37,4 +37,11 @@ def bash(data: Mapping[str, Any]) -> Told | None:
     more = rf"(?: The editor has unsaved changes in {named}: the command saw the older text on the disk\.)?"
     ended = rf"(?:Exit code 0\.|The command ended with exit code {code}\.)"
     said = rf"{ended}(?: The middle of the output is left out\.)?{more}"
-    return Told(text(data, "command"), tuple(facts), tuple(body), tuple(notes), said, STDOUT)
+    return Told(
+        target=text(data, "command"),
+        facts=tuple(facts),
+        body=tuple(body),
+        notes=tuple(notes),
+        said=said,
+        opening=STDOUT,
+    )

@@ -95,7 +95,14 @@ def _begun(buffer: Buffer, position: types.Position, connection: Connection) -> 
 
     closed = place(at + 1) if quoted is not None and text[at : at + 1] == '"' else None
     prefix = plain if quoted is None else quoted
-    return _Begun(prefix, match[0], quoted is not None, place(at - len(match[0])), place(at), closed)
+    return _Begun(
+        prefix=prefix,
+        typed=match[0],
+        quoted=quoted is not None,
+        start=place(at - len(match[0])),
+        cursor=place(at),
+        closed=closed,
+    )
 
 
 def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem:

@@ -85,7 +85,7 @@ async def replacing(path: str, replacements: list[Replacement], env: ToolEnviron
     """The change that replacements make."""
     place, current = await read_for_change(path, env)
     done, diff = await asyncio.to_thread(_replaced, current.text, replacements, place.shown)
-    return Change(place, current, done.text, diff, done.count, done.mended)
+    return Change(place=place, before=current, text=done.text, diff=diff, count=done.count, mended=done.mended)
 
 
 async def made(
@@ -232,4 +232,11 @@ def _replaced(text: str, replacements: list[Replacement], shown: str) -> tuple[R
 def _file_change(change: Change) -> FileChange:
     kind = "created" if change.before is None else "modified"
     diff = change.diff
-    return FileChange(change.place.shown, change.place.uri, kind, diff.added, diff.removed, diff.head(500, 20_000)[0])
+    return FileChange(
+        path=change.place.shown,
+        uri=change.place.uri,
+        kind=kind,
+        added=diff.added,
+        removed=diff.removed,
+        diff=diff.head(500, 20_000)[0],
+    )

@@ -141,7 +141,15 @@ def parse(text: str) -> ChatFile:
         span = (starts[comment], starts[comment] + len(lines[comment]))
     question = _question(lines, starts, rest, asked, comment)
     you = starts[asked[-1]] if asked else None
-    return ChatFile(text, chat_id, span, min(starts[body], len(text)), tuple(blocks), question, you)
+    return ChatFile(
+        text=text,
+        chat_id=chat_id,
+        chat_span=span,
+        head=min(starts[body], len(text)),
+        blocks=tuple(blocks),
+        question=question,
+        you=you,
+    )
 
 
 def _after_front_matter(lines: list[str]) -> int:

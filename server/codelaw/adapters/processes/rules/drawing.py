@@ -130,7 +130,16 @@ def make_profile(
     held = tuple(one for one in dict.fromkeys(area.held) if one.path not in allowed)
     places = _places(drawn, area, fixed)
     watched = tuple(path for path in dict.fromkeys(area.watched) if path not in allowed)
-    return Profile(places, cwd, network, _outside(held, drawn.hidden), watched, asked, allowed, links)
+    return Profile(
+        places=places,
+        cwd=cwd,
+        network=network,
+        held=_outside(held, drawn.hidden),
+        watched=watched,
+        asked=asked,
+        opened=allowed,
+        links=links,
+    )
 
 
 def existing(path: Path | str) -> Path | None:

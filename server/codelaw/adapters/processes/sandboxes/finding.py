@@ -55,7 +55,15 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
         namespaces.insert(0, (False, False))
     for filtered in (True, False) if seccomp.supported() else (False,):
         for users, sealed in namespaces:
-            means = Means("bubblewrap", "", program, users, sealed, filtered, lacking=unfiltered)
+            means = Means(
+                kind="bubblewrap",
+                detail="",
+                program=program,
+                users=users,
+                sealed=sealed,
+                filtered=filtered,
+                lacking=unfiltered,
+            )
             wrong = _try(scratch, means)
             if wrong is None:
                 scoped = replace(means, scoped=True)

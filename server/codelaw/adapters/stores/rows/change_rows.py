@@ -110,21 +110,29 @@ def _change(chat_id: str, row: tuple[Any, ...]) -> KeptChange:
     try:
         verify(check, chat_id, turn_id, call_id, path, uri, encoding, bom, mode, before)
         return KeptChange(
-            number,
-            whole(turn_id),
-            whole(call_id),
-            whole(path),
-            whole(uri),
-            _unpacked(before),
-            _unpacked(after),
-            valid(Encoding, encoding),
-            bool(valid(int, bom)),
-            None if mode is None else valid(int, mode),
-            valid(State, state),
+            number=number,
+            turn_id=whole(turn_id),
+            call_id=whole(call_id),
+            path=whole(path),
+            uri=whole(uri),
+            before=_unpacked(before),
+            after=_unpacked(after),
+            encoding=valid(Encoding, encoding),
+            bom=bool(valid(int, bom)),
+            mode=None if mode is None else valid(int, mode),
+            state=valid(State, state),
         )
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: the change %s is damaged: %s", number, error)
         told: State = "undone" if state == "undone" else "done"
         return KeptChange(
-            number, legible(turn_id), legible(call_id), legible(path), legible(uri), None, None, DAMAGED, state=told
+            number=number,
+            turn_id=legible(turn_id),
+            call_id=legible(call_id),
+            path=legible(path),
+            uri=legible(uri),
+            before=None,
+            after=None,
+            encoding=DAMAGED,
+            state=told,
         )

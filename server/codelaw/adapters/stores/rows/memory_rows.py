@@ -158,15 +158,15 @@ def memory(row: Sequence[Any]) -> Memory | None:
     try:
         verify(check, *(id_, text, category, scope, belongs_to, confidence, created_at))
         return Memory(
-            whole(id_),
-            whole(text),
-            _one_of(_CATEGORIES, category),
-            _one_of(_SCOPES, scope),
-            whole(belongs_to),
-            float(valid(float, confidence)),
-            float(valid(float, created_at)),
-            valid(_OPTIONAL_TIME, used_at),
-            valid(int, uses),
+            id=whole(id_),
+            text=whole(text),
+            category=_one_of(_CATEGORIES, category),
+            scope=_one_of(_SCOPES, scope),
+            belongs_to=whole(belongs_to),
+            confidence=float(valid(float, confidence)),
+            created_at=float(valid(float, created_at)),
+            used_at=valid(_OPTIONAL_TIME, used_at),
+            uses=valid(int, uses),
         )
     except Unreadable as error:
         logging.getLogger(__name__).warning("store: the memory %s is damaged: %s", legible(id_), error)

@@ -54,15 +54,15 @@ class Reading:
         try:
             verify(check, id_, title, mode, model, strategy, chosen, places)
             return Chat(
-                whole(id_),
-                whole(title),
-                whole(kind),
-                _MODE(mode),
-                whole(model),
-                _STRATEGY(strategy),
-                _FLOAT(created_at),
-                _FLOAT(updated_at),
-                turns,
+                id=whole(id_),
+                title=whole(title),
+                kind=whole(kind),
+                mode=_MODE(mode),
+                model=whole(model),
+                strategy=_STRATEGY(strategy),
+                created_at=_FLOAT(created_at),
+                updated_at=_FLOAT(updated_at),
+                turns=turns,
                 generation=generation,
                 chosen=_INT(chosen) != 0,
                 places=_places(whole(places)),
@@ -70,15 +70,15 @@ class Reading:
         except Unreadable:
             self.losses.append("the title or the settings of the chat")
             return Chat(
-                legible(id_),
-                legible(title),
-                legible(kind),
-                _either(_MODE, mode, "ask"),  # the mode that may do least
-                legible(model),
-                _either(_STRATEGY, strategy, "layered"),
-                _either(_FLOAT, created_at, 0.0),
-                _either(_FLOAT, updated_at, 0.0),
-                turns,
+                id=legible(id_),
+                title=legible(title),
+                kind=legible(kind),
+                mode=_either(_MODE, mode, "ask"),  # the mode that may do least
+                model=legible(model),
+                strategy=_either(_STRATEGY, strategy, "layered"),
+                created_at=_either(_FLOAT, created_at, 0.0),
+                updated_at=_either(_FLOAT, updated_at, 0.0),
+                turns=turns,
                 generation=generation,
                 chosen=_either(_INT, chosen, 0) != 0,
                 places=_places(legible(places)),
@@ -90,24 +90,24 @@ class Reading:
         try:
             verify(check, chat_id, id_, number, started_at)
             return StoredTurn(
-                whole(id_),
-                whole(chat_id),
-                _STATUS(status),
-                whole(owner),
-                _FLOAT(started_at),
-                from_text(Usage, usage) if usage else None,
-                _STOP(stop),
+                id=whole(id_),
+                chat_id=whole(chat_id),
+                status=_STATUS(status),
+                owner=whole(owner),
+                started_at=_FLOAT(started_at),
+                last_usage=from_text(Usage, usage) if usage else None,
+                stop_reason=_STOP(stop),
             )
         except Unreadable:
             self.losses.append(f"the state of turn {legible(id_)}")
             return StoredTurn(
-                legible(id_),
-                legible(chat_id),
-                _either(_STATUS, status, "ended"),
-                legible(owner),
-                _either(_FLOAT, started_at, 0.0),
-                _usage(usage) if usage else None,
-                _either(_STOP, stop, None),
+                id=legible(id_),
+                chat_id=legible(chat_id),
+                status=_either(_STATUS, status, "ended"),
+                owner=legible(owner),
+                started_at=_either(_FLOAT, started_at, 0.0),
+                last_usage=_usage(usage) if usage else None,
+                stop_reason=_either(_STOP, stop, None),
             )
 
     def messages(self, rows: Iterable[Row]) -> tuple[Message, ...]:
@@ -197,14 +197,17 @@ class Reading:
         rule, detail, folder, person = map(legible, rest)
         return self._whole(
             lambda: AuditEntry(
-                _FLOAT(at),
-                "" if chat_id is None else legible(chat_id),
-                _KIND(kind),
-                legible(tool),
-                legible(title),
-                _DECIDED(decision),
-                _BY(by),
-                *(rule, detail, folder, person),
+                at=_FLOAT(at),
+                chat_id="" if chat_id is None else legible(chat_id),
+                kind=_KIND(kind),
+                tool=legible(tool),
+                title=legible(title),
+                decision=_DECIDED(decision),
+                by=_BY(by),
+                rule=rule,
+                detail=detail,
+                folder=folder,
+                person=person,
             ),
             "an entry of the record",
         )
