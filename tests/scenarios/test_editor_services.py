@@ -129,7 +129,7 @@ async def test_a_symbol_is_found_renamed_and_fixed_through_the_editor(
         assert result["stopReason"] == "finished"
         said = observed(vendor)
         assert "def old(): pass" in said
-        assert "2 references of old" in said
+        assert "References old: 2 places" in said
         assert "Changed: 2 of 2 files." in said
         assert "AFTERMARK" in said, "what the rename has left wrong is told with its result"
         assert positions == [{"line": 0, "character": before}, span(1, 0, 9)]
