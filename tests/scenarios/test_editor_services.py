@@ -141,7 +141,7 @@ async def test_a_symbol_is_found_renamed_and_fixed_through_the_editor(
         assert hidden.read_text() == "def new(): pass\n"
         asked = client.params("codelaw/editor/diagnostics")[-1]
         assert asked == {"uri": editor.uri, "version": 6}
-        assert "Nothing is found wrong." in said
+        assert "Diagnostics a.py: 0 diagnostics; 0 errors" in said
         assert {change["path"] for change in result["changes"]} == {"a.py", "src/b.py"}
         turn = {"chatId": result["chatId"], "turnId": result["turnId"]}
         undone = await client.request("codelaw/chat/revert", turn)
