@@ -20,7 +20,7 @@ MIGRATING = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from codelaw.adapters.stores import migrations
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 
 real, left = migrations.statements, int(sys.argv[2])
 
@@ -37,14 +37,14 @@ asyncio.run(SqliteStore.open(Path(sys.argv[1])))
 """
 
 SMALL_LOG = """
-from codelaw.adapters.stores import log_keeping
+from codelaw.adapters.stores.sqlite import log_keeping
 log_keeping.LOG_BYTES, log_keeping._TRIM_SECONDS = 1_000_000, 0.0
 """
 
 WRITING = """
 import asyncio, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.events import AnswerDelta
 from tests.adapters.stores.suite import a_chat, a_turn, said
 

@@ -20,7 +20,7 @@ TURNS = 12
 WRITING = f"""
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from tests.adapters.stores.suite import a_chat, a_turn, said
 
 async def main():

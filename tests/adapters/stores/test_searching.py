@@ -57,8 +57,8 @@ async def test_an_old_database_is_searched_at_once_and_indexed_behind(monkeypatc
 CHILD = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from codelaw.adapters.stores import search_rows
-from codelaw.adapters.stores.sqlite import SqliteStore
+from codelaw.adapters.stores.rows import search_rows
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
 
 search_rows.SLICE_MESSAGES = 20
 take_in, taken = search_rows._take_in, iter(range(int(sys.argv[2])))

@@ -32,8 +32,8 @@ async def test_servers_that_migrate_at_once_do_it_once(postgres_url, behind):
 
 MIGRATING = """
 import asyncio, sys
-from codelaw.adapters.stores import postgres_migrations
-from codelaw.adapters.stores.postgres import PostgresStore
+from codelaw.adapters.stores.postgres import migrations as postgres_migrations
+from codelaw.adapters.stores.postgres_chats import PostgresStore
 
 steps = postgres_migrations.migrations("postgresql")
 slow = (steps[-1][0] + 1, "slow", "CREATE TABLE late (a int); SELECT pg_sleep(60)")
