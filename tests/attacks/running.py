@@ -101,8 +101,8 @@ async def _lacking(base: Path, means: Means, found: dict[Means, Found]) -> str:
 
 def _temporary(folder: Path) -> None:
     """The worlds can be seen in the sandbox: they are not hidden with the temporary folder that they lie in."""
-    for module in pkgutil.iter_modules(processes.__path__):
-        loaded = importlib.import_module(f"{processes.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(processes.__path__, f"{processes.__name__}."):
+        loaded = importlib.import_module(module.name)
         if hasattr(loaded, "TEMPORARY"):
             setattr(loaded, "TEMPORARY", (str(folder),))  # noqa: B010 - of a module whose name is not known here
 

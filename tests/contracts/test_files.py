@@ -104,7 +104,7 @@ def test_every_module_says_what_it_is_and_postpones_annotations() -> None:
 
 def test_the_vocabulary_needs_only_the_standard_library() -> None:
     foreign: set[str] = set()
-    for path in sorted((SERVER / "domain").glob("*.py")):
+    for path in sorted((SERVER / "domain").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
