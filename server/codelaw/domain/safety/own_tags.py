@@ -33,7 +33,8 @@ _WINDOW = 160
 """Characters behind it that are looked at: a name, with what may stand between its letters."""
 _SKIPPED = re.compile(f"[\\s/_{HIDDEN}\\u2010-\\u2015\\u2212\\ufe58\\ufe63\\uff0d-]|\\\\(?:u[0-9a-f]{{4}}|.)?")
 """What may stand between the letters of a name: nothing that is seen as one, and escapes of JSON."""
-_END = re.compile("[<>\uff1c\uff1e\ufe64\ufe65]|&(?:amp;){0,8}[lg]t", re.IGNORECASE)
+_END = re.compile(r"[<>\uff1c\uff1e\ufe64\ufe65]|\\u(?:003[ce]|ff1[ce]|fe6[45])|&(?:amp;){0,8}[lg]t", re.IGNORECASE)
+"""What ends a name: a mark, also one that is written as an escape already."""
 _ENTITIES = 3
 """So many times an entity may be one itself."""
 
