@@ -9,7 +9,9 @@ import pytest
 
 from codelaw.adapters.stores.rows.reading import Reading
 from codelaw.agent.chat.chat import AgentChat
+from codelaw.agent.recording.outbox import Outbox
 from codelaw.app import ahead
+from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.agent.talking import due
@@ -131,3 +133,22 @@ async def test_a_page_has_the_summaries_of_its_turns(bench: Bench) -> None:
     await bench.reopen()
     assert (await bench.session.read(chat, turns=10)).messages == loaded.messages
     assert any(message.role == "summary" for message in loaded.messages)
+
+
+@pytest.mark.parametrize("turns", [1, None])
+async def test_the_end_of_a_turn_that_a_dead_server_had_not_told_is_told_once(
+    bench: Bench, turns: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It died between storing the turn's end and telling it."""
+    chat = await long_chat(bench, 1)
+    post = Outbox.post
+    with monkeypatch.context() as dying:
+        dying.setattr(Outbox, "post", lambda box, turn, event: isinstance(event, TurnEnded) or post(box, turn, event))
+        bench.vendor.play(bench.finish("the answer"))
+        await bench.turn("MARK1", chat)
+    for _ in range(2):
+        await bench.reopen()
+        record = await bench.session.read(chat, turns=turns)
+        ends = [event.event for event in record.events if isinstance(event.event, TurnEnded)]
+        assert [end.result.stop_reason for end in ends] == ["finished"] * (1 if turns else 2)
+        assert ends[-1].result.answer == "the answer"

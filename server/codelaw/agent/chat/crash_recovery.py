@@ -28,10 +28,13 @@ from codelaw.domain.models import Usage
 from codelaw.transcript.repair.closing import CRASHED, final_message, open_calls, result_message
 
 if TYPE_CHECKING:
+    from codelaw.domain.reports import ChatRecord
     from codelaw.ports.store import ChatStore
 
 _UNDER_WAY: set[CallStatus] = {"pending", "awaiting_approval", "running"}
 _WHY = "codelaw stopped before the turn ended"
+_WHY_UNTOLD = "codelaw stopped before it said why the turn failed"
+_SEND_AGAIN = "Send the message again to go on."
 
 
 async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]) -> list[Event]:
@@ -75,7 +78,7 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
             if last is None or last.status in _UNDER_WAY:
                 title, status = call.tool if last is None else last.title, _status(results.get(call.id))
                 told.append(ToolCallEvent(call.id, call.tool, title, status, caller.metadata.step or 0))
-    gone = TurnError("internal_error", f"{_WHY}.", "Send the message again to go on.")
+    gone = TurnError("internal_error", f"{_WHY}.", _SEND_AGAIN)
     steps = max((message.metadata.step or 0 for message in said), default=0)
     ended = TurnResult(
         chat_id=turn.chat_id,
@@ -87,6 +90,30 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
         error=gone,
     )
     return [*told, *_steers(turn, said, heard, told), TurnEnded(ended)]
+
+
+def end_untold(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
+    """The end of a turn that is stored and that nobody has heard of: its server died before it could tell it (D-1).
+
+    `record` holds the turn's messages and events. None where the end was told.
+    """
+    told = any(event.turn_id == turn.id and isinstance(event.event, TurnEnded) for event in record.events)
+    if told or turn.status == "running":
+        return None
+    said = [message for message in record.messages if message.turn_id == turn.id]
+    answers = [message.metadata.answer for message in said if message.metadata.answer is not None]
+    stop = turn.stop_reason or "failed"
+    return TurnEnded(
+        TurnResult(
+            chat_id=turn.chat_id,
+            turn_id=turn.id,
+            stop_reason=stop,
+            answer=answers[-1] if answers else "",
+            steps=max((message.metadata.step or 0 for message in said), default=0),
+            usage=turn.last_usage or Usage(),
+            error=TurnError("internal_error", f"{_WHY_UNTOLD}.", _SEND_AGAIN) if stop == "failed" else None,
+        )
+    )
 
 
 def _begun(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatEvent]) -> list[Event]:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
+from codelaw.agent.chat.crash_recovery import end_untold
 from codelaw.agent.turn.notes import left_waiting
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
@@ -84,13 +85,18 @@ class Following:
             self._agent.outbox.post(after, SteerEvent(steer.text, None, steer.id, "returned"))
 
     async def look_back(self, last: StoredTurn | None) -> None:
-        """Return what a server that died had taken and never told the model; `last` is the chat's newest turn."""
+        """Tell what a server that died has left untold: what it had taken, and its newest turn's end (D-1).
+
+        `last` is the chat's newest turn.
+        """
         store = self._agent.house.store
         if last is None or last.status == "running" or last.owner == store.owner or await store.is_alive(last.owner):
             return
         recent = await store.page(last.chat_id, 2, None)
         for turn_id, event in left_waiting(recent.events):
             self._agent.outbox.post(turn_id, event)
+        if (end := end_untold(last, recent)) is not None:
+            self._agent.outbox.post(last.id, end)
         await self._agent.outbox.drain()
 
     def _tell(self, event: SteerEvent) -> None:
