@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ SECRET_FILES = (
     ".something-nobody-heard-of/token",
     "private.txt",
 )
+DYING_SECONDS = 5.0
+"""How long a process may take to die that was killed: the kernel takes its time on a busy machine."""
 USUAL = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "LC_ALL": "C"}
 
 
@@ -171,7 +174,10 @@ class World:
             found.append("sent: udp")
         except BlockingIOError:
             pass
-        found += [f"still runs: {pid}" for pid in self.left_behind()]
+        end = time.monotonic() + DYING_SECONDS
+        while (left := self.left_behind()) and time.monotonic() < end:
+            time.sleep(0.05)
+        found += [f"still runs: {pid}" for pid in left]
         return found
 
     def left_behind(self) -> list[int]:
