@@ -74,6 +74,10 @@ async def test_a_hundred_stops_and_after_each_there_is_silence(
                     await client.request("codelaw/chat/cancel", {"chatId": event["chatId"]})
                 result = (await client.wait_for(future))["result"]
                 assert result["stopReason"] == "cancelled", (what, number)
+                for _ in range(200):  # who was killed may take a moment to die
+                    if not running():
+                        break
+                    await asyncio.sleep(0.01)
                 assert running() == [], (what, number)
                 told = client.events(event["chatId"])
                 assert told[-1]["event"]["kind"] == "turn_ended", (what, number)

@@ -34,7 +34,7 @@ class Following:
     def __init__(self, agent: AgentChat) -> None:
         self._agent = agent
         self._task: asyncio.Task[None] | None = None
-        self._after = ""
+        self.after = ""
         """The turn that ended last."""
         self._begun: RunningTurn | None = None
         """The one that followed it by itself."""
@@ -71,7 +71,7 @@ class Following:
     def begin(self, after: str) -> bool:
         """Start a turn of all that waits, if anything does; then nothing else may start in the chat until it has."""
         steers = self._agent.notes.waiting
-        self._after, self._begun = after, None
+        self.after, self._begun = after, None
         if not steers:
             return False
         for steer in steers:
@@ -101,7 +101,7 @@ class Following:
 
     def _tell(self, event: SteerEvent) -> None:
         opened = self._agent.opened
-        self._agent.outbox.post(self._after if opened is None else opened.id, event)
+        self._agent.outbox.post(self.after if opened is None else opened.id, event)
 
     async def next(self, after: str | None = None) -> RunningTurn | None:
         """The turn that follows the turn `after`, once it has begun; without `after`, one that is about to begin."""
@@ -109,7 +109,7 @@ class Following:
             await asyncio.shield(self._task)
         elif after is None:
             return None
-        return self._begun if after in {None, self._after} else None
+        return self._begun if after in {None, self.after} else None
 
     async def _start(self, steers: tuple[Steer, ...]) -> None:
         agent = self._agent
@@ -126,4 +126,4 @@ class Following:
 
     def _failed(self, notice: NoticeEvent) -> None:
         self._agent.outbox.post("", notice)
-        self.give_back(self._after)
+        self.give_back(self.after)

@@ -20,12 +20,16 @@ def halt(agent: AgentChat) -> asyncio.Task[None] | None:
         return None
     if turn is not None:
         turn.cancel()
-    return asyncio.create_task(_halted(agent, turn), name=f"stop of chat {agent.chat.id}")
+    # Seen now: it may have begun by the time that the task runs.
+    before = agent.following.after if agent.following.in_flight else None
+    return asyncio.create_task(_halted(agent, turn, before), name=f"stop of chat {agent.chat.id}")
 
 
-async def _halted(agent: AgentChat, turn: RunningTurn | None) -> None:
+async def _halted(agent: AgentChat, turn: RunningTurn | None, before: str | None) -> None:
+    """`before` is the turn that the one about to begin follows."""
     await agent.compacting.cancel()
-    turn = turn or await agent.following.next()
+    if turn is None and before is not None:
+        turn = await agent.following.next(before)
     while turn is not None:
         turn.cancel()
         await turn.result()
