@@ -1,4 +1,4 @@
-"""The composition root: the only place that names concrete adapters.
+"""The composition root: here the engine gets its concrete adapters.
 
 Nothing about messages of a protocol is known here: that is `lsp`.
 """
