@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from codelaw.agent.chat import crash_recovery
 from codelaw.agent.chat.chat import AgentChat
 from codelaw.domain.errors import Refusal
 from tests.agent.conftest import Bench, open_session
@@ -115,6 +116,39 @@ async def test_two_servers_mend_a_dead_ones_turn_once(bench: Bench, other: Bench
     check((await bench.session.read(chat)).messages)
     assert all(request.status == 200 for request in bench.vendor.messages)
     await third.session.close()
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["running", "its end is stored"])
+async def test_one_server_tells_the_end_of_a_dead_ones_turn_also_while_it_is_slow(
+    bench: Bench, other: Bench, *, stored: bool
+):
+    bench.user.answer = None
+    bench.vendor.reset([bench.finish("known"), bench.act("Bash", {"command": "true"}), bench.finish("x", times=0)])
+    chat = (await bench.turn("first")).chat_id
+    await other.session.read(chat)
+    running = await bench.session.send(chat, "go")
+    await until(lambda: bench.user.asked)
+    await die(bench)
+    store = other.session._chats._stores.chats
+    assert store is not None
+    if stored:
+        crashed = (await store.load(chat)).turns[-1]
+        await store.end_turn(crash_recovery.ended(crashed), crash_recovery.last_words(crashed, []))
+    real, reached, gate = store.append_events, asyncio.Event(), asyncio.Event()
+
+    async def slow(*given) -> list[int]:
+        reached.set()
+        await gate.wait()
+        return await real(*given)
+
+    store.append_events = slow  # type: ignore[method-assign]
+    first = asyncio.create_task(other.session.read(chat))
+    await reached.wait()
+    await bench.session.read(chat)
+    gate.set()
+    await first
+    ended = [event for one in (bench, other) for event in one.events if event.turn_id == running.turn_id]
+    assert [event.event.kind for event in ended].count("turn_ended") == 1
 
 
 async def test_a_turn_that_slipped_in_between_look_and_start_is_in_the_view(

@@ -84,11 +84,15 @@ class ChatStore(Protocol):
         ...
 
     async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
-        """Write a turn's end together with its last messages.
+        """Write a turn's end and its owner, together with its last messages.
 
         Raises:
             Refusal: `turn_not_found` when there is no such turn, or it has ended already.
         """
+        ...
+
+    async def take_over(self, turn: StoredTurn) -> bool:
+        """Become the owner of a turn that has ended, whose owner died; False: another server was faster."""
         ...
 
     async def reshape(

@@ -47,13 +47,13 @@ def end_marked(marks: Sequence[bytes], sessions: Collection[int] = ()) -> list[s
     Gives their names. Nobody else's are killed: a mark is nobody else's, and a process is held while it is looked at,
     so that its number cannot become another's.
     """
-    names: list[str] = []
+    names: dict[int, str] = {}  # by number: who is ended may be seen once more on the way
     for _ in range(ROUNDS):
-        found = [name for pid in _processes() if (name := _end(pid, marks, sessions)) is not None]
+        found = {pid: name for pid in _processes() if (name := _end(pid, marks, sessions)) is not None}
         if not found:
             break
-        names += found
-    return names
+        names |= found
+    return list(names.values())
 
 
 def _processes() -> list[int]:

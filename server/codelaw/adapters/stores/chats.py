@@ -139,6 +139,11 @@ class SqlChats:
     async def end_turn(self, turn: StoredTurn, messages: Sequence[Message] = ()) -> None:
         await self._say(lambda session: chat_rows.end_turn(session, turn, messages), turn.chat_id)
 
+    async def take_over(self, turn: StoredTurn) -> bool:
+        return await self.database.write(
+            lambda session: chat_rows.take_over(session, turn, self.owner), (turn.chat_id,)
+        )
+
     async def reshape(
         self,
         chat_id: str,

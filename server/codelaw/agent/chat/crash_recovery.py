@@ -40,11 +40,12 @@ _SEND_AGAIN = "Send the message again to go on."
 async def closed(store: ChatStore, turn: StoredTurn, messages: Sequence[Message]) -> list[Event]:
     """End a turn whose server died, in the store; gives what is still to be told of it.
 
-    Nothing is when another server was faster, or when the store can only be read.
+    Nothing is when another server was faster, or when the store can only be read. Who ends the turn owns it from then
+    on, so that nobody else tells its end meanwhile.
     """
     said = [message for message in messages if message.turn_id == turn.id]
     try:
-        await store.end_turn(ended(turn), last_words(turn, said))
+        await store.end_turn(replace(ended(turn), owner=store.owner), last_words(turn, said))
     except Refusal as refusal:
         if refusal.code not in {"turn_not_found", "store_unavailable"}:
             raise
@@ -92,13 +93,33 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
     return [*told, *_steers(turn, said, heard, told), TurnEnded(ended)]
 
 
-def end_untold(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
+async def left_untold(store: ChatStore, turn: StoredTurn) -> list[tuple[str, Event]]:
+    """What a dead server has left untold up to its chat's newest turn, by turn: steers that it took, and the end (D-1).
+
+    Nothing where another server is faster, or where the store can only be read.
+    """
+    if turn.status == "running" or turn.owner == store.owner or await store.is_alive(turn.owner):
+        return []
+    recent = await store.page(turn.chat_id, 2, None)
+    end = _end_untold(turn, recent)
+    untold: list[tuple[str, Event]] = [*left_waiting(recent.events)]
+    if end is not None:
+        untold.append((turn.id, end))
+    try:
+        return untold if untold and await store.take_over(turn) else []
+    except Refusal as refusal:
+        if refusal.code != "store_unavailable":
+            raise
+        return []
+
+
+def _end_untold(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
     """The end of a turn that is stored and that nobody has heard of: its server died before it could tell it (D-1).
 
     `record` holds the turn's messages and events. None where the end was told.
     """
     told = any(event.turn_id == turn.id and isinstance(event.event, TurnEnded) for event in record.events)
-    if told or turn.status == "running":
+    if told:
         return None
     said = [message for message in record.messages if message.turn_id == turn.id]
     answers = [message.metadata.answer for message in said if message.metadata.answer is not None]

@@ -7,8 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from codelaw.agent.chat.crash_recovery import end_untold
-from codelaw.agent.turn.notes import left_waiting
+from codelaw.agent.chat.crash_recovery import left_untold
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
 
@@ -89,14 +88,10 @@ class Following:
 
         `last` is the chat's newest turn.
         """
-        store = self._agent.house.store
-        if last is None or last.status == "running" or last.owner == store.owner or await store.is_alive(last.owner):
+        if last is None:
             return
-        recent = await store.page(last.chat_id, 2, None)
-        for turn_id, event in left_waiting(recent.events):
+        for turn_id, event in await left_untold(self._agent.house.store, last):
             self._agent.outbox.post(turn_id, event)
-        if (end := end_untold(last, recent)) is not None:
-            self._agent.outbox.post(last.id, end)
         await self._agent.outbox.drain()
 
     def _tell(self, event: SteerEvent) -> None:

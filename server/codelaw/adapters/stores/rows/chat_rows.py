@@ -223,14 +223,19 @@ def _moment(session: Session, turn: StoredTurn) -> float:
 def end_turn(session: Session, turn: StoredTurn, messages: Sequence[Message]) -> None:
     require(session, turn.chat_id)
     written = session.execute(
-        "UPDATE turns SET status = ?, last_usage = ?, stop_reason = ?"
+        "UPDATE turns SET status = ?, owner = ?, last_usage = ?, stop_reason = ?"
         " WHERE chat_id = ? AND id = ? AND status = 'running'",
-        (turn.status, _usage(turn), turn.stop_reason, turn.chat_id, turn.id),
+        (turn.status, turn.owner, _usage(turn), turn.stop_reason, turn.chat_id, turn.id),
     )
     if not written.rowcount:
         raise Refusal("turn_not_found", f"No turn {turn.id!r} runs in this chat.")
     # What was kept although its writer heard of a failure stands, and its place in the order with it.
     add_messages(session, turn.chat_id, messages, " ON CONFLICT (chat_id, id) DO NOTHING")
+
+
+def take_over(session: Session, turn: StoredTurn, owner: str) -> bool:
+    taken = "UPDATE turns SET owner = ? WHERE chat_id = ? AND id = ? AND owner = ? AND status <> 'running'"
+    return bool(session.execute(taken, (owner, turn.chat_id, turn.id, turn.owner)).rowcount)
 
 
 def refuse_ended(session: Session, chat_id: str, turn_ids: Collection[str]) -> None:
