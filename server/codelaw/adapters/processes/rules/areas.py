@@ -86,7 +86,7 @@ class Area:
                     self._pins.add(name)
                     self.pinned.append(Path(name))
                 continue
-            at = Path(name)
+            at = path if number == len(parts) else Path(name)
             if mode is None:
                 self._hold(at, held if at == path else None, hold=hold, ask=ask)
                 return None

@@ -99,7 +99,8 @@ def make_profile(
             area.keep(path)
             fast.add(path)
     # What a rule or a setting keeps as it is, no approval opens.
-    asked = frozenset(path for path in area.asked if fast.isdisjoint((path, *path.parents)))
+    spelt = frozenset(map(str, fast))
+    asked = frozenset(path for path in area.asked if not below_any(path, spelt))
     links = asked & frozenset(area.obeyed_links)
     allowed = frozenset(path for path in asked if any(within(one, [path]) for one in opened))
     through = [Path(os.path.realpath(link)) for link in links & allowed]
@@ -159,7 +160,7 @@ def existing(path: Path | str) -> Path | None:
             finally:
                 os.close(descriptor)
             if real == os.fspath(path):  # the kernel has met no link
-                return Path(path)
+                return path if isinstance(path, Path) else Path(path)
     if not os.path.lexists(path):  # says no, too, where we may not look: then no command may
         return None
     real = Path(os.path.realpath(path))
@@ -234,8 +235,9 @@ def _keep(area: Area, folders: Sequence[Path], homes: Sequence[Path], listings: 
         area.keep(folder / OWN_FOLDER, hold=not empty)
         there = {name for name in _names(folder) if obeyed([name]) and name not in START_UP}
         for name in sorted(there | {*FOLDERS, *FILES}):
-            area.keep(folder / name, hold=not empty and name not in _UNMASKED, ask=True)
-            area.anchor(folder / name)
+            place = folder / name
+            area.keep(place, hold=not empty and name not in _UNMASKED, ask=True)
+            area.anchor(place)
         for inner in folders_in(folder, _MOST_NESTED) or ():
             for name in sorted(listings.among(inner, _OBEYED)):
                 if os.path.lexists(f"{inner}/{name}"):

@@ -53,9 +53,10 @@ def command(
     # Each mount costs a command its time, and whoever is not root outside is refused most of it in any case.
     for name in _KERNEL if os.geteuid() == 0 else _KERNEL[:1]:
         out += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    empty = str(scratch.empty_file())
     for name in _KERNEL_SECRETS:
         if os.access(f"/proc/{name}", os.R_OK):
-            out += ["--ro-bind", str(scratch.empty_file()), f"/proc/{name}"]
+            out += ["--ro-bind", empty, f"/proc/{name}"]
     hidden_folders: list[str] = []
     for place in profile.places:
         path = str(place.path)
@@ -69,7 +70,7 @@ def command(
             out += ["--tmpfs", path]
             hidden_folders.append(path)
         else:
-            out += ["--ro-bind", str(scratch.empty_file()), path]
+            out += ["--ro-bind", empty, path]
     for held in profile.held:
         out += _bind("--ro-bind", str(held.path), held.descriptor)
     for path in hidden_folders:
