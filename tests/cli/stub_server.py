@@ -241,6 +241,9 @@ def main():
             said = [] if SCENE == "compacts" else [{"id": "m9", "turnId": "t1", "role": "assistant", "content": "x"}]
             chat = {"id": "c1", "title": "The chat", "turns": 2, "updatedAt": 1000.0, "running": None}
             send({"id": id_, "result": {"chat": chat, "messages": said, "events": [], "running": None}})
+        elif method == "codelaw/command/list":
+            mine = {"name": "review", "description": f"Look {NASTY}", "arguments": "[path]", "source": "review.md"}
+            send({"id": id_, "result": {"commands": [mine]}})
         elif method == "codelaw/chat/revert" and SCENE in UNDONE:
             event("notice", level="info", code="reverted", message="Undone in a.py.")
             send({"id": id_, "result": UNDONE[SCENE]})

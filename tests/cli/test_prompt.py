@@ -97,6 +97,18 @@ def test_what_begins_like_a_command_is_never_sent(log, typed, shown):
     assert texts(log) == []
 
 
+def test_a_command_of_the_users_is_sent_and_listed(log):
+    terminal = prompt(log)
+    terminal.type("/help\n")
+    terminal.until("/review [path]")
+    terminal.until("agent> ")
+    assert "\x1b[31mred" not in terminal.text, "what a file says moves no cursor"
+    terminal.type("/review src/a.py\n")
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == ["/review src/a.py"]
+
+
 @pytest.mark.parametrize(("typed", "sent"), [("//etc/hosts says what?", "/etc/hosts says what?"), (" /new", " /new")])
 def test_a_message_may_begin_with_a_slash(log, typed, sent):
     terminal = prompt(log)

@@ -326,6 +326,27 @@ async def test_chat_files_have_it_too_and_others_have_not(start: Start, root: Pa
         assert texts(await complete(client, chat, 99, 99)) == ["@a.md"], "past the end means the end"
 
 
+async def test_a_chat_file_completes_commands_where_its_question_begins_with_a_slash(start: Start, root: Path):
+    (root / ".codelaw" / "commands" / "git").mkdir(parents=True)
+    (root / ".codelaw" / "commands" / "review.md").write_text("---\nargument-hint: '[path]'\n---\nLook at it.\n")
+    (root / ".codelaw" / "commands" / "git" / "commit.md").write_text("")
+    async with start() as client:
+        listed = await client.request("codelaw/command/list", {})
+        review = {"name": "review", "description": "Look at it.", "arguments": "[path]"}
+        commit = {"name": "git:commit", "description": "", "source": ".codelaw/commands/git/commit.md"}
+        assert listed == {"commands": [commit, review | {"source": ".codelaw/commands/review.md"}]}
+        chat = await client.open(root / "talk.chat.md", "/re\nor /re\n//re", 1)
+        found = await complete(client, chat, 0, 3)
+        assert texts(found) == ["/git:commit ", "/review "]
+        where = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+        assert found["items"][1]["textEdit"]["range"] == where
+        assert (found["items"][1]["detail"], found["isIncomplete"]) == ("Look at it.", False)
+        assert await complete(client, chat, 1, 6) is None
+        assert await complete(client, chat, 2, 4) is None
+        law = await client.open(root / "CODE_LAW.md", "/re", 1)
+        assert await complete(client, law, 0, 3) is None
+
+
 async def test_several_folders_are_completed_and_a_question_names_the_right_one(start: Start, root: Path):
     other = root.parent / "other" / root.name
     for folder in (root, other):

@@ -61,6 +61,7 @@ ChatFileRef: ChatFileRef
 ChatList: ChatList
 ChatRecord: ChatRecord
 ChatRef: ChatRef
+CommandList: CommandList
 Compaction: Compaction
 CompactionReport: CompactionReport
 ContextReport: ContextReport
@@ -90,6 +91,7 @@ InspectContext: InspectContext
 LawDocument: LawDocument
 LawReport: LawReport
 ListChats: ListChats
+ListCommands: ListCommands
 ListGrants: ListGrants
 ListMemories: ListMemories
 ListMentions: ListMentions
@@ -162,6 +164,7 @@ UpdateChat: UpdateChat
 UpdateMemory: UpdateMemory
 Usage: Usage
 UsageReport: UsageReport
+UserCommand: UserCommand
 WorkspaceEditReply: WorkspaceEditReply
 WorkspaceFile: WorkspaceFile
 WorkspaceSettings: WorkspaceSettings
@@ -823,6 +826,25 @@ export interface ChatRef {
 chatId: string
 }
 /**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CommandList".
+ */
+export interface CommandList {
+commands: UserCommand[]
+}
+/**
+ * A command that a message calls with `/name`; `source` is its file.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "UserCommand".
+ */
+export interface UserCommand {
+name: string
+description: string
+arguments?: string
+source: string
+}
+/**
  * What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
  * 
  * Tokens are estimates; `exactTokens` is the vendor's count where it was asked for, `exactProblem` why there is none.
@@ -1138,6 +1160,13 @@ query?: (string | null)
 limit?: (number | null)
 cursor?: (string | null)
 here?: (boolean | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListCommands".
+ */
+export interface ListCommands {
+
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1637,6 +1666,7 @@ export interface Methods {
   "codelaw/permission/revoke": { params: RevokeGrant; result: Revoked };
   "codelaw/permission/audit": { params: Audit; result: AuditList };
   "codelaw/model/list": { params: ListModels; result: ModelList };
+  "codelaw/command/list": { params: ListCommands; result: CommandList };
   "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
 }
 
@@ -1701,6 +1731,7 @@ export const METHODS = [
   "codelaw/permission/revoke",
   "codelaw/permission/audit",
   "codelaw/model/list",
+  "codelaw/command/list",
   "codelaw/settings/read"
 ] as const;
 

@@ -266,6 +266,54 @@ describe("dropped files", () => {
   });
 });
 
+describe("the completion of commands", () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+  const settle = () => vi.advanceTimersByTimeAsync(100);
+  const commands = () => ({
+    commands: [
+      { name: "review", description: "Look at it", arguments: "[path]", source: ".codelaw/commands/review.md" },
+      { name: "git:commit", description: "", source: "~/.claude/commands/git/commit.md" },
+    ],
+  });
+
+  test("comes at the beginning of a message alone, and goes on with the arguments", async () => {
+    const panel = open({}, { "codelaw/command/list": commands, "codelaw/context/mentions": mentions });
+    write(field(), "/");
+    await settle();
+    expect(options()).toEqual(["/reviewLook at it", "/git:commit"]);
+    write(field(), "r");
+    await settle();
+    expect(options()).toEqual(["/reviewLook at it"]);
+    press("Enter");
+    expect(field().value).toBe("/review ");
+    expect(panel.asked("codelaw/chat/send")).toEqual([]);
+    write(field(), "@src/");
+    await settle();
+    expect(options()).toEqual(["app.pysrc", "my page.pysrc"]);
+  });
+
+  test("leaves a slash elsewhere alone, and a name that is whole sends", async () => {
+    const panel = open({}, { "codelaw/command/list": commands });
+    write(field(), "see /r");
+    await settle();
+    expect(panel.asked("codelaw/command/list")).toEqual([]);
+    fireEvent.input(field(), { target: { value: "" } });
+    write(field(), "/review");
+    await settle();
+    expect(screen.queryByRole("listbox")).toBeNull();
+    press("Enter");
+    expect(panel.asked("codelaw/chat/send").map(({ params }) => params.text)).toEqual(["/review"]);
+  });
+
+  test("a list that fails says why", async () => {
+    open({}, { "codelaw/command/list": () => ({ code: "gone", message: "the server is gone", hint: "" }) });
+    write(field(), "/");
+    await settle();
+    expect(screen.getByText("Commands cannot be listed: the server is gone")).toBeTruthy();
+  });
+});
+
 describe("the completion of mentions", () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());

@@ -4,8 +4,15 @@ import type { MentionItem } from "../../src/protocol/types";
 import "../style/completion.css";
 import { useHands } from "../hands";
 import type { Asked } from "../panel";
-import type { MentionList } from "../../src/protocol/types";
-import { type Begun, type Typed, canBeMentioned, complete, mentionAt } from "../text/mention";
+import {
+  type Begun,
+  type Typed,
+  canBeMentioned,
+  commandAt,
+  complete,
+  completeCommand,
+  mentionAt,
+} from "../text/mention";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
 import { t } from "../language";
@@ -13,9 +20,13 @@ import { t } from "../language";
 const PAUSE = 80;
 const LIMIT = 30;
 
+/** What may be chosen: a file, a folder, or a command, whose name is its path. */
+type Item = Omit<MentionItem, "kind"> & { kind: MentionItem["kind"] | "command" };
+
 interface Found {
-  prefix: string;
-  items: MentionItem[];
+  /** What was asked for; of commands all are listed. */
+  prefix: string | null;
+  items: Item[];
   failed: string;
 }
 
@@ -23,7 +34,7 @@ interface Found {
 export interface Completion {
   id: string;
   begun: Begun | null;
-  items: MentionItem[];
+  items: Item[];
   active: number;
   /** Why there is no list, when asking for it failed. */
   failed: string;
@@ -41,7 +52,8 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
   const [begun, setBegun] = useState<Begun | null>(null);
   const [found, setFound] = useState<Found | null>(null);
   const [active, setActive] = useState(0);
-  const prefix = begun === null ? null : begun.prefix;
+  const command = begun?.command === true;
+  const prefix = begun === null ? null : command ? "" : begun.prefix;
   const id = useId();
 
   useEffect(() => {
@@ -49,20 +61,32 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
       setFound(null);
       return;
     }
-    let asked: Asked<MentionList> | null = null;
+    let asked: Asked<unknown> | null = null;
     let stale = false;
+    const listed = (): Promise<Item[]> => {
+      if (command) {
+        const request = panel.request("codelaw/command/list", {});
+        asked = request;
+        return request.then(({ commands }) =>
+          commands.map((one) => ({ kind: "command", path: one.name, detail: one.description })),
+        );
+      }
+      const request = panel.request("codelaw/context/mentions", { prefix, limit: LIMIT });
+      asked = request;
+      return request.then(({ items }) => items.filter((item) => canBeMentioned(item.path)));
+    };
     const ask = (): void => {
-      asked = panel.request("codelaw/context/mentions", { prefix, limit: LIMIT });
-      asked.then(
-        (list) => {
+      listed().then(
+        (items) => {
           asked = null;
           if (stale) return;
           setActive(0);
-          setFound({ prefix, items: list.items.filter((item) => canBeMentioned(item.path)), failed: "" });
+          setFound({ prefix: command ? null : prefix, items, failed: "" });
         },
         (problem: unknown) => {
           asked = null;
-          if (!stale) setFound({ prefix, items: [], failed: problem instanceof Error ? problem.message : "" });
+          const failed = problem instanceof Error ? problem.message : "";
+          if (!stale) setFound({ prefix: command ? null : prefix, items: [], failed });
         },
       );
     };
@@ -72,7 +96,7 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
       clearTimeout(timer);
       if (asked !== null) panel.tell({ kind: "withdraw", id: asked.id });
     };
-  }, [prefix, panel]);
+  }, [prefix, command, panel]);
 
   const items = begun === null || found === null ? [] : fitting(found, begun.prefix);
   const close = (): void => setBegun(null);
@@ -81,7 +105,10 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
     const item = items[index];
     const text = field.current?.value;
     if (item === undefined || begun === null || text === undefined) return;
-    const typed = complete(text, begun, item);
+    const typed =
+      item.kind === "command"
+        ? completeCommand(text, begun, item.path)
+        : complete(text, begun, { path: item.path, kind: item.kind });
     write(typed);
     setActive(0);
     setBegun(item.kind === "folder" ? mentionAt(typed.text, typed.caret) : null);
@@ -90,7 +117,7 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
   const follow = (typed: boolean): void => {
     const at = field.current;
     if (at === null || (!typed && begun === null)) return;
-    const next = at.selectionStart === at.selectionEnd ? mentionAt(at.value, at.selectionStart) : null;
+    const next = at.selectionStart === at.selectionEnd ? begunAt(at.value, at.selectionStart) : null;
     if (next !== null && (typed || next.start === begun?.start)) setBegun(next);
     else close();
   };
@@ -129,8 +156,10 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
   };
 }
 
+const begunAt = (text: string, caret: number): Begun | null => commandAt(text, caret) ?? mentionAt(text, caret);
+
 /** What was found, as far as it still fits; nothing when all that is left is what stands there already. */
-function fitting(found: Found, prefix: string): MentionItem[] {
+function fitting(found: Found, prefix: string): Item[] {
   const wanted = prefix.toLowerCase();
   const items =
     found.prefix === prefix
@@ -142,24 +171,27 @@ function fitting(found: Found, prefix: string): MentionItem[] {
           return named || lower.startsWith(wanted) || (wanted.includes("/") && lower.includes(`/${wanted}`));
         });
   const only = items.length === 1 ? items[0] : undefined;
-  return only?.kind === "file" && only.path === prefix ? [] : items;
+  return only !== undefined && only.kind !== "folder" && only.path === prefix ? [] : items;
 }
 
 /** The list of files and folders that a mention may become. */
 export function Mentions({ completion }: { completion: Completion }) {
-  const { id, items, active, failed, choose } = completion;
+  const { id, begun, items, active, failed, choose } = completion;
   const open = items.length > 0;
+  const command = begun?.command === true;
   return (
     <>
       <div class="visually-hidden" role="status">
-        {open ? t.filesFound(items.length) : ""}
+        {open ? (command ? t.commandsFound : t.filesFound)(items.length) : ""}
       </div>
-      {failed !== "" && <p class="popup popup-hint completion">{t.filesUnlisted(failed)}</p>}
+      {failed !== "" && (
+        <p class="popup popup-hint completion">{(command ? t.commandsUnlisted : t.filesUnlisted)(failed)}</p>
+      )}
       {open && (
         <div class="popup completion">
           <Listbox
             id={id}
-            label={t.files}
+            label={command ? t.commands : t.files}
             active={Math.min(active, items.length - 1)}
             onChoose={choose}
             choices={items.map((item) => ({ key: item.path, content: <Path item={item} /> }))}
@@ -170,7 +202,15 @@ export function Mentions({ completion }: { completion: Completion }) {
   );
 }
 
-function Path({ item }: { item: MentionItem }) {
+function Path({ item }: { item: Item }) {
+  if (item.kind === "command")
+    return (
+      <>
+        <Icon name="terminal" />
+        <bdi class="completion-name">/{item.path}</bdi>
+        {item.detail !== undefined && <bdi class="completion-folder">{item.detail}</bdi>}
+      </>
+    );
   const cut = item.path.replace(/\/$/u, "").lastIndexOf("/") + 1;
   const folder = item.path.slice(0, cut).replace(/\/$/u, "");
   return (

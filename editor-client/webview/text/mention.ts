@@ -7,6 +7,8 @@ export interface Begun {
   end: number;
   prefix: string;
   quoted: boolean;
+  /** It is no mention but the name of a command, at the beginning of the text. */
+  command?: boolean;
 }
 
 /** A text with the caret in it. */
@@ -41,6 +43,20 @@ export function mentionAt(text: string, caret: number): Begun | null {
     prefix: match[1] ?? "",
     quoted: quoted !== null,
   };
+}
+
+/** The command that the caret stands in or right behind, where the text begins with a slash (X-7); else null. */
+export function commandAt(text: string, caret: number): Begun | null {
+  const match = /^\/([^\s/]*)/u.exec(text);
+  if (match === null || caret === 0 || caret > match[0].length) return null;
+  const prefix = text.slice(1, caret);
+  return { start: 0, caret, end: match[0].length, prefix, quoted: false, command: true };
+}
+
+/** Put a command in the place of the one begun, and the caret where its arguments go. */
+export function completeCommand(text: string, begun: Begun, name: string): Typed {
+  const called = `/${name} `;
+  return { text: called + text.slice(begun.end).trimStart(), caret: called.length };
 }
 
 /** Whether a path can be mentioned at all: a quotation mark or a line break in it has no spelling. */

@@ -15,6 +15,7 @@ from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
 from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
+from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.ruling import readable, visible
 from codelaw.app.shown_laws import ShownLaws
 from codelaw.context.calibration import Calibration
@@ -28,6 +29,7 @@ from codelaw.context.tokens import SMALLEST_WINDOW, estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message, Metadata
+from codelaw.settings.places import process_environment
 from codelaw.tools.keeping.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from codelaw.transcript.repair.limits import turn_limit
@@ -135,6 +137,7 @@ class TurnMaker:
         self.known = Calibration()
         """What the models' reports say of our estimates."""
         self.laws = ShownLaws()
+        self.bringing = Bringing(own_places(process_environment()))
         self._learned: dict[str, int] = {}
         """By model, the tokens that its vendor really takes where that is less than the window."""
 
@@ -195,7 +198,9 @@ class TurnMaker:
         allowed = readable(settings, self._workspace.folders)
         looking = await editor_fragment(self._workspace, editor, allowed, attachments)
         facts = Facts(today, self._operating_system, "bash")
-        asked = await question(text, visible(self._workspace, settings), facts, attachments, looking)
+        shown = visible(self._workspace, settings)
+        called = await self.bringing.called(text, shown, restricted=restricted)
+        asked = await question(text, shown, facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, allowed), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from codelaw.domain.audit import AuditEntry
+from codelaw.domain.brought import UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import RevertReport
@@ -166,6 +167,10 @@ class Session(Protocol):
     async def looked_at(self, uri: str) -> Looked: ...
 
     async def mentions(self, prefix: str, limit: int) -> Sequence[MentionItem]: ...
+
+    async def commands(self) -> Sequence[UserCommand]:
+        """The commands that a message can call (X-7)."""
+        ...
 
     async def backfill(self, chat_id: str | None) -> int:
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""

@@ -37,6 +37,7 @@ CLIENT_METHODS = (
     "codelaw/permission/revoke",
     "codelaw/permission/audit",
     "codelaw/model/list",
+    "codelaw/command/list",
     "codelaw/settings/read",
 )
 """Requests from client to server; each has a command of the same name with dots."""

@@ -249,6 +249,9 @@ export const panel: PanelWords = {
   files: "Dateien",
   filesFound: (count: number) => counted(count, "Datei oder Ordner", "Dateien und Ordner"),
   filesUnlisted: (why: string) => `Die Dateien lassen sich nicht auflisten: ${why}`,
+  commands: "Befehle",
+  commandsFound: (count: number) => counted(count, "Befehl", "Befehle"),
+  commandsUnlisted: (why: string) => `Die Befehle lassen sich nicht auflisten: ${why}`,
 
   // Model, mode, strategy.
   modelsUnknown: "Der Server hat nicht gesagt, welche es gibt.",

@@ -247,6 +247,9 @@ export const panel = {
   files: "Files",
   filesFound: (count: number) => counted(count, "file or folder", "files and folders"),
   filesUnlisted: (why: string) => `Files cannot be listed: ${why}`,
+  commands: "Commands",
+  commandsFound: (count: number) => counted(count, "command", "commands"),
+  commandsUnlisted: (why: string) => `Commands cannot be listed: ${why}`,
 
   // Model, mode, strategy.
   modelsUnknown: "The server did not say which there are.",

@@ -57,6 +57,19 @@ class Worded:
 
 
 @dataclass(frozen=True, slots=True)
+class Called:
+    """What a message that calls a command of the user's comes to (X-7)."""
+
+    text: str = ""
+    """The command's text with the arguments, in which paths may be mentioned."""
+    fragments: tuple[Fragment, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+NOTHING_CALLED = Called()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Volatile facts about the turn (L-3)."""
 
@@ -93,15 +106,21 @@ class FolderLaw:
 
 
 async def question(
-    text: str, workspace: Workspace, facts: Facts, attachments: Sequence[Attachment], editor: Fragment | None
+    text: str,
+    workspace: Workspace,
+    facts: Facts,
+    attachments: Sequence[Attachment],
+    editor: Fragment | None,
+    *,
+    called: Called = NOTHING_CALLED,
 ) -> Question:
-    """Preprocess the user's input (R-1); `editor` is what the user looks at."""
+    """Preprocess the user's input (R-1); `editor` is what the user looks at, `called` what the message calls (X-7)."""
     attached = await attach(workspace, attachments)
-    said = await worded(text, workspace, attached.paths)
+    said = await worded(text, workspace, [*candidates(called.text), *attached.paths])
     looking = () if editor is None else (editor,)
     environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
-    fragments = (*attached.selections, *looking, Fragment("environment", environment))
-    return Question(said.content, fragments, said.mentions, said.left_out, attached.notices)
+    fragments = (*called.fragments, *attached.selections, *looking, Fragment("environment", environment))
+    return Question(said.content, fragments, said.mentions, said.left_out, (*called.notices, *attached.notices))
 
 
 async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) -> Worded:

@@ -15,6 +15,7 @@ from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
 from codelaw.app.ruling import readable, visible
+from codelaw.domain.brought import UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
@@ -133,3 +134,8 @@ class ContextRequests(Core):
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
         """Completions of an `@path` (M-4)."""
         return await completions(visible(self._workspace, self._settings.value), prefix, limit)
+
+    async def commands(self) -> list[UserCommand]:
+        """The commands of the workspace and of the user, by name (X-7)."""
+        shown = visible(self._workspace, self._settings.value)
+        return await self._turns.bringing.commands(shown, restricted=self._restricted)

@@ -16,7 +16,7 @@ from codelaw.cli.conversation.history import History
 from codelaw.cli.conversation.prompting import Prompt
 from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FINISHED
-from codelaw.cli.terminal import DIM, RED, YELLOW, Screen
+from codelaw.cli.terminal import DIM, RED, YELLOW, Screen, one_line
 
 
 def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
@@ -47,8 +47,14 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
                 return FINISHED
             case slash.Command(name, argument):
                 _obey(runner, talk, screen, name, argument)
-            case slash.Mistake(hint):
-                screen.line(hint, style=YELLOW)
+            case slash.Mistake(hint, name):
+                try:
+                    if name and name in {one["name"] for one in runner.run(talk.commands())}:
+                        runner.run(talk.turn(text))
+                    else:
+                        screen.line(hint, style=YELLOW)
+                except RemoteError as error:
+                    screen.line(error.told(), style=RED)
             case message:
                 try:
                     runner.run(talk.turn(message))
@@ -61,8 +67,6 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
     if command == "new":
         talk.chat_id = None
         screen.line("A new chat.", style=DIM)
-    elif command == "help":
-        screen.line(slash.HELP, style=DIM)
     elif command == "mode" and argument is not None:
         talk.mode = argument
         screen.line(f"The next turns run in mode {argument}.", style=DIM)
@@ -78,7 +82,12 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
 async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
     """A command that asks the server."""
     chat = {"chatId": talk.chat_id} if talk.chat_id else {}
-    if command == "context":
+    if command == "help":
+        screen.line(slash.HELP, style=DIM)
+        for one in await talk.commands():
+            called = f"/{one['name']} {one.get('arguments', '')}".rstrip()
+            screen.line(one_line(f"{called:<15} {one['description']}"), style=DIM)
+    elif command == "context":
         print_report(screen, await talk.client.request("codelaw/context/inspect", chat))
     elif not chat:
         screen.line("There is no chat yet.", style=DIM)

@@ -14,7 +14,8 @@ HELP = """\
 /summary        the summaries of what was archived, with their ids
 /undo           undo what the last turn did to files; what you typed since stays
 /quit           leave, as Ctrl-D does
-A line that begins with / is never sent. To send one, begin it with // or a space.
+Your own commands, from .codelaw/commands and the like, stand below where there are any.
+Any other line that begins with / is not sent. To send one, begin it with // or a space.
 Ctrl-C cancels the running turn. @path makes the model read that file first.
 A paste of several lines is one message; Enter sends it. A \\ at the end of a line
 goes on in the next one. \"\"\" alone on a line, not indented, begins a longer text,
@@ -47,6 +48,8 @@ class Mistake:
     """A line that begins like a command and is none; `hint` says what to type instead."""
 
     hint: str
+    name: str = ""
+    """Of what is no command here, and may be one of the user's."""
 
 
 def read(text: str) -> Command | Mistake | str:
@@ -60,7 +63,7 @@ def read(text: str) -> Command | Mistake | str:
     literal = "To send this as a message, begin it with // or a space."
     if name not in _USAGE:
         shown = f"{first[:60]}…" if len(first) > 60 else first
-        return Mistake(f"There is no command {shown}; /help lists them. {literal}")
+        return Mistake(f"There is no command {shown}; /help lists them. {literal}", first[1:])
     usage = _USAGE[name]
     right = len(words) <= (1 if usage else 0) and (name != "mode" or set(words) <= set(MODES))
     if not right:

@@ -92,6 +92,11 @@ class Talk:
             printer.result(result)
         return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
 
+    async def commands(self) -> list[Json]:
+        """The commands of the user's that a message can call."""
+        found: list[Json] = (await self.client.request("codelaw/command/list", {}))["commands"]
+        return found
+
     async def compact(self) -> None:
         """Compact the chat, and show its progress and how it went.
 

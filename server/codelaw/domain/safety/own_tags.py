@@ -17,7 +17,7 @@ REMINDER = ("system-reminder",)
 OURS = (
     *REMINDER,
     *("attachment", "active-editor", "environment", "todo-recap", "pin", "earlier-messages", "earlier-summary"),
-    *("remembered", "restricted-mode"),
+    *("remembered", "restricted-mode", "typed-command"),
 )
 """What a name of ours begins with."""
 DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from codelaw.lsp.features import asking, commands
-from codelaw.lsp.methods import chat, context, memory, model, permission, settings, workspace
+from codelaw.lsp.methods import brought, chat, context, memory, model, permission, settings, workspace
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ HANDLERS: dict[str, Handler] = {
     **workspace.HANDLERS,
     **permission.HANDLERS,
     **model.HANDLERS,
+    **brought.HANDLERS,
     **settings.HANDLERS,
 }
 """Each row stands with its function."""

@@ -30,6 +30,8 @@ TITLE_CHARACTERS = 80
 # A bare mention that is being typed may have letters that only the quoted form can hold: it becomes that one.
 _BEGUN = re.compile(rf'{BEFORE}@(?:"([^"\r\n]{{0,1000}})|([\w/.-]{{0,1000}}))\Z')
 
+_CALLED = re.compile(r"/[^\s/]{0,100}")
+
 
 async def hover(connection: Connection, params: types.HoverParams) -> types.Hover | None:
     """What is known of the rule, or of the `@path`, that is pointed at; nothing outside the law."""
@@ -58,12 +60,36 @@ async def completion(connection: Connection, params: types.CompletionParams) -> 
         return None
     begun = _begun(buffer, params.position, connection)
     if begun is None:
-        return None
+        return await _commands(buffer, params.position, connection)
     found = await connection.session.mentions(begun.prefix, OFFERED)
     items = [_item(item, begun, number) for number, item in enumerate(found)]
     # Below a folder everything was looked at; else names anywhere come in as more is typed.
     complete = "/" in begun.prefix and len(items) < OFFERED
     return types.CompletionList(is_incomplete=not complete, items=items)
+
+
+async def _commands(buffer: Buffer, position: types.Position, connection: Connection) -> types.CompletionList | None:
+    """Commands of the user's where the question of a chat file begins with a slash (X-7)."""
+    if not buffer.uri.casefold().endswith(CHAT_FILE):
+        return None
+    text, encoding = buffer.text, connection.documents.encoding
+    starts = line_starts(text)
+    at = offset(text, starts, position.line, position.character, encoding)
+    start = starts[min(position.line, len(starts) - 1)]
+    if not _CALLED.fullmatch(text[start:at]):
+        return None
+    span = types.Range(types.Position(*position_of(text, starts, start, encoding)), position)
+    items = [
+        types.CompletionItem(
+            label=f"/{one.sheet.name}",
+            label_details=types.CompletionItemLabelDetails(detail=f" {one.arguments}") if one.arguments else None,
+            kind=types.CompletionItemKind.Function,
+            detail=one.description or one.sheet.shown,
+            text_edit=types.TextEdit(span, f"/{one.sheet.name} "),
+        )
+        for one in await connection.session.commands()
+    ]
+    return types.CompletionList(is_incomplete=False, items=items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,161 @@
+"""Finds what people bring along: the commands of a workspace and of its user (X-7)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.texts import small_text
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
+from codelaw.context.escaping import one_name, quoted
+from codelaw.domain.brought import Sheet, UserCommand
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.messages import Fragment
+from codelaw.settings.places import user_file
+from codelaw.skills.commands import LONGEST_COMMAND, PLACES, call, command, expanded, name_of
+from codelaw.templates.render import render
+from codelaw.tools.paths import located
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import Located
+    from codelaw.ports.workspace import Workspace
+
+MOST_FILES = 500
+"""Of commands, in one place."""
+DEEPEST = 3
+"""Folders below a place."""
+LONGEST_EXPANDED = 1_000_000
+"""Characters of a command with its arguments, as of a message (S-6)."""
+
+
+def own_places(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The user's own folders of commands, ours first."""
+    home = environment.get("HOME", "")
+    theirs = (Path(home, ".claude/commands"),) if Path(home).is_absolute() else ()
+    return (user_file(environment).parent / "commands", *theirs)
+
+
+class Bringing:
+    """Looks anew each time that it is asked, and only then: a message that begins with a slash, a list.
+
+    Of two commands with one name the workspace's counts, in the order of `PLACES`; then the user's.
+    """
+
+    def __init__(self, own: Sequence[Path]) -> None:
+        self._own = tuple(own)
+
+    async def commands(self, workspace: Workspace, *, restricted: bool) -> list[UserCommand]:
+        """All that can be called, sorted by name; `workspace` is what the rules let be read.
+
+        Where the editor does not trust the folder its commands do not count (S-7).
+        """
+        sheets = await self._sheets(workspace, restricted=restricted)
+        found = [await self._read(workspace, sheet) for sheet in sheets.values()]
+        return sorted((one for one in found if one is not None), key=lambda one: one.sheet.name.casefold())
+
+    async def called(self, text: str, workspace: Workspace, *, restricted: bool) -> Called:
+        """What a message calls; nothing where it calls no command, as it is a message like any other then.
+
+        Raises:
+            Refusal: `invalid_text`: with its arguments the command is too long.
+        """
+        wanted = call(text)
+        if wanted is None:
+            return NOTHING_CALLED
+        sheets = await self._sheets(workspace, restricted=False)
+        sheet = sheets.get(wanted.name)
+        if sheet is None:
+            return NOTHING_CALLED
+        if restricted and not sheet.own:
+            said = f"/{sheet.name} was not called: the editor does not trust the folder that brings {sheet.shown}."
+            return Called(notices=(Notice("warning", "command_left_out", said),))
+        read = await self._read(workspace, sheet)
+        if read is None:
+            said = f"/{sheet.name} was not called: {sheet.shown} cannot be read."
+            return Called(notices=(Notice("warning", "command_left_out", said),))
+        made = expanded(read.body, wanted.arguments, LONGEST_EXPANDED)
+        if made is None:
+            message = f"With these arguments {sheet.shown} has more than {LONGEST_EXPANDED} characters."
+            raise Refusal("invalid_text", message, "Put the text into a file of the workspace and mention it with @.")
+        notices = (Notice("warning", "command_problem", f"{sheet.shown}: {read.problem}"),) if read.problem else ()
+        label, path = (one_name(name).replace('"', "'") for name in (sheet.name, sheet.shown))
+        text = render("command", label=label, path=path, text=quoted(made))
+        return Called(made, (Fragment("command", text),), notices)
+
+    async def _sheets(self, workspace: Workspace, *, restricted: bool) -> dict[str, Sheet]:
+        """The files by what they are called by; none of them is read."""
+        found: dict[str, Sheet] = {}
+        for folder in () if restricted else workspace.folders:
+            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
+            for place, ending in PLACES:
+                for path, uri in await _below(workspace, f"{prefix}{place}", ending):
+                    if name := name_of(path, ending):
+                        found.setdefault(name, Sheet(name, f"{prefix}{place}/{path}", uri, own=False))
+        for root in self._own:
+            for path in await asyncio.to_thread(_files, root):
+                if name := name_of(path.relative_to(root).as_posix(), ".md"):
+                    found.setdefault(name, Sheet(name, str(path), path.as_uri(), own=True))
+        return found
+
+    async def _read(self, workspace: Workspace, sheet: Sheet) -> UserCommand | None:
+        if sheet.own:
+            text = await asyncio.to_thread(small_text, Path(sheet.shown), 4 * LONGEST_COMMAND)
+        else:
+            try:
+                text = (await workspace.read(await located(workspace, sheet.shown))).text
+            except ToolFailure:
+                text = None
+        return None if text is None else command(sheet, text)
+
+
+async def _below(workspace: Workspace, place: str, ending: str) -> list[tuple[str, str]]:
+    """The files of a place, as paths below it, with their addresses; open documents that are no files yet too."""
+    try:
+        top = await located(workspace, place)
+        found = await _walked(workspace, top)
+    except ToolFailure:
+        return []
+    opened = {
+        buffer.path.relative_to(top.path).as_posix(): buffer.uri
+        for buffer in workspace.buffers.all()
+        if buffer.path is not None and top.path in buffer.path.parents
+    }
+    return sorted((path, uri) for path, uri in (found | opened).items() if path.endswith(ending))[:MOST_FILES]
+
+
+async def _walked(workspace: Workspace, top: Located) -> dict[str, str]:
+    found: dict[str, str] = {}
+    waiting = [(top, "", 0)]
+    while waiting and len(found) < MOST_FILES:
+        folder, prefix, depth = waiting.pop(0)
+        try:
+            entries = await workspace.entries(folder, hidden=False, ignored=True)
+        except ToolFailure:
+            continue
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            try:
+                place = await located(workspace, f"{folder.shown}/{entry.name}")
+                kind = await workspace.exists(place)
+            except ToolFailure:
+                continue  # it leads out of the workspace, or a rule denies it
+            if kind == "folder" and depth < DEEPEST and entry.kind == "folder":
+                waiting.append((place, f"{prefix}{entry.name}/", depth + 1))
+            elif kind == "file":
+                found[f"{prefix}{entry.name}"] = place.uri
+    return found
+
+
+def _files(root: Path) -> list[Path]:
+    """The files of a folder of the user's, who may link whatever there is."""
+    found: list[Path] = []
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        folders[:] = sorted(folders) if len(here.relative_to(root).parts) < DEEPEST else []
+        found += [here / name for name in sorted(names) if name.endswith(".md")]
+        if len(found) >= MOST_FILES:
+            break
+    return found[:MOST_FILES]

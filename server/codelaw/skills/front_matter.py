@@ -1,0 +1,60 @@
+"""The fields at the head of a Markdown file, between two lines of dashes.
+
+Read leniently: what is no YAML is told and still gives its plain fields, as many files in use have a colon where YAML
+allows none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+LONGEST = 20_000
+"""Characters between the lines of dashes (S-6)."""
+_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_PLAIN = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file's fields and its text below them."""
+
+    body: str
+    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those whose value is a text, with lower-case names; numbers, dates and truth values are texts as they stand."""
+    problem: str = ""
+    """Why its head could not be read as it should be."""
+
+
+def written(text: str) -> Written:
+    """Take a file apart."""
+    match = _HEAD.match(text[: LONGEST + 100])
+    if match is None:
+        began = text.startswith(("---\n", "---\r\n"))
+        return Written(text.removeprefix("\ufeff"), problem=_UNENDED if began else "")
+    head, body = match[1], text[match.end() :]
+    if not head.strip():
+        return Written(body)
+    import yaml  # noqa: PLC0415 - needed by few
+
+    try:
+        # It makes texts, lists and tables, and nothing else.
+        found: object = yaml.load(head, Loader=yaml.BaseLoader)  # noqa: S506
+    except (yaml.YAMLError, RecursionError) as error:
+        lines = (match for line in head.splitlines() if (match := _PLAIN.fullmatch(line)) is not None)
+        plain = {match[1].lower(): match[2].strip().strip("\"'") for match in lines}
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        where = "" if line is None else f" in line {line + 2}"
+        return Written(body, plain, f"Its head is no YAML{where}.")
+    if not isinstance(found, dict):
+        return Written(body, problem="Its head has no fields.")
+    fields = cast("dict[object, object]", found)
+    return Written(
+        body,
+        {name.lower(): value for name, value in fields.items() if isinstance(name, str) and isinstance(value, str)},
+    )
+
+
+_UNENDED = f"Its head has no end within {LONGEST} characters: a line of three dashes is missing."
