@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codelaw.agent.planned import planned
 from codelaw.agent.turn.approval import Gate, Policy
 from codelaw.agent.turn.execution import Executor
+from codelaw.agent.turn.planned import planned
 from codelaw.domain.chats import Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from codelaw.agent.planned import PlannedCall
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
+from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, Event, ToolCallEvent
 from codelaw.domain.messages import Call

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
-from codelaw.agent.planned import planned
 from codelaw.agent.turn.model_call import Asked, Asker
+from codelaw.agent.turn.planned import planned
 from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
