@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 
-from codelaw.adapters.processes.secrecy import keep_memory
+from codelaw.cli.privileges import keep_memory
 from tests.attacks.running import rows_of, run, told
 from tests.attacks.table import TABLE
 

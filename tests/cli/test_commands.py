@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from codelaw.cli.commands import endpoint
+from codelaw.app.health import endpoint
 from codelaw.cli.main import main
 from codelaw.settings.model import ModelGroup
 from tests.loopback.server import LoopbackVendor

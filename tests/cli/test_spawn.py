@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import codelaw
-from codelaw.cli.spawn import server_environment
+from codelaw.app.starting import server_environment
 
 OWN = str(Path(codelaw.__file__).parents[1])
 PLANTED = "import os, sys; os.write(1, b'PLANTED')"

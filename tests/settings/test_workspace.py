@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.settings import EffectiveSettings, Settings, load_settings
+from codelaw.settings.machine import usual_memory
 
 
 def with_file(tmp_path: Path, text: str, **given: Any) -> EffectiveSettings:
@@ -86,6 +87,15 @@ def test_a_limit_is_lowered_from_where_the_user_set_it(tmp_path: Path) -> None:
     effective = with_file(tmp_path, "[turn]\nmaxSteps = 30\nmaxTokens = 50\n", user_file=user)
     assert (effective.value.turn.max_steps, effective.value.turn.max_tokens) == (20, 50)
     assert [notice.code for notice in effective.problems] == ["setting_refused"]
+
+
+def test_memory_that_nobody_limits_is_lowered_from_a_share_of_the_machines(tmp_path: Path) -> None:
+    usual = usual_memory()
+    assert 64 < usual < 1 << 30
+    lower, higher = (with_file(tmp_path, f"[tools.bash]\nmemoryMb = {most}\n") for most in (usual, usual + 1))
+    assert (lower.value.tools.bash.memory_mb, lower.problems) == (usual, [])
+    assert higher.value.tools.bash.memory_mb is None
+    assert [notice.code for notice in higher.problems] == ["setting_refused"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.adapters.leftovers.leftovers import Leftovers
-from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.adapters.stores.opening import open_stores
@@ -36,7 +35,7 @@ from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.known_keys import known_keys
 from codelaw.app.remembering import Memories
-from codelaw.app.ruling import policy, withheld_from_commands
+from codelaw.app.ruling import limits_of_commands, policy, withheld_from_commands
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
@@ -210,7 +209,6 @@ class Core:
         """
         bash = settings.tools.bash
         network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
-        limits = Limits(bash.memory_mb, bash.processes, bash.file_size_mb, bash.tmp_mb)
         off = bash.sandbox == "off"
         self._processes = LocalProcesses(
             self._environment,
@@ -218,7 +216,7 @@ class Core:
             means=None if off else await self._sandbox.means(),
             network=network,
             withheld=withheld_from_commands(settings, self._workspace.folders),
-            limits=limits,
+            limits=await limits_of_commands(bash),
             leftovers=self._leftovers,
         )
         # Another server may have given or taken some.

@@ -1,18 +1,21 @@
-"""The permission rules of the settings, put in force (S-1)."""
+"""The permission rules of the settings, and what a command may take, put in force (S-1, S-4)."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.rules.withheld import Withheld
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
 from codelaw.permissions.policy import hider
 from codelaw.permissions.rules import Rule, parse, parse_all
+from codelaw.settings.machine import usual_memory
 from codelaw.tools.toolbox import ruled_tools
 from codelaw.tools.withholding import withheld
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings import Settings
+    from codelaw.settings.commands import BashGroup
 
 _MAGIC = re.compile(r"[*?\[{\\]")
 
@@ -46,6 +50,12 @@ def policy(
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
+
+
+async def limits_of_commands(bash: BashGroup) -> Limits:
+    """How much one command may take of the machine (S-4)."""
+    memory = bash.memory_mb or await asyncio.to_thread(usual_memory)
+    return Limits(memory, bash.processes, bash.file_size_mb, bash.tmp_mb)
 
 
 def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> Withheld:

@@ -238,7 +238,7 @@ def _version() -> str:
 
 def _keep_memory() -> None:
     """A command of the agent's, or another program of the user's, must not read the keys in our environment (S-5)."""
-    from codelaw.adapters.processes.secrecy import keep_memory  # noqa: PLC0415
+    from codelaw.cli.privileges import keep_memory  # noqa: PLC0415
 
     keep_memory()
 

@@ -7,12 +7,11 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import codelaw
-from codelaw.adapters.programs import outside
+from codelaw.app.starting import server_environment
 
 END_SECONDS = 3.0
 """How long a server may take to end after its input did."""
@@ -23,16 +22,6 @@ Server = subprocess.Popen[bytes]
 def server_command() -> list[str]:
     """The server of this very installation; `-P` keeps a workspace's own modules out of it."""
     return [sys.executable, "-P", "-m", "codelaw", "serve", "--stdio", f"--clientProcessId={os.getpid()}"]
-
-
-def server_environment(environment: Mapping[str, str], folders: Sequence[Path]) -> dict[str, str]:
-    """The user's environment, keys and all, without what would load a workspace's modules into the server (S-8)."""
-    kept = {name: value for name, value in environment.items() if name not in ("PYTHONPATH", "PYTHONSTARTUP")}
-    safe = outside(environment.get("PYTHONPATH", ""), folders)
-    own = str(Path(codelaw.__file__).parents[1])
-    if own in environment.get("PYTHONPATH", "").split(os.pathsep) and own not in safe:
-        safe = [own, *safe]  # what we run on ourselves
-    return kept | ({"PYTHONPATH": os.pathsep.join(safe)} if safe else {})
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from codelaw.domain.messages import Call
 
+DEFAULT_MODEL = "claude-sonnet-5-5"
+
 StopReason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "refusal", "closed"]
 """`closed`: by us, because what we need had arrived."""
 FailureKind = Literal[

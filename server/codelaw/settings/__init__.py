@@ -4,12 +4,11 @@ What a setting does is decided where it is used.
 """
 
 from codelaw.settings.effective import EffectiveSettings, WorkspaceFile, load_settings, readable
-from codelaw.settings.model import DEFAULT_MODEL, Settings
+from codelaw.settings.model import Settings
 from codelaw.settings.places import WORKSPACE_FILE, home, login_name, own_folders, process_environment, user_file
 from codelaw.settings.trust import set_trust, trusted_folders
 
 __all__ = [
-    "DEFAULT_MODEL",
     "WORKSPACE_FILE",
     "EffectiveSettings",
     "Settings",

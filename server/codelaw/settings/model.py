@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from codelaw.adapters.models.catalog import DEFAULT_MODEL
 from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.memories import Category
+from codelaw.domain.models import DEFAULT_MODEL
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.group import Group
 

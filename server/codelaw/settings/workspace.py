@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from codelaw.adapters.processes.limits import usual_memory
 from codelaw.domain.safety.hosts import read_rules
+from codelaw.settings.machine import usual_memory
 from codelaw.settings.reading import KeyPath, Layer, dotted
 
 Rule = Literal["free", "lower", "add", "only"]

@@ -9,7 +9,8 @@ from typing import get_args
 
 import pytest
 
-from codelaw.adapters.models.catalog import DEFAULT_MODEL, OFFLINE_MODEL, profile, profiles
+from codelaw.adapters.models.catalog import OFFLINE_MODEL, profile, profiles
+from codelaw.domain.models import DEFAULT_MODEL
 
 
 def test_every_model_the_sdk_names_has_a_profile() -> None:

@@ -90,7 +90,6 @@ def test_the_share_of_memory_that_several_have_in_common_is_counted_once():
     tasks, memory = limits._taken(os.getpid(), 0)
     assert tasks >= 1
     assert 1 << 20 < memory < 1 << 40
-    assert 64 < limits.usual_memory() < 1 << 30
 
 
 FORKS = """

@@ -58,7 +58,7 @@ import asyncio, os, sys
 from pathlib import Path
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.adapters.processes.secrecy import keep_memory
+from codelaw.cli.privileges import keep_memory
 
 async def main():
     assert keep_memory()

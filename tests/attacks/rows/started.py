@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from codelaw.adapters.programs import find_program, own_environment, own_python
-from codelaw.cli.spawn import server_command, server_environment
+from codelaw.app.starting import server_environment
+from codelaw.cli.spawn import server_command
 from tests.attacks.deeds import row
 from tests.attacks.row import Action, Attack, NotRun
 from tests.attacks.world import World

@@ -15,7 +15,6 @@ from typing import Any
 
 from codelaw.domain.models import ModelProfile, Prices
 
-DEFAULT_MODEL = "claude-sonnet-5-5"
 OFFLINE_MODEL = "offline"
 
 RELEASE = re.compile(r"(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2})$")

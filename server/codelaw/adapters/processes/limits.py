@@ -36,7 +36,7 @@ class Limits:
     """Of one command, in megabytes where nothing else is said."""
 
     memory: int | None = None
-    """None: three quarters of the machine's."""
+    """None: all that the machine has."""
     processes: int = 4096
     """Threads included."""
     file_size: int = 65_536
@@ -56,17 +56,15 @@ class Limits:
 
         `before` is the size of the folder when it began: who only removes some of it is left alone.
         """
-        most = self.memory
+        most = sys.maxsize if self.memory is None else self.memory * _MEGA
         number = 0
         while True:
             number += 1
             await asyncio.sleep(WATCH_SECONDS)
-            if most is None:
-                most = await asyncio.to_thread(usual_memory)
-            tasks, memory = await asyncio.to_thread(_taken, process, most * _MEGA)
-            if memory > most * _MEGA:
+            tasks, memory = await asyncio.to_thread(_taken, process, most)
+            if memory > most:
                 return (
-                    f"The command was stopped: its processes took more than {most} MB of memory together"
+                    f"The command was stopped: its processes took more than {self.memory} MB of memory together"
                     " (tools.bash.memoryMb)."
                 )
             if tasks > self.processes:
@@ -86,15 +84,6 @@ class Limits:
         if _TOO_MANY.search(said):
             return f"A command may have at most {self.processes} processes (tools.bash.processes)."
         return ""
-
-
-def usual_memory() -> int:
-    """Three quarters of the memory that this machine, or the container, has; in megabytes."""
-    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        with contextlib.suppress(OSError, ValueError):
-            pages = min(pages, int(Path("/sys/fs/cgroup", name).read_text("ascii")))
-    return pages * 3 // 4 // _MEGA
 
 
 def _version() -> tuple[int, ...]:

@@ -8,51 +8,25 @@ import json
 import os
 import platform
 import shlex
-import socket
-import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from codelaw import __version__
-from codelaw.adapters.embedders.http import MODEL, OPENAI
-from codelaw.adapters.embedders.local import LocalEmbedder
-from codelaw.adapters.processes.sandbox import Sandbox
-from codelaw.adapters.programs import find_program
-from codelaw.adapters.stores import damage
-from codelaw.adapters.workspace.ignore import oversized
-from codelaw.adapters.workspace.search import find_rg
+from codelaw.app.health import endpoint, machine
+from codelaw.app.health.finding import Finding
 from codelaw.cli.client import Client, RemoteError
-from codelaw.cli.commands import endpoint
 from codelaw.cli.commands.one_shot import with_client
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.privileges import ROOT, is_root
 from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
-from codelaw.domain.errors import EmbeddingFailure
 from codelaw.settings import WORKSPACE_FILE, home, process_environment, readable, user_file
 
-CONNECT_SECONDS = 3.0
-_PROGRAMS = {
-    "rg": "searching is slower without it",
-    "git": "the agent often wants it",
-    "bwrap": "without it commands are locked in partly, or not at all, and blanket rules for them do not count",
-}
 _PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
 _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at; `broken` makes the exit status 1."""
-
-    name: str
-    state: str
-    """`good`, `lacking` or `broken`."""
-    detail: str
 
 
 def doctor(server: Server, arguments: argparse.Namespace) -> int:
@@ -61,18 +35,20 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
     async def work(client: Client, screen: Screen) -> int:
         read = await client.request("codelaw/settings/read", {})
         settings = read["settings"]
-        folder = home(process_environment())
+        folder, workspace = home(process_environment()), Path(arguments.workspace)
         findings: list[Finding] = [
             Finding("codelaw", "good", f"{__version__}, Python {platform.python_version()}, {platform.platform()}"),
             Finding("packages", "good", ", ".join(f"{name} {metadata.version(name)}" for name in _PACKAGES)),
             *_problems(read["problems"]),
             await asyncio.to_thread(_folder, folder),
             *await _store(client, folder, settings),
-            *await _model(client, settings, Path(arguments.workspace)),
-            await _embedder(settings),
-            *await asyncio.to_thread(_programs, Path(arguments.workspace)),
-            await _sandbox(settings, Path(arguments.workspace)),
-            *await _trust(client, Path(arguments.workspace)),
+            *await _model(client, settings, workspace),
+            await machine.embedder(settings),
+            *await asyncio.to_thread(machine.ignore_file, workspace),
+            *([Finding("user", "lacking", ROOT)] if is_root() else []),
+            *await asyncio.to_thread(machine.programs, workspace),
+            await machine.sandbox(settings, workspace),
+            *await _trust(client, workspace),
         ]
         broken = any(finding.state == "broken" for finding in findings)
         if arguments.json:
@@ -107,17 +83,7 @@ async def _store(client: Client, folder: Path, settings: dict[str, Any]) -> list
         return [Finding("store", "broken", error.told())]
     if settings.get("store.url", {}).get("value"):
         return [Finding("store", "good", "the one that store.url names opens")]
-    file = folder / "codelaw.db"
-    fault = await asyncio.to_thread(damage.looked_through, file)
-    sound = Finding("store", "good", f"opens, and is sound (SQLite {sqlite3.sqlite_version})")
-    if fault is not None:
-        hint = (
-            "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
-        )
-        sound = Finding("store", "broken", f"{file} is damaged: {fault}. {hint}")
-    kept = "what could be read of it was saved; delete it when you miss nothing"
-    aside = await asyncio.to_thread(damage.damaged_files, file)
-    return [sound, *(Finding("damaged store", "lacking", f"{old} was set aside: {kept}") for old in aside)]
+    return await machine.store_file(folder / "codelaw.db")
 
 
 async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> list[Finding]:
@@ -135,7 +101,7 @@ async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> l
     key = Finding("model", "good" if has_key else "lacking", named + ("" if has_key else "; no key is configured"))
     url = settings.get("model.baseUrl", {}).get("value") or endpoint.VENDOR
     answer = await endpoint.knock(configured)
-    if answer.state == "broken" and (reached := await _endpoint(url)).state == "broken":
+    if answer.state == "broken" and (reached := await endpoint.reached(url)).state == "broken":
         return [key, reached]  # which knows more of why there is no connection
     findings = [key, Finding("endpoint", answer.state, f"{url} {answer.detail}")]
     other = None if answer.state == "good" else await asyncio.to_thread(endpoint.of_another_vendor, configured)
@@ -147,89 +113,6 @@ def _script(script: str | None) -> Finding:
         return Finding("model", "good", f"replies of {script}, by provider scripted")
     what = "model.script names no file" if script is None else f"{script} is no file"
     return Finding("model", "broken", f"provider scripted: {what}")
-
-
-async def _endpoint(url: str) -> Finding:
-    """Whether the port of the endpoint answers; nothing is sent."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or (80 if parts.scheme == "http" else 443)
-    except ValueError as error:
-        return Finding("endpoint", "broken", f"{url}: {error}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        return Finding("endpoint", "broken", f"{url} is no address: it needs http:// or https:// and a host")
-    try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            _, writer = await asyncio.open_connection(parts.hostname, port)
-        writer.close()
-    except OSError as error:
-        return Finding("endpoint", "broken", f"{url}: {_unreachable(error, parts.hostname, port)}")
-    return Finding("endpoint", "good", f"{url} answers on port {port}")
-
-
-async def _embedder(settings: dict[str, Any]) -> Finding:
-    """Whether texts can be embedded (B-5): a model in a folder is tried out, of an endpoint only the port is."""
-
-    def set_to(key: str) -> Any:
-        return settings.get(f"embedding.{key}", {}).get("value")
-
-    if set_to("provider") == "openai":
-        if not set_to("baseUrl") and not set_to("apiKey"):
-            return Finding("embedder", "broken", "provider openai: set embedding.apiKey, or embedding.baseUrl")
-        found = await _endpoint(set_to("baseUrl") or OPENAI)
-        key = "" if set_to("apiKey") else "; no key is configured"
-        return Finding("embedder", found.state, f"{set_to('model') or MODEL} by provider openai: {found.detail}{key}")
-    if set_to("provider") == "local":
-        path = set_to("path")
-        embedder = LocalEmbedder(Path(path) if path else None, dimension=set_to("dimension"))
-        try:
-            (vector,) = await embedder.embed(["codelaw doctor"])
-        except EmbeddingFailure as failure:
-            return Finding("embedder", "broken", failure.message)
-        finally:
-            await embedder.close()
-        return Finding("embedder", "good", f"the model in {path}, by provider local: {len(vector) // 4} numbers a text")
-    return Finding("embedder", "good", "provider hashing, which compares words and needs no model")
-
-
-def _unreachable(error: OSError, host: str, port: int) -> str:
-    if isinstance(error, TimeoutError):
-        return f"no answer within {CONNECT_SECONDS:.0f} s; is there a proxy or a firewall?"
-    if isinstance(error, socket.gaierror):
-        return f"the name {host} is not known here; is the network up, and the address spelt right?"
-    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
-        return f"nothing listens on port {port}; is the server running?"
-    return str(error)
-
-
-def _programs(workspace: Path) -> list[Finding]:
-    environ, folders = process_environment(), [workspace.resolve()]
-    found = {name: find_program(name, environ, folders) for name in _PROGRAMS}
-    found["rg"] = find_rg(folders, environ)
-    too_much = oversized(folders[0])
-    large = [] if too_much is None else [Finding("ignore file", "lacking", too_much)]
-    if is_root():
-        large.append(Finding("user", "lacking", ROOT))
-    return large + [
-        Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
-        for name, path in found.items()
-    ]
-
-
-async def _sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
-    """What a command of the next turn would run in; tried out here as the server does."""
-    if settings.get("tools.bash.sandbox", {}).get("value") == "off":
-        return Finding("sandbox", "lacking", "switched off by tools.bash.sandbox; commands run with all your rights")
-    sandbox = Sandbox(lambda: [workspace.resolve()], [], process_environment())
-    try:
-        means = await sandbox.means()
-    finally:
-        await sandbox.close()
-    listed: bool | list[str] = settings.get("tools.bash.network", {}).get("value", False)
-    network = listed if isinstance(listed, bool) else tuple(listed)
-    required = settings.get("tools.bash.sandbox", {}).get("value") == "require"
-    state = "good" if means.trusted else "broken" if required else "lacking"
-    return Finding("sandbox", state, means.describe(network=network))
 
 
 async def _trust(client: Client, workspace: Path) -> list[Finding]:

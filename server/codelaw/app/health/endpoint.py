@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from codelaw.adapters.models import catalog
-from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.anthropic import VENDOR, AnthropicModel
+from codelaw.app.health.finding import Finding
 from codelaw.domain.errors import ModelFailure
 from codelaw.settings import WORKSPACE_FILE, home, load_settings, process_environment, trusted_folders, user_file
 from codelaw.settings.model import ModelGroup
 
 ANSWER_SECONDS = 10.0
-VENDOR = "https://api.anthropic.com"
-"""Where requests go without a base URL."""
+CONNECT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,24 @@ def of_another_vendor(settings: ModelGroup) -> str | None:
     return f"{settings.name} is a model of {known.provider}, and {where}; set model.name or model.baseUrl"
 
 
+async def reached(url: str) -> Finding:
+    """Whether the port of the endpoint answers; nothing is sent."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError as error:
+        return Finding("endpoint", "broken", f"{url}: {error}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return Finding("endpoint", "broken", f"{url} is no address: it needs http:// or https:// and a host")
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+        writer.close()
+    except OSError as error:
+        return Finding("endpoint", "broken", f"{url}: {_unreachable(error, parts.hostname, port)}")
+    return Finding("endpoint", "good", f"{url} answers on port {port}")
+
+
 def _failed(failure: ModelFailure) -> Answer:
     if failure.kind == "auth":
         return Answer("broken", f"answers, but refuses the key: {failure.message}")
@@ -87,3 +106,13 @@ def _failed(failure: ModelFailure) -> Answer:
 
 def _is_the_vendor(base_url: str | None) -> bool:
     return (urlsplit(base_url or VENDOR).hostname or "").endswith("anthropic.com")
+
+
+def _unreachable(error: OSError, host: str, port: int) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECT_SECONDS:.0f} s; is there a proxy or a firewall?"
+    if isinstance(error, socket.gaierror):
+        return f"the name {host} is not known here; is the network up, and the address spelt right?"
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        return f"nothing listens on port {port}; is the server running?"
+    return str(error)

@@ -1,0 +1,98 @@
+"""The file of the store, the embedder, the programs and the sandbox that a server of a workspace would have."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from codelaw.adapters.embedders.http import MODEL, OPENAI
+from codelaw.adapters.embedders.local import LocalEmbedder
+from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.programs import find_program
+from codelaw.adapters.stores import damage
+from codelaw.adapters.workspace.ignore import oversized
+from codelaw.adapters.workspace.search import find_rg
+from codelaw.app.health.endpoint import reached
+from codelaw.app.health.finding import Finding
+from codelaw.domain.errors import EmbeddingFailure
+from codelaw.settings import process_environment
+
+_PROGRAMS = {
+    "rg": "searching is slower without it",
+    "git": "the agent often wants it",
+    "bwrap": "without it commands are locked in partly, or not at all, and blanket rules for them do not count",
+}
+
+
+async def store_file(file: Path) -> list[Finding]:
+    """Whether a SQLite file that opens is sound, and what was set aside."""
+    fault = await asyncio.to_thread(damage.looked_through, file)
+    sound = Finding("store", "good", f"opens, and is sound (SQLite {sqlite3.sqlite_version})")
+    if fault is not None:
+        hint = (
+            "Close every codelaw and start it again: the file is set aside then, and what can be read of it is saved."
+        )
+        sound = Finding("store", "broken", f"{file} is damaged: {fault}. {hint}")
+    kept = "what could be read of it was saved; delete it when you miss nothing"
+    aside = await asyncio.to_thread(damage.damaged_files, file)
+    return [sound, *(Finding("damaged store", "lacking", f"{old} was set aside: {kept}") for old in aside)]
+
+
+async def embedder(settings: dict[str, Any]) -> Finding:
+    """Whether texts can be embedded (B-5): a model in a folder is tried out, of an endpoint only the port is."""
+
+    def set_to(key: str) -> Any:
+        return settings.get(f"embedding.{key}", {}).get("value")
+
+    if set_to("provider") == "openai":
+        if not set_to("baseUrl") and not set_to("apiKey"):
+            return Finding("embedder", "broken", "provider openai: set embedding.apiKey, or embedding.baseUrl")
+        found = await reached(set_to("baseUrl") or OPENAI)
+        key = "" if set_to("apiKey") else "; no key is configured"
+        return Finding("embedder", found.state, f"{set_to('model') or MODEL} by provider openai: {found.detail}{key}")
+    if set_to("provider") == "local":
+        path = set_to("path")
+        embedder = LocalEmbedder(Path(path) if path else None, dimension=set_to("dimension"))
+        try:
+            (vector,) = await embedder.embed(["codelaw doctor"])
+        except EmbeddingFailure as failure:
+            return Finding("embedder", "broken", failure.message)
+        finally:
+            await embedder.close()
+        return Finding("embedder", "good", f"the model in {path}, by provider local: {len(vector) // 4} numbers a text")
+    return Finding("embedder", "good", "provider hashing, which compares words and needs no model")
+
+
+def ignore_file(workspace: Path) -> list[Finding]:
+    """A finding where the workspace's rules of what to leave out are too much to be read. Touches the disk."""
+    too_much = oversized(workspace.resolve())
+    return [] if too_much is None else [Finding("ignore file", "lacking", too_much)]
+
+
+def programs(workspace: Path) -> list[Finding]:
+    """Which programs there are that no workspace has a part in (S-8). Touches the disk."""
+    environ, folders = process_environment(), [workspace.resolve()]
+    found = {name: find_program(name, environ, folders) for name in _PROGRAMS}
+    found["rg"] = find_rg(folders, environ)
+    return [
+        Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
+        for name, path in found.items()
+    ]
+
+
+async def sandbox(settings: dict[str, Any], workspace: Path) -> Finding:
+    """What a command of the next turn would run in; tried out here as the server does."""
+    if settings.get("tools.bash.sandbox", {}).get("value") == "off":
+        return Finding("sandbox", "lacking", "switched off by tools.bash.sandbox; commands run with all your rights")
+    tried = Sandbox(lambda: [workspace.resolve()], [], process_environment())
+    try:
+        means = await tried.means()
+    finally:
+        await tried.close()
+    listed: bool | list[str] = settings.get("tools.bash.network", {}).get("value", False)
+    network = listed if isinstance(listed, bool) else tuple(listed)
+    required = settings.get("tools.bash.sandbox", {}).get("value") == "require"
+    state = "good" if means.trusted else "broken" if required else "lacking"
+    return Finding("sandbox", state, means.describe(network=network))
