@@ -68,6 +68,13 @@ def test_an_optional_field_is_left_out_and_a_nullable_one_is_null() -> None:
     assert ChatList(chats=[], next_cursor="n").wire() == {"chats": [], "nextCursor": "n"}
 
 
+def test_a_field_that_the_value_lacks_must_be_given() -> None:
+    mention = domain.Mention("a.py", "file")
+    assert wire.Mention.of(mention, reminded=True).wire() == {"path": "a.py", "kind": "file", "reminded": True}
+    with pytest.raises(AttributeError, match="uri"):
+        wire.Mention.of(domain.AnswerDelta("", 1), path="a.py", kind="file")
+
+
 def test_every_event_of_the_domain_has_a_wire_type() -> None:
     kinds = {event.__dataclass_fields__["kind"].default for event in get_args(domain.Event)}
     wired = {member.model_fields["kind"].default for member in get_args(get_args(wire.Event)[0])}

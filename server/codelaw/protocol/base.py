@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -44,6 +44,18 @@ class Payload(BaseModel):
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
+    @classmethod
+    def of(cls, value: object, **given: Any) -> Self:
+        """With the fields of the same names that `value` has, but for those that are `given`.
+
+        Raises:
+            AttributeError: there is a field that is neither.
+        """
+        for name in _fields(cls):
+            if name not in given:
+                given[name] = getattr(value, name)
+        return cls(**given)
+
     @model_serializer(mode="wrap")
     def _leave_out(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         body: dict[str, Any] = handler(self)
@@ -55,6 +67,11 @@ class Payload(BaseModel):
     def wire(self) -> dict[str, Any]:
         """As JSON values."""
         return self.model_dump(by_alias=True)
+
+
+@cache
+def _fields(kind: type[Payload]) -> tuple[str, ...]:
+    return tuple(kind.model_fields)
 
 
 @cache

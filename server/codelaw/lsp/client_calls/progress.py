@@ -8,8 +8,8 @@ from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.events import ChatEvent, CompactionEvent, RetryEvent, ToolCallEvent, TurnEnded, TurnStarted
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.lsp.client_calls.progress_bars import Bars
-from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.rpc import Rpc
+from codelaw.protocol import contexts as wire
 from codelaw.protocol.outcomes import outcome
 
 PHASES = {
@@ -76,4 +76,4 @@ class Progress:
 
 
 def _told(phase: str, report: CompactionReport | None) -> str:
-    return outcome(convert.compaction_report(report).wire()) if report is not None else PHASES.get(phase, phase)
+    return outcome(wire.CompactionReport.of(report).wire()) if report is not None else PHASES.get(phase, phase)

@@ -13,10 +13,9 @@ from lsprotocol import types
 from codelaw.domain.chats import Level, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.lsp.client import Client
-from codelaw.lsp.documents import convert
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
-from codelaw.protocol.contexts import Archive
+from codelaw.protocol import contexts as wire
 from codelaw.protocol.outcomes import FAILED, outcome
 
 log = logging.getLogger(__name__)
@@ -47,7 +46,7 @@ def log_message(rpc: Rpc, level: Level, text: str) -> None:
 def show_compaction(rpc: Rpc, report: CompactionReport) -> None:
     """How a compaction went, as one sentence (K-10)."""
     level: Level = "warning" if report.reason in FAILED else "info"
-    show_message(rpc, level, outcome(convert.compaction_report(report).wire()))
+    show_message(rpc, level, outcome(wire.CompactionReport.of(report).wire()))
 
 
 async def show_answer(rpc: Rpc, client: Client, home: Path, result: TurnResult) -> None:
@@ -57,7 +56,7 @@ async def show_answer(rpc: Rpc, client: Client, home: Path, result: TurnResult) 
     await _show_text(rpc, client, _file(home / "answers", result.turn_id), text, level)
 
 
-async def show_archive(rpc: Rpc, client: Client, home: Path, chat_id: str, archive: Archive) -> None:
+async def show_archive(rpc: Rpc, client: Client, home: Path, chat_id: str, archive: wire.Archive) -> None:
     """A chat's summaries as a document, or as a message where the client shows none."""
     if archive.text:
         await _show_text(rpc, client, _file(home / "archives", chat_id), archive.text, "info")

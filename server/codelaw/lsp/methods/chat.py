@@ -29,13 +29,13 @@ async def create(connection: Connection, params: wire.CreateChat) -> wire.Chat:
         strategy=params.strategy,
         kind=params.kind,
     )
-    return convert.chat(made)
+    return wire.Chat.of(made)
 
 
 async def list_chats(connection: Connection, params: wire.ListChats) -> wire.ChatList:
     here = bool(params.here)
     found, cursor = await connection.session.list(params.query, params.limit or PAGE, params.cursor, here=here)
-    chats = await asyncio.to_thread(lambda: [convert.chat(item) for item in found])
+    chats = await asyncio.to_thread(lambda: [wire.Chat.of(item) for item in found])
     return wire.ChatList(chats=chats, next_cursor=cursor)
 
 
@@ -82,7 +82,7 @@ async def update(connection: Connection, params: wire.UpdateChat) -> wire.Chat:
     changed = await connection.session.update(
         params.chat_id, title=params.title, mode=params.mode, model=params.model, strategy=params.strategy
     )
-    return convert.chat(changed)
+    return wire.Chat.of(changed)
 
 
 async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
@@ -91,7 +91,7 @@ async def delete(connection: Connection, params: wire.ChatRef) -> wire.Deleted:
 
 
 async def fork(connection: Connection, params: wire.ForkChat) -> wire.Chat:
-    return convert.chat(await connection.session.fork(params.chat_id, params.turn_id))
+    return wire.Chat.of(await connection.session.fork(params.chat_id, params.turn_id))
 
 
 async def export(connection: Connection, params: wire.ExportChat) -> wire.Export:

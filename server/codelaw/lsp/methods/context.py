@@ -47,7 +47,7 @@ async def compact(connection: Connection, params: ChatRef) -> wire.CompactionRep
     asked = asyncio.ensure_future(connection.session.compact(params.chat_id))
     while True:
         try:
-            return convert.compaction_report(await asyncio.shield(asked))
+            return wire.CompactionReport.of(await asyncio.shield(asked))
         except asyncio.CancelledError:
             if not cancelled_by_others():
                 raise
@@ -69,7 +69,7 @@ async def start_compacting(connection: Connection, params: ChatRef) -> Started:
 
 
 async def restore(connection: Connection, params: wire.RestoreContext) -> Chat:
-    return convert.chat(await connection.session.restore(params.chat_id, params.checkpoint_id))
+    return Chat.of(await connection.session.restore(params.chat_id, params.checkpoint_id))
 
 
 async def archive(connection: Connection, params: ChatRef) -> wire.Archive:
@@ -90,7 +90,7 @@ async def law(connection: Connection, _params: wire.ReadLaw) -> wire.LawReport:
 
 async def mentions(connection: Connection, params: wire.ListMentions) -> wire.MentionList:
     found = await connection.session.mentions(params.prefix, params.limit or PAGE)
-    return wire.MentionList(items=[convert.mention(item) for item in found])
+    return wire.MentionList(items=[wire.MentionItem.of(item) for item in found])
 
 
 async def editor(connection: Connection, params: wire.LookAt) -> wire.Looked:

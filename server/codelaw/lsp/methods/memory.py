@@ -66,16 +66,8 @@ async def backfill(connection: Connection, params: wire.Backfill) -> wire.Backfi
 
 
 def _memory(value: Memory, *, merged: bool | None = None, recalled: Recalled | None = None) -> wire.Memory:
-    return wire.Memory(
-        id=value.id,
-        text=value.text,
-        category=value.category,
-        scope=value.scope,
-        belongs_to=value.belongs_to,
-        confidence=value.confidence,
-        created_at=value.created_at,
-        used_at=value.used_at,
-        uses=value.uses,
+    return wire.Memory.of(
+        value,
         merged=merged,
         similarity=None if recalled is None else round(recalled.similarity, 4),
         score=None if recalled is None else round(recalled.score, 4),

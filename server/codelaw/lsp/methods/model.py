@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.lsp.documents import convert
 from codelaw.protocol import models as wire
 
 if TYPE_CHECKING:
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
 
 async def list_models(connection: Connection, _params: wire.ListModels) -> wire.ModelList:
-    return wire.ModelList(models=[convert.model(item) for item in connection.session.models()])
+    return wire.ModelList(models=[wire.Model.of(item) for item in connection.session.models()])
 
 
 HANDLERS = {

@@ -29,10 +29,8 @@ async def list_grants(connection: Connection, _params: wire.ListGrants) -> wire.
 
 
 def _grant(one: Grant) -> wire.Grant:
-    return wire.Grant(
-        id=one.id,
-        rule=one.rule,
-        scope=one.scope,
+    return wire.Grant.of(
+        one,
         folder=one.folder or None,
         person=one.person or None,
         problem=OUTDATED if one.outdated else None,
@@ -90,14 +88,8 @@ def literal(text: str) -> str:
 
 
 def _entry(one: AuditEntry) -> wire.AuditEntry:
-    return wire.AuditEntry(
-        at=one.at,
-        chat_id=one.chat_id,
-        kind=one.kind,
-        tool=one.tool,
-        title=one.title,
-        decision=one.decision,
-        by=one.by,
+    return wire.AuditEntry.of(
+        one,
         rule=one.rule or None,
         detail=one.detail or None,
         folder=one.folder or None,

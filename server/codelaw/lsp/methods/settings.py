@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.lsp.documents import convert
 from codelaw.protocol import settings as wire
+from codelaw.protocol.chats import Notice
 
 if TYPE_CHECKING:
     from codelaw.lsp.server.connection import Connection
@@ -16,7 +16,7 @@ async def read(connection: Connection, _params: wire.ReadSettings) -> wire.Setti
     described = effective.describe()["settings"]
     return wire.SettingsReport(
         settings={key: wire.Setting.model_validate(entry) for key, entry in described.items()},
-        problems=[convert.notice(item) for item in (*effective.problems, *await connection.session.rule_notices())],
+        problems=[Notice.of(item) for item in (*effective.problems, *await connection.session.rule_notices())],
     )
 
 
