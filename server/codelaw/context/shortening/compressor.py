@@ -60,8 +60,9 @@ def bounded(value: Any, limit: int = UNKNOWN) -> Any:
     return {"head": text[:half], "tail": text[-half:], "omitted_characters": len(text) - 2 * half, "truncated": True}
 
 
-Rule = Callable[[Json, Json], None]
-"""Takes the data and writes what is kept of it."""
+Rule = Callable[[Json, Json], None] | tuple[str, int] | None
+"""Takes the data and writes what is kept of it; or a list's name and how many of its items are kept; or is not needed,
+as the fields are all there is."""
 
 
 def _by_rule(rule: tuple[tuple[str, ...], Rule], data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
@@ -73,11 +74,14 @@ def _by_rule(rule: tuple[tuple[str, ...], Rule], data: Mapping[str, Any], params
             kept[name] = bounded(value, FIELD)
     # Flags stay, also those that no rule knows yet.
     kept |= {str(name): value for name, value in data.items() if isinstance(value, bool)}
-    shorten(dict(data), kept)
+    if callable(shorten):
+        shorten(dict(data), kept)
+    elif shorten is not None:
+        _list(data, kept, *shorten)
     return kept
 
 
-def _list(data: Json, kept: Json, name: str, count: int) -> None:
+def _list(data: Mapping[str, Any], kept: Json, name: str, count: int) -> None:
     """The first items of a list."""
     value = data.get(name)
     if isinstance(value, list):
@@ -92,18 +96,6 @@ def _list(data: Json, kept: Json, name: str, count: int) -> None:
 def _lines(value: Any) -> list[str] | None:
     """A text's lines; a final line break ends the last one and begins no other."""
     return value.removesuffix("\n").split("\n") if isinstance(value, str) else None
-
-
-def _ls(data: Json, kept: Json) -> None:
-    _list(data, kept, "entries", LISTED)
-
-
-def _glob(data: Json, kept: Json) -> None:
-    _list(data, kept, "files", LISTED)
-
-
-def _grep(data: Json, kept: Json) -> None:
-    _list(data, kept, "matches", MATCHES)
 
 
 def _read(data: Json, kept: Json) -> None:
@@ -161,18 +153,6 @@ def _changes(data: Json, kept: Json) -> None:
         )
 
 
-def _places(data: Json, kept: Json) -> None:
-    _list(data, kept, "places", LISTED)
-
-
-def _diagnostics(data: Json, kept: Json) -> None:
-    _list(data, kept, "diagnostics", LISTED)
-
-
-def _memories(data: Json, kept: Json) -> None:
-    _list(data, kept, "memories", LISTED)
-
-
 def _bash(data: Json, kept: Json) -> None:
     for name, head, tail in (("stdout", *STDOUT_LINES), ("stderr", 0, STDERR_LINES)):
         lines = _lines(data.get(name))
@@ -191,15 +171,11 @@ def _bash(data: Json, kept: Json) -> None:
         kept[name] = text
 
 
-def _nothing(_data: Json, _kept: Json) -> None:
-    """The fields are all there is."""
-
-
 _CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines", "refused")
 _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
-    "LS": (("path", "total", "folders", "files"), _ls),
-    "Glob": (("pattern", "path", "total", "reason"), _glob),
-    "Grep": (("pattern", "path", "total", "files", "reason"), _grep),
+    "LS": (("path", "total", "folders", "files"), ("entries", LISTED)),
+    "Glob": (("pattern", "path", "total", "reason"), ("files", LISTED)),
+    "Grep": (("pattern", "path", "total", "files", "reason"), ("matches", MATCHES)),
     "Read": (
         ("path", "start_line", "end_line", "total_lines", "mtime", "size", "source", "version", "cut_lines", "note"),
         _read,
@@ -208,12 +184,12 @@ _RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
     "MultiEdit": (_CHANGE_FIELDS, _change),
     "Write": (_CHANGE_FIELDS, _change),
     "Bash": (("command", "description", "exit_code", "seconds", "unsaved", "changed"), _bash),
-    "TodoWrite": (("recap",), _nothing),
-    "Diagnostics": (("path", "total", "errors", "version"), _diagnostics),
-    "Definition": (("symbol", "total"), _places),
-    "References": (("symbol", "total"), _places),
-    "memory_save": (("outcome", "id", "text", "category", "scope"), _nothing),
-    "memory_search": (("query", "total"), _memories),
+    "TodoWrite": (("recap",), None),
+    "Diagnostics": (("path", "total", "errors", "version"), ("diagnostics", LISTED)),
+    "Definition": (("symbol", "total"), ("places", LISTED)),
+    "References": (("symbol", "total"), ("places", LISTED)),
+    "memory_save": (("outcome", "id", "text", "category", "scope"), None),
+    "memory_search": (("query", "total"), ("memories", LISTED)),
     "Rename": (("symbol", "new_name", "failed", "left"), _changes),
     "QuickFix": (("title", "failed", "left"), _changes),
 }
