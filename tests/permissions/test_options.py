@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.permissions.offers import _OFFERS
 from codelaw.permissions.options import SHOWN, options_for, proposed_rule
+from codelaw.permissions.outgrowing import PROGRAMS
 from codelaw.permissions.policy import CallFacts, Rules, judge
 from codelaw.permissions.rules import parse
 
@@ -137,11 +139,11 @@ def test_standing_options_carry_their_rule():
     ("granted", "kept", "outgrown"),
     [
         ("pytest -q", "pytest -x -k 'a or b' tests/a.py --tb=short", "pytest --unheard-of"),
-        ("mypy src", "mypy --strict src", "mypy --plugin=x src"),
+        ("mypy src", "mypy --strict --no-color-output --no-site-packages src", "mypy --plugin=x src"),
         ("jest", "jest -t 'a b' --ci", "jest --unheard-of=./x.js"),
-        ("git log", "git log --oneline -n 3 --no-merges", "git log --unheard-of"),
+        ("git log", "git log --oneline -n 3 --no-merges --ignore-blank-lines --no-ext-diff", "git log --unheard-of"),
         ("go test ./...", "go test -race -run X ./...", "go test -unheard-of ./..."),
-        ("cargo check", "cargo check -p x --release", "cargo check --unheard-of"),
+        ("cargo check", "cargo check -p x --release --test-threads=1", "cargo check --unheard-of"),
         ("eslint .", "eslint --quiet src", "eslint --unheard-of src"),
         ("tsc --noEmit", "tsc --noEmit --pretty", "tsc --unheard-of x"),
         ("ruff check .", "ruff check --select F .", "ruff check --unheard-of ."),
@@ -166,3 +168,12 @@ def test_a_standing_answer_counts_only_with_flags_known_as_harmless(granted: str
 def test_an_answer_for_once_is_all_there_is_where_no_rule_may_answer():
     for facts in (CallFacts("Bash", "execute", "git diff"), CallFacts("Edit", "write", "src/a", paths="writes")):
         assert [option.kind for option in options_for(facts, only_once=True)] == ["allow_once", "reject"]
+
+
+def test_no_flag_of_the_tables_is_half_a_word():
+    offers = [flag for offer in _OFFERS.values() for flag in offer.flags or ()]
+    outgrowing = [flag for known in PROGRAMS.values() for flag in known.long]
+    assert len(offers) > 300
+    assert len(outgrowing) > 300
+    assert [flag for flag in offers if not flag.startswith("-") or flag.endswith("-")] == []
+    assert [flag for flag in outgrowing if flag.startswith("-") or flag.endswith("-")] == []

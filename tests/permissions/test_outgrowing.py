@@ -127,6 +127,8 @@ OUTGROWN = [
     "jest --globalSetup=x",
     "jest --global-setup=x",
     "jest --setupFiles x",
+    "jest --snapshotSerializers=x",
+    "vitest --test-sequencer x",
     "vitest --config x",
     "vitest -r x",
     "make SHELL=x",

@@ -31,9 +31,9 @@ _ANY = _Offer()
 _HELP = "--help --version"
 _GIT_OUTPUT = (
     "--abbrev-commit --all --author --branches --cached --color --date --decorate --diff-filter --exit-code"
-    " --first-parent --follow --format --function-context --graph --grep --histogram --ignore-all-space --ignore-"
-    " blank-lines --ignore-space-change --merge-base --merges --minimal --name-only --name-status --no-color --no-"
-    " ext-diff --no-index --no-merges --no-pager --no-patch --no-prefix --no-renames --no-textconv --not --numstat"
+    " --first-parent --follow --format --function-context --graph --grep --histogram --ignore-all-space"
+    " --ignore-blank-lines --ignore-space-change --merge-base --merges --minimal --name-only --name-status --no-color"
+    " --no-ext-diff --no-index --no-merges --no-pager --no-patch --no-prefix --no-renames --no-textconv --not --numstat"
     " --oneline --patch --patience --pickaxe-regex --porcelain --pretty --quiet --raw --relative --remotes --reverse"
     " --shortstat --show-toplevel --since --skip --sort --staged --stat --summary --tags --text --unified --until"
     " --verbose --word-diff --max-count --after --before --find-renames --find-copies --left-right --cherry-pick"
@@ -47,11 +47,11 @@ _PYTEST = (
     " --fixtures --setup-show --dist --timeout --cov --cov-report --no-cov --cov-fail-under --cov-branch --runxfail"
 )
 _MYPY = (
-    "--strict --pretty --show-error-codes --hide-error-codes --show-error-context --show-column-numbers --no-color-"
-    " output --ignore-missing-imports --follow-imports --no-incremental --python-version --platform --exclude --no-"
-    " error-summary --check-untyped-defs --disallow-untyped-defs --warn-unused-ignores --warn-unreachable --no-"
-    " implicit-optional --explicit-package-bases --namespace-packages --disable-error-code --enable-error-code --no-"
-    " site-packages --verbose"
+    "--strict --pretty --show-error-codes --hide-error-codes --show-error-context --show-column-numbers"
+    " --no-color-output --ignore-missing-imports --follow-imports --no-incremental --python-version --platform"
+    " --exclude --no-error-summary --check-untyped-defs --disallow-untyped-defs --warn-unused-ignores"
+    " --warn-unreachable --no-implicit-optional --explicit-package-bases --namespace-packages --disable-error-code"
+    " --enable-error-code --no-site-packages --verbose"
 )
 _JEST = (
     "--verbose --silent --bail --ci --coverage --colors --no-color --color --watch --run-in-band --runInBand"
@@ -63,8 +63,8 @@ _CARGO = (
     "--all --workspace --package --all-targets --all-features --no-default-features --features --release --lib"
     " --bin --bins --example --examples --test --tests --bench --benches --doc --no-run --no-fail-fast --quiet"
     " --verbose --locked --offline --frozen --jobs --keep-going --message-format --color --exact --nocapture"
-    " --ignored --include-ignored --skip --depth --no-dedupe --invert --duplicates --no-deps --check --list --test-"
-    " threads --deny --warn --allow"
+    " --ignored --include-ignored --skip --depth --no-dedupe --invert --duplicates --no-deps --check --list"
+    " --test-threads --deny --warn --allow"
 )
 _GO = (
     "-v -race -short -count -run -bench -benchmem -timeout -failfast -cover -covermode -coverpkg -json -x -n -p"
@@ -73,9 +73,7 @@ _GO = (
 _GH = (
     "--json --jq --repo --state --limit --comments --label --author --assignee --search --base --head --name-only --log"
 )
-_PIP = (
-    "--format --outdated --uptodate --user --local --not-required --verbose --files --all --quiet --exclude- editable"
-)
+_PIP = "--format --outdated --uptodate --user --local --not-required --verbose --files --all --quiet --exclude-editable"
 _NPM_READS = "--depth --all --json --long --parseable --omit --include --production"
 _RUFF = (
     "--select --ignore --extend-select --extend-ignore --show-files --show-settings --statistics --output-format"

@@ -43,9 +43,9 @@ def _of(long: str = "", other: str = "", *, any_word: bool = False, exact: bool 
 _JEST = (
     "cache-directory config coverage-directory custom-exporters dependency-extractor env filter global-setup"
     " global-teardown haste module-directories module-name-mapper module-paths output-file preset prettier-path"
-    " projects reporters reporter resolver root-dir root roots runner setup-files setup-files-after-env snapshot-"
-    " serializers test-environment environment test-environment-options test-results-processor test-runner test-"
-    " sequencer transform watch-plugins"
+    " projects reporters reporter resolver root-dir root roots runner setup-files setup-files-after-env"
+    " snapshot-serializers test-environment environment test-environment-options test-results-processor test-runner"
+    " test-sequencer transform watch-plugins"
 )
 _COMPILER = _of(other=r"-wrapper.*|-B.*|--?specs.*|-fplugin.*|-Xclang|-fuse-ld.*|@.*", any_word=True)
 _MAVEN = _of(
