@@ -12,7 +12,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.obeying import LOOP, READERS, only_reads
-from codelaw.permissions.programs import program
+from codelaw.permissions.programs import listed, program
 from codelaw.permissions.rules import Rule
 from codelaw.permissions.shell import Simple, Word
 
@@ -44,29 +44,8 @@ _CHECKERS = re.compile(
 """Programs that are given files to look at them or to run them: a rule against editing does not speak of that."""
 _MENDS = re.compile(r"-[a-zA-Z]*i.*|-w|--(?:fix|write|in-?place).*|format", re.DOTALL)
 """By which such a program changes the files that it is given."""
-_WRITERS = frozenset(
-    [
-        "rm",
-        "rmdir",
-        "unlink",
-        "mv",
-        "cp",
-        "tee",
-        "touch",
-        "install",
-        "ln",
-        "dd",
-        "rsync",
-        "truncate",
-        "shred",
-        "chmod",
-        "chown",
-        "patch",
-        "mkdir",
-        "unzip",
-        "gunzip",
-        "gzip",
-    ]
+_WRITERS = listed(
+    "rm rmdir unlink mv cp tee touch install ln dd rsync truncate shred chmod chown patch mkdir unzip gunzip gzip"
 )
 
 

@@ -10,7 +10,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
 from codelaw.domain.safety.obeyed import NAMES, folded, obeyed
 from codelaw.permissions.flags import escape_flag
-from codelaw.permissions.programs import program
+from codelaw.permissions.programs import listed, program
 from codelaw.permissions.runs import inner_commands
 from codelaw.permissions.shell import Simple, Word
 
@@ -35,108 +35,17 @@ _EXCLUDING = re.compile(r"--(?:exclude|ignore|jq)[\w-]*(?:=.*)?|-(?:i?path|i?nam
 """Options whose word is a pattern of what is left out or looked for, and no file that is changed."""
 _HOOKS_PATH = re.compile(r"core\.hookspath", re.IGNORECASE)
 
-READERS = frozenset(
-    [
-        "ls",
-        "dir",
-        "vdir",
-        "cat",
-        "tac",
-        "head",
-        "tail",
-        "wc",
-        "grep",
-        "egrep",
-        "fgrep",
-        "zgrep",
-        "rg",
-        "ag",
-        "ack",
-        "stat",
-        "file",
-        "du",
-        "df",
-        "which",
-        "type",
-        "diff",
-        "cmp",
-        "comm",
-        "cut",
-        "sort",
-        "jq",
-        "yq",
-        "tree",
-        "find",
-        "fd",
-        "fdfind",
-        "bat",
-        "batcat",
-        "less",
-        "nl",
-        "od",
-        "hexdump",
-        "strings",
-        "md5sum",
-        "sha1sum",
-        "sha256sum",
-        "sha512sum",
-        "cksum",
-        "b3sum",
-        "realpath",
-        "readlink",
-        "basename",
-        "dirname",
-        "test",
-        "[",
-        "cd",
-        "pushd",
-        "popd",
-        "pwd",
-        "echo",
-        "true",
-        "false",
-        ":",
-        "column",
-        "fold",
-        "sed",
-        "delta",
-    ]
+READERS = listed(
+    "ls dir vdir cat tac head tail wc grep egrep fgrep zgrep rg ag ack stat file du df which type diff cmp comm cut"
+    " sort jq yq tree find fd fdfind bat batcat less nl od hexdump strings md5sum sha1sum sha256sum sha512sum cksum"
+    " b3sum realpath readlink basename dirname test [ cd pushd popd pwd echo true false : column fold sed delta"
 )
 """Programs that change no file they are given, unless a flag says so."""
 _MOVERS = frozenset({"cd", "pushd"})
-_GIT_READERS = frozenset(
-    [
-        "add",
-        "annotate",
-        "blame",
-        "cat-file",
-        "check-attr",
-        "check-ignore",
-        "commit",
-        "describe",
-        "diff",
-        "diff-files",
-        "diff-index",
-        "diff-tree",
-        "for-each-ref",
-        "grep",
-        "log",
-        "ls-files",
-        "ls-remote",
-        "ls-tree",
-        "name-rev",
-        "push",
-        "range-diff",
-        "reflog",
-        "rev-list",
-        "rev-parse",
-        "shortlog",
-        "show",
-        "show-ref",
-        "status",
-        "var",
-        "whatchanged",
-    ]
+_GIT_READERS = listed(
+    "add annotate blame cat-file check-attr check-ignore commit describe diff diff-files diff-index diff-tree"
+    " for-each-ref grep log ls-files ls-remote ls-tree name-rev push range-diff reflog rev-list rev-parse shortlog"
+    " show show-ref status var whatchanged"
 )
 """Subcommands that change no file of the work tree."""
 _GIT_SETTINGS = {

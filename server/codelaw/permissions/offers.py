@@ -81,32 +81,14 @@ _RUFF = (
     " --silent --isolated --exit-zero --no-fix --respect-gitignore --force-exclude --watch --explain"
 )
 
+_READERS = "ls cat head tail wc grep egrep fgrep rg stat file du df which uname pwd date"
+_GIT_READERS = (
+    "status diff log show blame ls-files ls-tree rev-parse rev-list describe shortlog grep cat-file merge-base"
+    " show-ref name-rev whatchanged check-ignore diff-tree diff-index"
+)
+
 _OFFERS: dict[tuple[str, ...], _Offer] = {
-    **dict.fromkeys(
-        [
-            (name,)
-            for name in [
-                "ls",
-                "cat",
-                "head",
-                "tail",
-                "wc",
-                "grep",
-                "egrep",
-                "fgrep",
-                "rg",
-                "stat",
-                "file",
-                "du",
-                "df",
-                "which",
-                "uname",
-                "pwd",
-                "date",
-            ]
-        ],
-        _ANY,
-    ),
+    **dict.fromkeys([(name,) for name in _READERS.split()], _ANY),
     ("pytest",): _offer(f"{_PYTEST} {_HELP}", "qvxslhrkmn0", "kmnr"),
     ("mypy",): _offer(f"{_MYPY} {_HELP}", "vh"),
     ("pyright",): _offer(
@@ -125,31 +107,7 @@ _OFFERS: dict[tuple[str, ...], _Offer] = {
     ("jest",): _offer(f"{_JEST} {_HELP}", "tibouwhe0"),
     ("vitest",): _offer(f"{_JEST} {_HELP}", "tuwh0"),
     **dict.fromkeys(
-        [
-            ("git", verb)
-            for verb in [
-                "status",
-                "diff",
-                "log",
-                "show",
-                "blame",
-                "ls-files",
-                "ls-tree",
-                "rev-parse",
-                "rev-list",
-                "describe",
-                "shortlog",
-                "grep",
-                "cat-file",
-                "merge-base",
-                "show-ref",
-                "name-rev",
-                "whatchanged",
-                "check-ignore",
-                "diff-tree",
-                "diff-index",
-            ]
-        ],
+        [("git", verb) for verb in _GIT_READERS.split()],
         _offer(f"{_GIT_OUTPUT} {_HELP}", "psSnLGwbaqzMCRtldEeFPiIhHorv0U", "SGLnUMC"),
     ),
     ("git", "stash", "list"): _offer(_GIT_OUTPUT, "pn0"),

@@ -7,71 +7,17 @@ import re
 
 from codelaw.permissions.shell import Word
 
-RUNNERS = frozenset(
-    {
-        "builtin",
-        "bunx",
-        "busybox",
-        "caffeinate",
-        "chroot",
-        "chrt",
-        "command",
-        "coproc",
-        "dbus-run-session",
-        "doas",
-        "docker",
-        "entr",
-        "env",
-        "exec",
-        "expect",
-        "fakeroot",
-        "fd",
-        "fdfind",
-        "find",
-        "flock",
-        "hatch",
-        "ionice",
-        "kubectl",
-        "ltrace",
-        "nice",
-        "nohup",
-        "nox",
-        "npx",
-        "nsenter",
-        "parallel",
-        "pipenv",
-        "pkexec",
-        "pnpx",
-        "podman",
-        "poetry",
-        "proot",
-        "rlwrap",
-        "runuser",
-        "rush",
-        "script",
-        "setarch",
-        "setsid",
-        "ssh",
-        "start-stop-daemon",
-        "stdbuf",
-        "strace",
-        "su",
-        "sudo",
-        "systemd-run",
-        "taskset",
-        "time",
-        "timeout",
-        "tox",
-        "toybox",
-        "trap",
-        "unbuffer",
-        "unshare",
-        "uv",
-        "uvx",
-        "watch",
-        "xargs",
-        "xvfb-run",
-    }
+
+def listed(text: str) -> frozenset[str]:
+    """The words of a table, which are easier to look over side by side."""
+    return frozenset(text.split())
+
+
+RUNNERS = listed(
+    "builtin bunx busybox caffeinate chroot chrt command coproc dbus-run-session doas docker entr env exec expect"
+    " fakeroot fd fdfind find flock hatch ionice kubectl ltrace nice nohup nox npx nsenter parallel pipenv pkexec"
+    " pnpx podman poetry proot rlwrap runuser rush script setarch setsid ssh start-stop-daemon stdbuf strace su sudo"
+    " systemd-run taskset time timeout tox toybox trap unbuffer unshare uv uvx watch xargs xvfb-run"
 )
 """They run the command that follows in their arguments."""
 

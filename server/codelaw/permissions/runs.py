@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from codelaw.permissions.flags import SUBSCRIPT, escape_flags, evaluated, harmless_sed
-from codelaw.permissions.programs import INTERPRETER, RUNNERS, SHELLS, program
+from codelaw.permissions.programs import INTERPRETER, RUNNERS, SHELLS, listed, program
 from codelaw.permissions.shell import Simple, Word, read
 
 MAX_TAILS = 200
@@ -32,57 +32,10 @@ _BY_SUBCOMMAND: dict[str, frozenset[str]] = {
     "git": frozenset({"bisect", "filter-branch", "submodule", "hook"}),
 }
 """Programs that run the command in their arguments only behind one of these words."""
-_TEXTUAL = frozenset(
-    [
-        "script",
-        "flock",
-        "su",
-        "runuser",
-        "sg",
-        "watch",
-        "parallel",
-        "rush",
-        "ssh",
-        "entr",
-        "expect",
-        "tmux",
-        "screen",
-        "xterm",
-        "xvfb-run",
-        "nix-shell",
-        "nix",
-        "crontab",
-        "hyperfine",
-        "vi",
-        "vim",
-        "nvim",
-        "view",
-        "ex",
-        "ed",
-        "emacs",
-        "kak",
-        "trap",
-        "mapfile",
-        "readarray",
-        "complete",
-        "bind",
-        "npx",
-        "bunx",
-        "pnpx",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "gdb",
-        "lldb",
-        "rsync",
-        "scp",
-        "sftp",
-        "start-stop-daemon",
-        "doas",
-        "sudo",
-        "unbuffer",
-    ]
+_TEXTUAL = listed(
+    "script flock su runuser sg watch parallel rush ssh entr expect tmux screen xterm xvfb-run nix-shell nix crontab"
+    " hyperfine vi vim nvim view ex ed emacs kak trap mapfile readarray complete bind npx bunx pnpx npm pnpm yarn bun"
+    " gdb lldb rsync scp sftp start-stop-daemon doas sudo unbuffer"
 )
 """Programs of which an argument may be a whole command line."""
 _EDITORS = frozenset(["vi", "vim", "nvim", "view", "ex", "ed", "emacs", "kak"])
