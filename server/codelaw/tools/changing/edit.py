@@ -33,9 +33,6 @@ class Edit(Tool[EditArguments]):
     def title(self, args: EditArguments) -> str:
         return f"Edit {args.path}"
 
-    def subject(self, args: EditArguments) -> str:
-        return args.path
-
     async def preview(self, args: EditArguments, env: ToolEnvironment) -> Preview:
         return preview(await replacing(args.path, [_replacement(args)], env))
 

@@ -34,9 +34,6 @@ class MultiEdit(Tool[MultiEditArguments]):
     def title(self, args: MultiEditArguments) -> str:
         return f"Edit {args.path} in {len(args.edits)} places"
 
-    def subject(self, args: MultiEditArguments) -> str:
-        return args.path
-
     async def preview(self, args: MultiEditArguments, env: ToolEnvironment) -> Preview:
         return preview(await replacing(args.path, _replacements(args), env))
 

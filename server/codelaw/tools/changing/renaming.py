@@ -90,9 +90,6 @@ class Rename(Proposing[RenameArguments]):
     def title(self, args: RenameArguments) -> str:
         return f"Rename {args.symbol} to {args.new_name}"
 
-    def subject(self, args: RenameArguments) -> str:
-        return args.path
-
     async def proposed(self, args: RenameArguments, env: ToolEnvironment) -> Proposal:
         services = services_of(env, "rename")
         seen = versions(env)
@@ -124,9 +121,6 @@ class QuickFix(Proposing[QuickFixArguments]):
 
     def title(self, args: QuickFixArguments) -> str:
         return f"Fix {args.path}:{args.line}" + (f": {args.title}" if args.title else "")
-
-    def subject(self, args: QuickFixArguments) -> str:
-        return args.path
 
     async def proposed(self, args: QuickFixArguments, env: ToolEnvironment) -> Proposal:
         services = services_of(env, "quickFix")

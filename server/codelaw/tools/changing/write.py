@@ -38,9 +38,6 @@ class Write(Tool[WriteArguments]):
     def title(self, args: WriteArguments) -> str:
         return f"Write {args.path}"
 
-    def subject(self, args: WriteArguments) -> str:
-        return args.path
-
     async def preview(self, args: WriteArguments, env: ToolEnvironment) -> Preview:
         return preview(await _change(args, env))
 

@@ -50,9 +50,6 @@ class Diagnostics(Tool[DiagnosticsArguments]):
     def title(self, args: DiagnosticsArguments) -> str:
         return "Diagnostics" if args.path is None else f"Diagnostics of {args.path}"
 
-    def subject(self, args: DiagnosticsArguments) -> str | None:
-        return args.path
-
     async def run(self, args: DiagnosticsArguments, env: ToolEnvironment) -> ToolResult:
         services = services_of(env, "diagnostics")
         place: Located | None = None

@@ -30,9 +30,6 @@ class Definition(Tool[DefinitionArguments]):
     def title(self, args: DefinitionArguments) -> str:
         return f"Definition of {args.symbol}"
 
-    def subject(self, args: DefinitionArguments) -> str:
-        return args.path
-
     async def run(self, args: DefinitionArguments, env: ToolEnvironment) -> ToolResult:
         services = services_of(env, "definition")
         aim = await aimed(args, env, services)
@@ -57,9 +54,6 @@ class References(Tool[ReferencesArguments]):
 
     def title(self, args: ReferencesArguments) -> str:
         return f"References to {args.symbol}"
-
-    def subject(self, args: ReferencesArguments) -> str:
-        return args.path
 
     async def run(self, args: ReferencesArguments, env: ToolEnvironment) -> ToolResult:
         services = services_of(env, "references")

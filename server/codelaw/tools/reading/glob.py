@@ -35,9 +35,6 @@ class Glob(Tool[GlobArguments]):
     def title(self, args: GlobArguments) -> str:
         return f"Find {args.pattern}"
 
-    def subject(self, args: GlobArguments) -> str:
-        return args.path
-
     async def run(self, args: GlobArguments, env: ToolEnvironment) -> ToolResult:
         begin = await starts(env.workspace, args.path)
         found = await env.workspace.walk(begin, args.pattern, max_visits=MAX_VISITS, seconds=MAX_SECONDS)

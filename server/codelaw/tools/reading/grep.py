@@ -41,9 +41,6 @@ class Grep(Tool[GrepArguments]):
     def title(self, args: GrepArguments) -> str:
         return f"Search {args.pattern}" + ("" if args.path == "." else f" in {args.path}")
 
-    def subject(self, args: GrepArguments) -> str:
-        return args.path
-
     async def run(self, args: GrepArguments, env: ToolEnvironment) -> ToolResult:
         begin = await starts(env.workspace, args.path)
         hits = await env.workspace.search(

@@ -32,9 +32,6 @@ class LS(Tool[LSArguments]):
     def title(self, args: LSArguments) -> str:
         return f"List {args.path}"
 
-    def subject(self, args: LSArguments) -> str:
-        return args.path
-
     async def run(self, args: LSArguments, env: ToolEnvironment) -> ToolResult:
         folders = env.workspace.folders
         if is_top(args.path) and len(folders) > 1:

@@ -45,9 +45,6 @@ class Read(Tool[ReadArguments]):
     def title(self, args: ReadArguments) -> str:
         return f"Read {args.path}" + (f":{args.start_line}" if args.start_line > 1 else "")
 
-    def subject(self, args: ReadArguments) -> str:
-        return args.path
-
     async def run(self, args: ReadArguments, env: ToolEnvironment) -> ToolResult:
         if args.path.startswith((RESULT, ARCHIVE)):
             return await _read_result(args, env)
