@@ -6,6 +6,7 @@ import type { Shown } from "./chat/shown";
 import type { ChatView } from "./chat/view";
 import { askSelection, explain, fix } from "./editor/asking";
 import { showLaw } from "./editor/law";
+import { t } from "./language";
 import type { CommandId, ToPanel } from "./messages";
 import { unlinked } from "./plain";
 import type { Server } from "./server/server";
@@ -40,7 +41,7 @@ export function registerCommands(
     "codelaw.addFile": async (one?: unknown, several?: unknown) => {
       const uris = urisOf(one, several);
       if (uris.length > 0) await tellPanel(view, await attach(uris));
-      else void window.showInformationMessage("Open a file first, or use the menu of a file in the explorer.");
+      else void window.showInformationMessage(t.fileOrMenu);
     },
     "codelaw.stop": withServer(async () => {
       const { chatId } = shown;
@@ -76,7 +77,7 @@ export function registerCommands(
 /** Whether a server is there or on its way; says what to do when it is not. */
 async function isThere({ state }: Server): Promise<boolean> {
   if (state.phase === "ready" || state.phase === "starting" || state.phase === "searching") return true;
-  const message = state.message === "" ? "The server is not running." : state.message;
+  const message = state.message === "" ? t.notRunning : state.message;
   const titles = state.actions.map(({ title }) => title);
   const chosen = await window.showWarningMessage(unlinked(`codelaw: ${message}`), ...titles);
   const action = state.actions.find(({ title }) => title === chosen);

@@ -2,6 +2,7 @@
 import { Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import type { Known, Shown } from "./chat/shown";
 import type { Approvals } from "./editor/approvals";
+import { t } from "./language";
 import type { ServerState } from "./messages";
 import type { Wire } from "./server/wire";
 
@@ -15,14 +16,14 @@ export interface Told {
   alert: "none" | "warning" | "error";
 }
 
-const PHASES: Record<ServerState["phase"], { icon: string; words: string }> = {
-  searching: { icon: "sync~spin", words: "looking for the server" },
-  missing: { icon: "warning", words: "the server is not installed" },
-  installing: { icon: "sync~spin", words: "installing" },
-  starting: { icon: "sync~spin", words: "starting" },
-  ready: { icon: "law", words: "ready" },
-  crashed: { icon: "error", words: "the server has crashed" },
-  stopped: { icon: "circle-slash", words: "stopped" },
+const ICONS: Record<ServerState["phase"], string> = {
+  searching: "sync~spin",
+  missing: "warning",
+  installing: "sync~spin",
+  starting: "sync~spin",
+  ready: "law",
+  crashed: "error",
+  stopped: "circle-slash",
 };
 
 /** Keeps the item as the server, the questions and the shown chat are. */
@@ -46,37 +47,37 @@ export function showStatus(wire: Wire, shown: Shown, approvals: Approvals): Disp
 
 /** In words what is to be shown. */
 export function tellStatus(server: ServerState, questions: number, known: Readonly<Known> | null): Told {
-  const phase = PHASES[server.phase];
   const parts = ["codelaw"];
   const lines: string[] = [];
-  let { icon, words } = phase;
+  let icon = ICONS[server.phase];
+  let words = t.phases[server.phase];
   let alert: Told["alert"] = server.phase === "crashed" ? "error" : server.phase === "missing" ? "warning" : "none";
   if (server.phase === "ready") {
     if (questions > 0) {
       icon = "question";
-      words = questions === 1 ? "asks a question" : `asks ${questions} questions`;
+      words = t.asks(questions);
       parts.push(words);
       alert = "warning";
     } else if (known?.running === true) {
       icon = "loading~spin";
-      words = "running";
+      words = t.running;
     } else if (server.offline) {
-      words = "offline";
+      words = t.offline;
       parts.push(words);
-      lines.push("Offline model: set an API key to use a real one.");
+      lines.push(t.offlineModel);
     }
     const use = known?.usage;
     if (use && use.contextWindow > 0) {
       const percent = Math.round((100 * use.contextTokens) / use.contextWindow);
       parts.push(`${percent} %`);
-      words += `, ${percent} % of the window used`;
-      lines.push(`Context: ${count(use.contextTokens)} of ${count(use.contextWindow)} tokens (${percent} %)`);
+      words += `, ${t.windowUsed(percent)}`;
+      lines.push(t.contextOf(use.contextTokens, use.contextWindow, percent));
     }
-    if (known?.chat) lines.unshift(`Model: ${known.chat.model} · ${known.chat.mode}`);
+    if (known?.chat) lines.unshift(t.modelAndMode(known.chat.model, known.chat.mode));
     if (known?.turn) {
       const { totalTokens, costUsd } = known.turn;
       const cost = costUsd === undefined ? "" : ` · $${costUsd.toFixed(costUsd < 0.1 ? 4 : 2)}`;
-      lines.push(`Last turn: ${count(totalTokens)} tokens${cost}`);
+      lines.push(`${t.lastTurn(totalTokens)}${cost}`);
     }
   } else if (server.message !== "") lines.push(server.message);
   return {
@@ -96,5 +97,3 @@ function put(item: StatusBarItem, { text, label, lines, alert }: Told): void {
   item.tooltip = tooltip;
   item.backgroundColor = alert === "none" ? undefined : new ThemeColor(`statusBarItem.${alert}Background`);
 }
-
-const count = (tokens: number): string => tokens.toLocaleString("en-US");

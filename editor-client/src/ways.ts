@@ -1,6 +1,6 @@
 // What helps with an error, by its code: in this editor's own words, since the server's name the places of others.
 import type { WayWords } from "./languages/en/ways";
-import { wordsFor } from "./languages/tables";
+import { wayWords } from "./languages/tables";
 import type { CommandId } from "./messages";
 
 /** A way out, as a button; `hint` stands in the place of the server's, undefined leaves that. */
@@ -23,6 +23,6 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
 
 /** What helps with an error of that code, if anything of the editor's does, in a display language such as `de`. */
 export function wayOut(code: string, language: string): Way | undefined {
-  const ways = waysIn(wordsFor(language).ways);
+  const ways = waysIn(wayWords(language));
   return Object.hasOwn(ways, code) ? ways[code] : undefined;
 }

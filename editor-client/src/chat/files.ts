@@ -4,6 +4,7 @@ import { env, FileType, Uri, window, workspace } from "vscode";
 import type { Attachment, FromPanel, ToPanel } from "../messages";
 import { find, inWorkspace } from "../editor/opening";
 import { attachmentOf, nameOf, selectionOf } from "../editor/selection";
+import { t } from "../language";
 import { unlinked } from "../plain";
 import type { Wire } from "../server/wire";
 
@@ -27,7 +28,7 @@ export async function insert(text: string): Promise<void> {
   if (done) await window.showTextDocument(editor.document, editor.viewColumn);
   else {
     const name = unlinked(nameOf(editor.document.uri));
-    void window.showWarningMessage(`${name} cannot be changed here. Copy the text instead.`);
+    void window.showWarningMessage(t.cannotChange(name));
   }
 }
 
@@ -41,7 +42,7 @@ export async function saveAll(uris: readonly string[]): Promise<boolean> {
   }
   if (failed.length > 0) {
     const names = unlinked(failed.join(", "));
-    void window.showErrorMessage(`Not saved: ${names}. Save them, then accept again.`);
+    void window.showErrorMessage(t.notSaved(names));
   }
   return failed.length === 0;
 }
@@ -54,14 +55,13 @@ export async function exportChat(wire: Wire, { chatId, format, title }: Export):
   const target = await window.showSaveDialog({
     defaultUri: folder === undefined ? Uri.file(path.resolve(name)) : Uri.joinPath(folder.uri, name),
     filters: format === "json" ? { JSON: ["json"] } : { Markdown: ["md"] },
-    title: "Export Chat",
+    title: t.exportChat,
   });
   if (target === undefined) return;
   const { text } = await wire.request("codelaw/chat/export", { chatId, format });
   await workspace.fs.writeFile(target, new TextEncoder().encode(text));
-  const show = "Open";
-  const chosen = await window.showInformationMessage(`The chat is in ${unlinked(nameOf(target))}.`, show);
-  if (chosen === show) await window.showTextDocument(target);
+  const chosen = await window.showInformationMessage(t.chatIsIn(unlinked(nameOf(target))), t.open);
+  if (chosen === t.open) await window.showTextDocument(target);
 }
 
 /** Files that the user picks, to go along with the next message. */
@@ -69,8 +69,8 @@ export async function pickFiles(): Promise<Attach | null> {
   const [folder] = workspace.workspaceFolders ?? [];
   const picked = await window.showOpenDialog({
     canSelectMany: true,
-    openLabel: "Add to Chat",
-    title: "Add Files to Chat",
+    openLabel: t.addThem,
+    title: t.addFiles,
     ...(folder === undefined ? {} : { defaultUri: folder.uri }),
   });
   return picked === undefined ? null : attach(picked);
@@ -85,7 +85,7 @@ export async function dropped(named: readonly string[]): Promise<Attach | null> 
     if (place === null) missing.push(one);
     else found.push(place.uri);
   }
-  if (missing.length > 0) void window.showWarningMessage(unlinked(`Not found: ${missing.slice(0, 5).join(", ")}`));
+  if (missing.length > 0) void window.showWarningMessage(unlinked(t.notFound(missing.slice(0, 5).join(", "))));
   return attach(found);
 }
 
@@ -93,7 +93,7 @@ export async function dropped(named: readonly string[]): Promise<Attach | null> 
 export function selected(): Attach | null {
   const editor = window.activeTextEditor;
   if (editor === undefined) {
-    void window.showInformationMessage("Open a file and select what you want to ask about.");
+    void window.showInformationMessage(t.selectToAsk);
     return null;
   }
   return { kind: "attach", attachments: [selectionOf(editor)] };

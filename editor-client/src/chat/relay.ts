@@ -1,5 +1,6 @@
 // Does what the panel asks: its requests go to the server, the rest is done by the editor.
 import { CancellationTokenSource, commands, type Disposable } from "vscode";
+import { t } from "../language";
 import type { FromPanel, Problem, ToPanel } from "../messages";
 import { refusalOf } from "../server/refusal";
 import type { Wire } from "../server/wire";
@@ -112,8 +113,8 @@ export class Relay implements Disposable {
     if (asked.has(id) || asked.size >= MOST_REQUESTS || !isParams(method, params)) {
       refuse({
         code: "invalid_params",
-        message: `${method} was not asked as it should be.`,
-        hint: "Reload the window.",
+        message: t.notAsked(method),
+        hint: t.reload,
       });
       return;
     }
@@ -125,7 +126,7 @@ export class Relay implements Disposable {
       else if ("updatedAt" in result && "turns" in result) this.#shown.update(result);
       if (asked === this.#asked) this.#post({ kind: "answer", id, result });
     } catch (error) {
-      refuse(refusalOf(error).problem);
+      refuse(refusalOf(error, t.server).problem);
     } finally {
       asked.delete(id);
       source.dispose();

@@ -9,6 +9,7 @@ import {
   type WebviewViewProvider,
   window,
 } from "vscode";
+import { t } from "../language";
 import type { FromPanel, ToPanel } from "../messages";
 import type { ChatEvent } from "../protocol/types";
 import { pageOf } from "./html";
@@ -138,7 +139,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #showBadge(): void {
     if (this.#view === null) return;
     const count = this.#badge;
-    const tooltip = count === 1 ? "codelaw asks a question" : `codelaw asks ${count} questions`;
+    const tooltip = `codelaw ${t.asks(count)}`;
     this.#view.badge = count === 0 ? undefined : { value: count, tooltip };
   }
 

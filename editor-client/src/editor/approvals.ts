@@ -1,7 +1,8 @@
 // The questions of the server's that wait for the user, wherever they are answered.
 import { type CancellationToken, type Disposable, EventEmitter, window } from "vscode";
-import type { OpenApproval } from "../messages";
 import { visible } from "../hidden";
+import { t } from "../language";
+import type { OpenApproval } from "../messages";
 import { unlinked } from "../plain";
 import type { ApprovalReply, ApprovalRequest } from "../protocol/types";
 
@@ -10,9 +11,6 @@ interface Waiting {
   settle(reply: ApprovalReply): void;
 }
 
-const SHOW = "Show";
-const ALLOW = "Allow once";
-const REJECT = "Reject";
 /** Characters that show what they are, one behind the other. */
 const PLAIN = /^[\x20-\x7e]+$/;
 /** Of a notification. */
@@ -85,21 +83,24 @@ export class Approvals implements Disposable {
 export async function notify(approvals: Approvals, { id, request }: OpenApproval, show: () => void): Promise<void> {
   const offered = (kind: string): string | undefined => request.options.find((option) => option.kind === kind)?.id;
   const { command } = request.preview;
-  const what = command === undefined ? short(request.title) : `Run ${short(command)}`;
-  const told = command !== undefined && PLAIN.test(command) && what === `Run ${command}`;
+  const brief = short(command ?? request.title);
+  const told = command !== undefined && PLAIN.test(command) && brief === command;
   const whole = told && request.alwaysAsked !== true;
   const allow = whole ? offered("allow_once") : undefined;
   const reject = offered("reject");
-  const titles = [SHOW, ...(allow === undefined ? [] : [ALLOW]), ...(reject === undefined ? [] : [REJECT])];
-  const chosen = await window.showInformationMessage(`codelaw asks: ${what}`, ...titles);
+  const titles = [t.show, ...(allow === undefined ? [] : [t.allowOnce]), ...(reject === undefined ? [] : [t.reject])];
+  const chosen = await window.showInformationMessage(
+    t.codelawAsks(command === undefined ? brief : t.run(brief)),
+    ...titles,
+  );
   if (chosen === undefined) return;
-  if (chosen === SHOW) {
+  if (chosen === t.show) {
     show();
     return;
   }
-  const optionId = chosen === ALLOW ? allow : reject;
+  const optionId = chosen === t.allowOnce ? allow : reject;
   if (optionId !== undefined && !approvals.decide(id, { optionId })) {
-    void window.showInformationMessage("codelaw no longer asks that: it was answered or withdrawn.");
+    void window.showInformationMessage(t.asksNoLonger);
   }
 }
 

@@ -3,6 +3,7 @@ import { type Diagnostic, languages, type TextEditor, Uri, window } from "vscode
 import type { Middleware } from "vscode-languageclient/node";
 import type { Shown } from "../chat/shown";
 import type { ChatView } from "../chat/view";
+import { t } from "../language";
 import type { AskedDiagnostic, AskInEditor } from "../protocol/types";
 import type { Wire } from "../server/wire";
 import { isFields, isRange } from "../chat/incoming";
@@ -15,8 +16,8 @@ export async function askSelection(view: ChatView, shown: Shown): Promise<void> 
   if (editor === null) return;
   const attachment = selectionOf(editor);
   const text = await window.showInputBox({
-    title: `Ask About ${attachment.label}`,
-    prompt: "Your question; the selection goes along.",
+    title: t.askAbout(attachment.label),
+    prompt: t.yourQuestion,
     ignoreFocusOut: true,
   });
   if (text === undefined || text.trim() === "") return;
@@ -29,7 +30,7 @@ export async function explain(wire: Wire, view: ChatView): Promise<void> {
   const editor = editorAtHand();
   if (editor === null) return;
   if (editor.selection.isEmpty) {
-    void window.showInformationMessage("Select what codelaw is to explain.");
+    void window.showInformationMessage(t.selectFirst);
     return;
   }
   const { document, selection } = editor;
@@ -48,9 +49,7 @@ export async function fix(wire: Wire, view: ChatView): Promise<void> {
   const { version } = document;
   const found = problemsAt(editor);
   if (found.length === 0) {
-    void window.showInformationMessage(
-      "No problem is reported here. Put the cursor on one, or ask about the selection.",
-    );
+    void window.showInformationMessage(t.noProblem);
     return;
   }
   const picked = found.length === 1 ? found[0] : await pickProblem(found);
@@ -109,7 +108,7 @@ function isQuestion(value: unknown): value is { uri: string; range: AskInEditor[
 function editorAtHand(): TextEditor | null {
   const editor = window.activeTextEditor;
   if (editor !== undefined) return editor;
-  void window.showInformationMessage("Open a file first.");
+  void window.showInformationMessage(t.openFileFirst);
   return null;
 }
 
@@ -125,10 +124,10 @@ function problemsAt({ document, selection }: TextEditor): Diagnostic[] {
 async function pickProblem(found: readonly Diagnostic[]): Promise<Diagnostic | undefined> {
   const items = found.map((diagnostic) => ({
     label: diagnostic.message.split("\n", 1)[0] ?? "",
-    description: `${diagnostic.source ?? ""} line ${diagnostic.range.start.line + 1}`.trim(),
+    description: `${diagnostic.source ?? ""} ${t.inLine(diagnostic.range.start.line + 1)}`.trim(),
     diagnostic,
   }));
-  return (await window.showQuickPick(items, { title: "Fix Which Problem?" }))?.diagnostic;
+  return (await window.showQuickPick(items, { title: t.fixWhich }))?.diagnostic;
 }
 
 function diagnosticOf({ message, range, code, source }: Diagnostic): AskedDiagnostic {

@@ -1,5 +1,6 @@
 // The editor's own diff view: what a turn changed, and what an open question would change.
 import { commands, type Disposable, EventEmitter, Uri, window, workspace } from "vscode";
+import { t } from "../language";
 import type { FromPanel, OpenApproval } from "../messages";
 import { unlinked } from "../plain";
 import type { Wire } from "../server/wire";
@@ -31,13 +32,13 @@ export class Diffs implements Disposable {
   /** A file as the turn found it, beside what it is now. */
   async turn({ chatId, turnId, uri, path }: Turn): Promise<void> {
     if (this.#wire.state.phase !== "ready") {
-      void window.showWarningMessage("The server keeps what files were before a turn, and it is not ready.");
+      void window.showWarningMessage(t.beforeNotReady);
       return;
     }
     const before = beforeOf(chatId, turnId, path);
     const place = await find({ uri });
     const after = place?.uri ?? this.#keep(Uri.from({ scheme: SCHEME, path: `/removed/${path}` }), "");
-    const title = `${nameIn(path)} (${place === null ? "removed by codelaw" : "before codelaw ↔ now"})`;
+    const title = place === null ? t.removed(nameIn(path)) : t.beforeAndNow(nameIn(path));
     await commands.executeCommand("vscode.diff", before, after, title, { preview: true });
   }
 
@@ -45,17 +46,15 @@ export class Diffs implements Disposable {
   async proposal({ id, request }: OpenApproval): Promise<void> {
     const patches = parsePatch(request.preview.diff ?? "");
     if (patches === null) {
-      void window.showWarningMessage(
-        "This change is too long for its preview to be whole, so it cannot be compared here.",
-      );
+      void window.showWarningMessage(t.previewCut);
       return;
     }
     const pairs: Pair[] = [];
     for (const patch of patches) {
       const pair = await this.#pair(id, patch);
       if (pair === null) {
-        const name = unlinked(patch.from ?? patch.to ?? "The file");
-        void window.showWarningMessage(`${name} is another one than codelaw has read; the diff does not fit it.`);
+        const name = unlinked(patch.from ?? patch.to ?? t.theFile);
+        void window.showWarningMessage(t.anotherFile(name));
         return;
       }
       pairs.push(pair);
@@ -63,7 +62,7 @@ export class Diffs implements Disposable {
     const [only] = pairs;
     if (pairs.length === 1 && only !== undefined) {
       const [shown, before, after] = only;
-      const title = `${nameIn(shown.path)} (now ↔ proposed by codelaw)`;
+      const title = t.nowAndProposed(nameIn(shown.path));
       await commands.executeCommand("vscode.diff", before, after, title, { preview: true });
     } else await commands.executeCommand("vscode.changes", request.title, pairs);
   }

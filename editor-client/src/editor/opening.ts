@@ -1,6 +1,7 @@
 // Opens what an answer names: files of the workspace, and others only when the user says so.
 import path from "node:path";
 import { commands, env, FileType, Position, Range, type TextDocumentShowOptions, Uri, window, workspace } from "vscode";
+import { t } from "../language";
 import type { FromPanel } from "../messages";
 import { unlinked } from "../plain";
 
@@ -17,15 +18,14 @@ export async function open(wanted: Wanted): Promise<void> {
   const named = wanted.uri ?? wanted.path ?? "";
   const place = await find(wanted);
   if (place === null) {
-    void window.showWarningMessage(`There is no file “${short(named)}” in the workspace.`);
+    void window.showWarningMessage(t.noFile(short(named)));
     return;
   }
   const { uri } = place;
   if (!inWorkspace(uri) && uri.scheme !== "codelaw-chat") {
-    const yes = "Open";
-    const detail = "It lies outside of the workspace.";
-    const asked = await window.showWarningMessage(`Open ${uri.fsPath}?`, { modal: true, detail }, yes);
-    if (asked !== yes) return;
+    const detail = t.liesOutside;
+    const asked = await window.showWarningMessage(t.openIt(uri.fsPath), { modal: true, detail }, t.open);
+    if (asked !== t.open) return;
   }
   if ((await kindOf(uri)) === "folder") {
     await commands.executeCommand("revealInExplorer", uri);
@@ -44,7 +44,7 @@ export async function open(wanted: Wanted): Promise<void> {
 export async function openExternal(url: string): Promise<void> {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address === null || (address.protocol !== "https:" && address.protocol !== "http:")) {
-    void window.showWarningMessage(`Only web addresses are opened, not “${short(url)}”.`);
+    void window.showWarningMessage(t.onlyWeb(short(url)));
     return;
   }
   await env.openExternal(Uri.parse(address.href, true));

@@ -1,4 +1,5 @@
 // What the two sides say they can, and what follows where they are of different versions. No import of `vscode`.
+import type { ServerWords } from "../languages/en/server";
 import { METHODS, VERSION } from "../protocol/types";
 
 /** What this extension can, for `capabilities.experimental.codelaw` (docs/protocol.md, Capabilities). */
@@ -26,7 +27,7 @@ export interface Announced {
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** Read what a server announced in its answer to `initialize`; whatever it is, something comes of it. */
-export const announced = (answer: unknown): Announced => {
+export const announced = (answer: unknown, words: ServerWords): Announced => {
   const result = isRecord(answer) ? answer : {};
   const info = isRecord(result["serverInfo"]) ? result["serverInfo"] : {};
   const capabilities = isRecord(result["capabilities"]) ? result["capabilities"] : {};
@@ -35,19 +36,19 @@ export const announced = (answer: unknown): Announced => {
   const version = typeof info["version"] === "string" ? info["version"] : undefined;
   const listed = Array.isArray(ours["methods"]) ? ours["methods"] : [];
   const methods = listed.filter((method) => typeof method === "string");
-  return { version, methods, message: difference(version ?? "of an unknown version", ours["version"], methods) };
+  return { version, methods, message: difference(version ?? words.unknownVersion, ours["version"], methods, words) };
 };
 
-const difference = (version: string, protocol: unknown, methods: readonly string[]): string => {
+const difference = (version: string, protocol: unknown, methods: readonly string[], words: ServerWords): string => {
   const newer = typeof protocol === "number" && protocol > VERSION;
   if (NEEDED.some((method) => !methods.includes(method))) {
-    const remedy = newer ? "Update the extension." : "Update the server, or remove codelaw.server.command.";
-    return `The server (${version}) does not know what the chat needs. ${remedy}`;
+    const remedy = newer ? words.updateExtension : words.updateOrUnset;
+    return words.lacksNeeded(version, remedy);
   }
   const lacking = METHODS.filter((method) => !methods.includes(method));
   if (lacking.length > 0) {
     const names = lacking.map((method) => method.replace("codelaw/", "")).join(", ");
-    return `The server (${version}) is older than this extension and cannot do: ${names}. Update the server.`;
+    return words.older(version, names);
   }
-  return newer ? `The server (${version}) speaks a newer protocol than this extension. Update the extension.` : "";
+  return newer ? words.newer(version) : "";
 };

@@ -15,6 +15,7 @@ import {
   RevealOutputChannelOn,
   type StaticFeature,
 } from "vscode-languageclient/node";
+import { t } from "../language";
 import { unlinked } from "../plain";
 import type { ChatEvent, Notifications } from "../protocol/types";
 import { announced, capabilitiesIn } from "./announced";
@@ -103,7 +104,7 @@ export class Connection implements Connected {
 
   private constructor(client: LanguageClient, child: ChildProcess, gone: Promise<never>, trusted: boolean) {
     this.trusted = trusted;
-    const { version, methods, message } = announced(client.initializeResult);
+    const { version, methods, message } = announced(client.initializeResult, t.server);
     this.version = version;
     this.methods = methods;
     this.message = message;
@@ -122,7 +123,7 @@ export class Connection implements Connected {
     lost: (reason: string) => void,
     signal: AbortSignal,
   ): Promise<Connection> {
-    if (signal.aborted) throw cancelled();
+    if (signal.aborted) throw cancelled(t.server);
     const child = spawn(launch.command, launch.args, {
       cwd: options.folder,
       stdio: ["pipe", "pipe", "pipe"],
@@ -134,10 +135,10 @@ export class Connection implements Connected {
     child.once("exit", () => setTimeout(() => child.stdout.destroy(), DRAIN));
     child.stdin.on("error", (error) => options.log.debug(`The server does not read: ${error.message}`));
     const gone = new Promise<never>((_resolve, reject) => {
-      child.once("error", (error) => reject(disconnected(`It could not be started: ${error.message}`)));
+      child.once("error", (error) => reject(disconnected(t.server.notStarted(error.message))));
       child.once("exit", (status, by) => reject(disconnected(ending(status, by))));
     });
-    gone.catch((error: unknown) => lost(refusalOf(error).message));
+    gone.catch((error: unknown) => lost(refusalOf(error, t.server).message));
     const client = new QuietClient(
       "codelaw-server",
       "codelaw",
@@ -167,7 +168,7 @@ export class Connection implements Connected {
       const rest = token === undefined ? [] : [token];
       return await Promise.race([this.#client.sendRequest<R>(method, params, ...rest), this.#gone]);
     } catch (error) {
-      const refusal = refusalOf(error);
+      const refusal = refusalOf(error, t.server);
       // The stream ends before the process does: who hears of it can ask again at once and gets the next server.
       if (refusal.code === "disconnected") await this.#gone.catch(() => undefined);
       throw refusal;
@@ -206,7 +207,7 @@ export class Connection implements Connected {
 }
 
 const ending = (status: number | null, by: NodeJS.Signals | null): string =>
-  by === null ? `Its process ended with status ${String(status)}.` : `Its process was ended by ${by}.`;
+  by === null ? t.server.endedWith(String(status)) : t.server.endedBy(by);
 
 const clientOptions = (options: ConnectionOptions, closed: () => void): LanguageClientOptions => ({
   documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
@@ -222,18 +223,15 @@ const clientOptions = (options: ConnectionOptions, closed: () => void): Language
     error: () => ({ action: ErrorAction.Continue, handled: true }),
     closed: () => {
       closed(); // a server that cannot be spoken to is none
-      return { action: CloseAction.DoNotRestart, handled: true, message: "The connection has ended." };
+      return { action: CloseAction.DoNotRestart, handled: true, message: t.server.connectionEnded };
     },
   },
 });
 
 const timeLimit = (signal: AbortSignal): { passed: Promise<never>; clear(): void } => {
   const { promise: passed, reject } = withReject();
-  const timer = setTimeout(
-    () => reject(disconnected(`It did not introduce itself within ${String(START_TIMEOUT / 1000)} s.`)),
-    START_TIMEOUT,
-  );
-  const abort = () => reject(cancelled());
+  const timer = setTimeout(() => reject(disconnected(t.server.silent(START_TIMEOUT / 1000))), START_TIMEOUT);
+  const abort = () => reject(cancelled(t.server));
   signal.addEventListener("abort", abort);
   passed.catch(() => undefined); // who waits hears of it; nobody may
   return {

@@ -1,7 +1,9 @@
 // Which server is started: the decisions, over a probe that runs programs. No import of `vscode`.
 import path from "node:path";
+import type { ServerWords } from "../languages/en/server";
 import type { ServerState } from "../messages";
 import type { Outcome } from "./process";
+import { remediesIn } from "./remedies";
 
 /** The least Python that the server runs on. */
 export const LEAST_PYTHON: readonly [number, number] = [3, 11];
@@ -31,6 +33,8 @@ export interface Places {
   environments: readonly { folder: string; version: string }[];
   /** The version of the wheel that the extension carries; undefined when it carries none. */
   bundled: string | undefined;
+  /** What the user is told in. */
+  words: ServerWords;
 }
 
 /** How a server is started; `serve` is among the arguments. */
@@ -61,33 +65,28 @@ export type Located =
   | { kind: "found"; launch: Launch; tried: Attempt[] }
   | { kind: "missing"; message: string; actions: ServerState["actions"]; tried: Attempt[] };
 
-const LATE = "it did not answer in time";
 const VERSION = /^codelaw (\S+)\s*$/m;
-const SETTINGS = { title: "Open Settings", command: "codelaw.openSettings" } as const;
-const LOGS = { title: "Show Logs", command: "codelaw.showLogs" } as const;
-const AGAIN = { title: "Search Again", command: "codelaw.restart" } as const;
-const CHOOSE = { title: "Choose Python…", command: "codelaw.choosePython" } as const;
-const INSTALL = { title: "Install Server", command: "codelaw.installServer" } as const;
 
 /** The Python of a virtual environment. */
 export const pythonOf = (folder: string, platform: NodeJS.Platform): string =>
   platform === "win32" ? path.win32.join(folder, "Scripts", "python.exe") : path.posix.join(folder, "bin", "python");
 
 /** What a program that should be codelaw said when it was asked for its version. */
-const answer = (outcome: Outcome): { version: string } | { problem: string } => {
+const answer = (outcome: Outcome, words: ServerWords): { version: string } | { problem: string } => {
   const version = VERSION.exec(outcome.stdout)?.[1];
   if (outcome.failure === undefined && outcome.status === 0 && version !== undefined) return { version };
-  if (outcome.failure === "not_started") return { problem: "it could not be started" };
-  if (outcome.failure === "timeout") return { problem: LATE };
-  if (/No module named '?codelaw/.test(outcome.stderr)) return { problem: "codelaw is not installed in it" };
+  if (outcome.failure === "not_started") return { problem: words.cannotStart };
+  if (outcome.failure === "timeout") return { problem: words.late };
+  if (/No module named '?codelaw/.test(outcome.stderr)) return { problem: words.notInIt };
   const said = lastLine(outcome.stderr) || lastLine(outcome.stdout);
-  return { problem: said === "" ? "it is not codelaw" : `it said: ${said}` };
+  return { problem: said === "" ? words.notCodelaw : words.itSaid(said) };
 };
 
 const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.trim().slice(0, 200) ?? "";
 
 /** Find the server: setting, chosen interpreters, PATH, private environment. Each candidate is really run. */
 export const findServer = async (probe: Probe, places: Places): Promise<Located> => {
+  const { words } = places;
   const tried: Attempt[] = [];
   const attempt = async (
     command: string,
@@ -95,7 +94,7 @@ export const findServer = async (probe: Probe, places: Places): Promise<Located>
     origin: string,
     outdated = false,
   ): Promise<Located | null> => {
-    const said = answer(await probe.run(command, [...args, "--version"]));
+    const said = answer(await probe.run(command, [...args, "--version"]), words);
     if ("version" in said) {
       const launch = { command, args: [...args, "serve"], version: said.version, origin, outdated };
       return { kind: "found", launch, tried };
@@ -107,15 +106,15 @@ export const findServer = async (probe: Probe, places: Places): Promise<Located>
   const [command, ...args] = withoutServe(places.command);
   if (command !== undefined) {
     // What somebody has set is what they want: nothing else is taken in its place.
-    const found = await attempt(command, args, `the setting codelaw.server.command (${places.command.join(" ")})`);
-    return found ?? brokenSetting(tried);
+    const found = await attempt(command, args, words.inSetting(places.command.join(" ")));
+    return found ?? brokenSetting(tried, words);
   }
   for (const { path: python, from } of places.interpreters) {
     const found = await attempt(python, ["-m", "codelaw"], `${from} (${python})`);
     if (found !== null) return found;
   }
   const program = await probe.onPath("codelaw");
-  if (program === undefined) tried.push({ place: "PATH", problem: "there is no codelaw on it" });
+  if (program === undefined) tried.push({ place: "PATH", problem: words.notOnPath });
   else {
     const found = await attempt(program, [], `PATH (${program})`);
     if (found !== null) return found;
@@ -123,10 +122,10 @@ export const findServer = async (probe: Probe, places: Places): Promise<Located>
   for (const { folder, version } of places.environments) {
     const python = pythonOf(folder, probe.platform);
     const outdated = places.bundled !== undefined && version !== places.bundled;
-    const found = await attempt(python, ["-I", "-m", "codelaw"], `its own environment (${folder})`, outdated);
+    const found = await attempt(python, ["-I", "-m", "codelaw"], words.inEnvironment(folder), outdated);
     if (found !== null) return found;
   }
-  return missing(await findPython(probe, places.interpreters), places.bundled, tried);
+  return missing(await findPython(probe, places.interpreters), tried, places);
 };
 
 /** `["codelaw", "serve"]` and `["codelaw"]` mean the same. */
@@ -135,40 +134,50 @@ const withoutServe = (command: readonly string[]): string[] => {
   return parts.at(-1) === "serve" ? parts.slice(0, -1) : parts;
 };
 
-const brokenSetting = (tried: Attempt[]): Located => ({
-  kind: "missing",
-  message: `The command in codelaw.server.command does not run: ${tried.at(-1)?.problem ?? "it is empty"}. Correct it, or remove it so that the server is searched for.`,
-  actions: [SETTINGS, AGAIN, LOGS],
-  tried,
-});
+const brokenSetting = (tried: Attempt[], words: ServerWords): Located => {
+  const { settings, searchAgain, logs } = remediesIn(words);
+  const message = words.brokenSetting(tried.at(-1)?.problem ?? words.settingEmpty);
+  return { kind: "missing", message, actions: [settings, searchAgain, logs], tried };
+};
 
-const missing = (python: PythonSearch, bundled: string | undefined, tried: Attempt[]): Located => {
+const missing = (python: PythonSearch, tried: Attempt[], { bundled, words }: Places): Located => {
+  const { settings, logs, searchAgain, choosePython, install } = remediesIn(words);
   if (python.kind === "found" && bundled === undefined) {
-    const message = `The server is not installed. Install it with \`pip install codelaw\` into Python ${python.python.version} (${python.python.command}), or set codelaw.server.command.`;
-    return { kind: "missing", message, actions: [AGAIN, CHOOSE, SETTINGS], tried };
+    const message = words.notInstalled(python.python.version, python.python.command);
+    return { kind: "missing", message, actions: [searchAgain, choosePython, settings], tried };
   }
-  const late = tried.find(({ problem }) => problem === LATE);
+  const late = tried.find(({ problem }) => problem === words.late);
   if (late !== undefined) {
-    const message = `It is not known whether the server is in ${late.place}: ${LATE}. Search again when the machine is less busy.`;
-    return { kind: "missing", message, actions: [AGAIN, ...(python.kind === "found" ? [INSTALL] : []), LOGS], tried };
+    const message = words.notKnown(late.place, late.problem);
+    return {
+      kind: "missing",
+      message,
+      actions: [searchAgain, ...(python.kind === "found" ? [install] : []), logs],
+      tried,
+    };
   }
   if (python.kind === "found") {
-    const message = `The server is not installed yet. It goes into an environment of its own, made with Python ${python.python.version}; its packages are downloaded once.`;
-    return { kind: "missing", message, actions: [INSTALL, CHOOSE, SETTINGS], tried };
+    const message = words.installable(python.python.version);
+    return { kind: "missing", message, actions: [install, choosePython, settings], tried };
   }
-  return { kind: "missing", message: whyNoPython(python), actions: [AGAIN, CHOOSE, SETTINGS], tried };
+  return {
+    kind: "missing",
+    message: whyNoPython(python, words),
+    actions: [searchAgain, choosePython, settings],
+    tried,
+  };
 };
 
 /** Why there is no Python that could run the server, and what to do. */
-export const whyNoPython = (search: Exclude<PythonSearch, { kind: "found" }>): string => {
+export const whyNoPython = (search: Exclude<PythonSearch, { kind: "found" }>, words: ServerWords): string => {
   const least = LEAST_PYTHON.join(".");
   switch (search.kind) {
     case "no_venv":
-      return `Python ${search.version} (${search.command}) cannot make an environment for the server. On Debian and Ubuntu: apt install python3-venv.`;
+      return words.noVenv(search.version, search.command);
     case "old":
-      return `The server needs Python ${least} or newer; the newest that was found is ${search.version} (${search.command}). Install a newer one or choose it.`;
+      return words.oldPython(least, search.version, search.command);
     case "none":
-      return `The server needs Python ${least} or newer, and no Python was found. Install one, or choose where it is.`;
+      return words.noPython(least);
   }
 };
 

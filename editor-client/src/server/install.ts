@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
+import type { ServerWords } from "../languages/en/server";
 import { type Python, pythonOf } from "./find";
 import { type Outcome, run } from "./process";
 import { cancelled, Refusal } from "./refusal";
@@ -19,6 +20,8 @@ export interface Progress {
   report(message: string): void;
   signal: AbortSignal;
   log(line: string): void;
+  /** What the user is told in. */
+  readonly words: ServerWords;
 }
 
 const STAMP = "codelaw-complete.json";
@@ -95,25 +98,26 @@ export const install = async (python: Python, bundle: Bundle, storage: string, p
     await moveIn(draft, target, progress);
   } catch (error) {
     await discard(draft, progress);
-    throw progress.signal.aborted ? cancelled() : error;
+    throw progress.signal.aborted ? cancelled(progress.words) : error;
   }
   await removeOthers(storage, path.basename(target), progress);
   return target;
 };
 
 const build = async (python: Python, bundle: Bundle, draft: string, progress: Progress): Promise<void> => {
+  const { words } = progress;
   const inside = pythonOf(draft, process.platform);
   const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"];
-  progress.report("Making an environment");
+  progress.report(words.makingEnvironment);
   await step(python.command, [...python.args, "-I", "-m", "venv", draft], 3 * MINUTE, progress);
-  progress.report("Downloading packages");
+  progress.report(words.downloadingPackages);
   await step(inside, [...pip, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
-  progress.report("Installing codelaw");
+  progress.report(words.installingCodelaw);
   await step(inside, [...pip, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
-  progress.report("Trying it");
+  progress.report(words.tryingIt);
   const said = await step(inside, ["-I", "-m", "codelaw", "--version"], MINUTE, progress);
   if (!said.stdout.includes(bundle.version)) {
-    throw new Refusal("install_failed", "The server was installed and does not run.", said.stdout.trim());
+    throw new Refusal("install_failed", words.installedBroken, said.stdout.trim());
   }
 };
 
@@ -126,12 +130,12 @@ const step = async (
   const onLine = (line: string) => {
     progress.log(line);
     const name = /^Collecting ([A-Za-z0-9._-]+)/.exec(line)?.[1];
-    if (name !== undefined) progress.report(`Downloading ${name}`);
-    else if (line.startsWith("Installing collected packages")) progress.report("Installing packages");
+    if (name !== undefined) progress.report(progress.words.downloading(name));
+    else if (line.startsWith("Installing collected packages")) progress.report(progress.words.installingPackages);
   };
   const outcome = await run(command, args, { timeout, env: environment(), signal: progress.signal, onLine });
-  if (outcome.failure === "cancelled") throw cancelled();
-  if (outcome.failure !== undefined || outcome.status !== 0) throw failure(outcome);
+  if (outcome.failure === "cancelled") throw cancelled(progress.words);
+  if (outcome.failure !== undefined || outcome.status !== 0) throw failure(outcome, progress.words);
   return outcome;
 };
 
@@ -143,43 +147,32 @@ const environment = (): NodeJS.ProcessEnv => ({
   PYTHONUTF8: "1",
 });
 
-const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [
-    /ensurepip is not available|No module named '?ensurepip|python3(\.\d+)?-venv/,
-    "On Debian and Ubuntu: apt install python3-venv. Then install again.",
-  ],
-  [/No space left|disk is full|ENOSPC/i, "The disk is full: make room, then install again."],
-  [
-    /DO NOT MATCH THE HASHES/,
-    "A package is not the one that was expected: check the package index or proxy that pip is set to use.",
-  ],
-  [
-    /CERTIFICATE_VERIFY_FAILED|SSLError/,
-    "The certificate of the package index is not trusted: set pip's `cert` to that of your proxy.",
-  ],
+/** What a step says when it fails, and what helps. */
+const remediesOf = (words: ServerWords): readonly (readonly [RegExp, string])[] => [
+  [/ensurepip is not available|No module named '?ensurepip|python3(\.\d+)?-venv/, words.venvMissing],
+  [/No space left|disk is full|ENOSPC/i, words.diskFull],
+  [/DO NOT MATCH THE HASHES/, words.wrongHash],
+  [/CERTIFICATE_VERIFY_FAILED|SSLError/, words.untrustedIndex],
   [
     /Failed to establish|name resolution|getaddrinfo|Network is unreachable|ConnectionError|ConnectTimeout|ProxyError|Max retries|Connection refused|No matching distribution/,
-    "The package index cannot be reached: check the network, or pip's proxy and index settings, then install again.",
+    words.noIndex,
   ],
-  [
-    /Failed building wheel|error: command .*(gcc|cc|cl\.exe)/,
-    "A package has no ready build for this Python: choose another Python (3.11 to 3.13).",
-  ],
+  [/Failed building wheel|error: command .*(gcc|cc|cl\.exe)/, words.noBuild],
 ];
 
 /** What a failed step means, with the last lines that it said. */
-export const failure = (outcome: Outcome): Refusal => {
+export const failure = (outcome: Outcome, words: ServerWords): Refusal => {
   const said = `${outcome.stdout}\n${outcome.stderr}`;
-  const remedy = REMEDIES.find(([pattern]) => pattern.test(said))?.[1] ?? "codelaw: Show Logs has all of it.";
+  const remedy = remediesOf(words).find(([pattern]) => pattern.test(said))?.[1] ?? words.logsHaveAll;
   if (outcome.failure === "timeout") {
-    return new Refusal("install_failed", "The installation took too long and was stopped.", remedy);
+    return new Refusal("install_failed", words.tookTooLong, remedy);
   }
   const errors = (outcome.stderr.trim() === "" ? outcome.stdout : outcome.stderr).trim().split("\n");
   const last = errors
     .filter((line) => line.trim() !== "")
     .slice(-LINES_SHOWN)
     .join("\n");
-  return new Refusal("install_failed", last === "" ? "The installation failed." : last.slice(0, 600), remedy);
+  return new Refusal("install_failed", last === "" ? words.installFailed : last.slice(0, 600), remedy);
 };
 
 const moveIn = async (draft: string, target: string, progress: Progress): Promise<void> => {
@@ -188,13 +181,12 @@ const moveIn = async (draft: string, target: string, progress: Progress): Promis
       await rename(draft, target);
       return;
     } catch (error) {
-      if (attempt === 3)
-        throw new Refusal("install_failed", `The environment cannot be put in its place: ${String(error)}`);
+      if (attempt === 3) throw new Refusal("install_failed", progress.words.cannotPlace(String(error)));
       if (await works(target, progress.signal)) {
         await discard(draft, progress); // another window was faster
         return;
       }
-      if (progress.signal.aborted) throw cancelled(); // and so it is not known whether that one works
+      if (progress.signal.aborted) throw cancelled(progress.words); // and so it is not known whether that one works
       await rename(target, `${path.dirname(target)}${path.sep}old-${randomUUID()}`).catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 200 * (attempt + 1)));
     }

@@ -3,12 +3,14 @@ import { mkdir } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { type ExtensionContext, type LogOutputChannel, ProgressLocation, window, workspace } from "vscode";
+import { t } from "../language";
 import type { ServerState } from "../messages";
 import { findPython, findServer, type Interpreter, type Located, type Probe, type Python, whyNoPython } from "./find";
 import { bundleIn, environmentsIn, install, use } from "./install";
 import { onPath, outside, run } from "./process";
 import { interpreters } from "./python";
 import { refusalOf } from "./refusal";
+import { remediesIn } from "./remedies";
 
 /** A cold Python on a slow disk takes its time to say its version. */
 const PROBE_TIMEOUT = 20_000;
@@ -47,6 +49,7 @@ export class Installation {
       interpreters: await this.#interpreters(),
       environments,
       bundled: bundle?.version,
+      words: t.server,
     });
     for (const { folder } of environments) {
       if (located.kind === "found" && located.launch.command.startsWith(folder + path.sep)) await use(folder);
@@ -69,9 +72,9 @@ export class Installation {
     } catch (error) {
       if (this.#running !== running) return { kind: "superseded" };
       if (running.signal.aborted) return { kind: "cancelled" };
-      const { message, hint } = refusalOf(error);
+      const { message, hint } = refusalOf(error, t.server);
       this.log.error(`The installation failed: ${message}`);
-      return failed(`The server could not be installed. ${hint}\n${message}`.trim());
+      return failed(t.server.couldNotInstall(hint, message).trim());
     } finally {
       if (this.#running === running) this.#running = undefined;
     }
@@ -86,13 +89,12 @@ export class Installation {
   async #install(running: AbortController, tell: (message: string) => void): Promise<Installed> {
     const storage = await this.folder();
     const bundle = await this.#bundle();
-    if (bundle === undefined)
-      return failed("This extension carries no server. Install one with `pip install codelaw`.");
+    if (bundle === undefined) return failed(t.server.carriesNone);
     const search = await findPython(this.#probe(storage), await this.#interpreters());
-    if (search.kind !== "found") return failed(whyNoPython(search));
+    if (search.kind !== "found") return failed(whyNoPython(search, t.server));
     const python: Python = search.python;
     this.log.info(`Installing codelaw ${bundle.version} with Python ${python.version} (${python.command})`);
-    const bar = { location: ProgressLocation.Notification, title: "Installing the codelaw server", cancellable: true };
+    const bar = { location: ProgressLocation.Notification, title: t.server.installing, cancellable: true };
     await window.withProgress(bar, async (progress, token) => {
       token.onCancellationRequested(() => running.abort());
       await install(python, bundle, storage, {
@@ -102,6 +104,7 @@ export class Installation {
         },
         log: (line) => this.log.info(`[install] ${line}`),
         signal: running.signal,
+        words: t.server,
       });
     });
     return { kind: "installed" };
@@ -113,7 +116,7 @@ export class Installation {
 
   async #interpreters(): Promise<Interpreter[]> {
     const chosen = this.context.globalState.get<unknown>(CHOSEN);
-    const mine = typeof chosen === "string" ? [{ path: chosen, from: "the Python chosen for codelaw" }] : [];
+    const mine = typeof chosen === "string" ? [{ path: chosen, from: t.server.fromChoice }] : [];
     const others: Interpreter[] = [];
     // One that lies in the workspace belongs to whoever wrote that; who wants it for the server can choose it.
     for (const one of await interpreters()) if (await outside(one.path, folders())) others.push(one);
@@ -129,15 +132,10 @@ export class Installation {
   }
 }
 
-const failed = (message: string): Installed => ({
-  kind: "failed",
-  message,
-  actions: [
-    { title: "Try Again", command: "codelaw.installServer" },
-    { title: "Choose Python…", command: "codelaw.choosePython" },
-    { title: "Show Logs", command: "codelaw.showLogs" },
-  ],
-});
+const failed = (message: string): Installed => {
+  const { tryAgain, choosePython, logs } = remediesIn(t.server);
+  return { kind: "failed", message, actions: [tryAgain, choosePython, logs] };
+};
 
 const folders = (): string[] => (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
 

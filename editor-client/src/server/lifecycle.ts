@@ -1,7 +1,9 @@
 // The life of the server: searching, starting, ready, crashed, started again. No import of `vscode`.
+import type { ServerWords } from "../languages/en/server";
 import type { ServerState } from "../messages";
 import type { Launch, Located } from "./find";
 import { disconnected, type Refusal, refusalOf } from "./refusal";
+import { remediesIn } from "./remedies";
 
 /** A server that has introduced itself. */
 export interface Connected {
@@ -24,17 +26,14 @@ export interface World<C extends Connected> {
   changed(state: ServerState): void;
   log(message: string): void;
   now(): number;
+  /** What the user is told in. */
+  readonly words: ServerWords;
 }
 
 /** After so many restarts within `CRASH_WINDOW` it is given up. */
 export const MAX_RESTARTS = 5;
 export const CRASH_WINDOW = 180_000;
 const FIRST_DELAY = 250;
-
-const LOGS = { title: "Show Logs", command: "codelaw.showLogs" } as const;
-const RESTART = { title: "Restart", command: "codelaw.restart" } as const;
-const UPDATE = { title: "Update Server", command: "codelaw.installServer" } as const;
-const OUTDATED = "The extension carries a newer server than the one that was installed before.";
 
 interface Waiter<C> {
   resolve(connection: C): void;
@@ -59,8 +58,13 @@ export class Lifecycle<C extends Connected> {
   #ending: Promise<void> = Promise.resolve();
   #starting = new AbortController();
   readonly #waiters = new Set<Waiter<C>>();
+  readonly #words: ServerWords;
+  readonly #remedies: ReturnType<typeof remediesIn>;
 
-  constructor(private readonly world: World<C>) {}
+  constructor(private readonly world: World<C>) {
+    this.#words = world.words;
+    this.#remedies = remediesIn(world.words);
+  }
 
   get state(): ServerState {
     return this.#state;
@@ -90,15 +94,15 @@ export class Lifecycle<C extends Connected> {
   /** End for good; requests that wait are refused. */
   async stop(): Promise<void> {
     this.#leave();
-    this.#set({ phase: "stopped", message: "", actions: [RESTART] });
-    this.#refuse(disconnected("The server was stopped."));
+    this.#set({ phase: "stopped", message: "", actions: [this.#remedies.restart] });
+    this.#refuse(disconnected(this.#words.wasStopped));
     await this.#ending;
   }
 
   /** While the server is installed nothing is searched or started; ended by `restart` or `fail`. */
   installing(message: string): void {
     this.#leave();
-    this.#set({ phase: "installing", message, actions: [LOGS] });
+    this.#set({ phase: "installing", message, actions: [this.#remedies.logs] });
   }
 
   /** There is no server to start, and this is why. */
@@ -120,7 +124,7 @@ export class Lifecycle<C extends Connected> {
     if (this.#connection !== undefined) return Promise.resolve(this.#connection);
     const { phase, message } = this.#state;
     const hopeless = phase === "stopped" || phase === "missing" || (phase === "crashed" && this.#timer === undefined);
-    if (hopeless) return Promise.reject(disconnected(message || "The server does not run.", "codelaw: Restart Server"));
+    if (hopeless) return Promise.reject(disconnected(message || this.#words.notRunning, this.#words.restartServer));
     return new Promise((resolve, reject) => this.#waiters.add({ resolve, reject }));
   }
 
@@ -135,7 +139,7 @@ export class Lifecycle<C extends Connected> {
       if (launch === undefined || mine !== this.#beginning) return;
       await this.#connect(mine, launch);
     } catch (error) {
-      this.#lost(mine, refusalOf(error).message);
+      this.#lost(mine, refusalOf(error, this.#words).message);
     }
   }
 
@@ -155,7 +159,7 @@ export class Lifecycle<C extends Connected> {
       phase: "starting",
       session: this.#state.session + 1,
       message: "",
-      actions: [LOGS],
+      actions: [this.#remedies.logs],
       origin: launch.origin,
       version: launch.version,
     });
@@ -168,8 +172,8 @@ export class Lifecycle<C extends Connected> {
     this.#known = launch;
     this.#connection = connection;
     const version = connection.version ?? launch.version;
-    const message = launch.outdated ? OUTDATED : connection.message;
-    const actions = launch.outdated ? [UPDATE] : [];
+    const message = launch.outdated ? this.#words.newerCarried : connection.message;
+    const actions = launch.outdated ? [this.#remedies.update] : [];
     this.#set({ phase: "ready", message, actions, version, methods: connection.methods });
     for (const waiter of this.#waiters) waiter.resolve(connection);
     this.#waiters.clear();
@@ -185,13 +189,13 @@ export class Lifecycle<C extends Connected> {
     this.#crashes = [...this.#crashes.filter((at) => now - at < CRASH_WINDOW), now];
     this.world.log(`The server is gone: ${reason}`);
     if (this.#crashes.length > MAX_RESTARTS) {
-      const message = `The server has stopped ${String(this.#crashes.length)} times in a few minutes and is not started again by itself. ${reason}`;
-      this.#set({ phase: "crashed", message, actions: [RESTART, LOGS] });
-      this.#refuse(disconnected(message, "codelaw: Show Logs tells why."));
+      const message = this.#words.givenUp(this.#crashes.length, reason);
+      this.#set({ phase: "crashed", message, actions: [this.#remedies.restart, this.#remedies.logs] });
+      this.#refuse(disconnected(message, this.#words.logsTellWhy));
       return;
     }
     this.#timer = setTimeout(() => void this.#begin(), FIRST_DELAY * 2 ** (this.#crashes.length - 1));
-    this.#set({ phase: "crashed", message: "The server has stopped and is started again.", actions: [LOGS] });
+    this.#set({ phase: "crashed", message: this.#words.startedAgain, actions: [this.#remedies.logs] });
   }
 
   /** Turn away from what runs or begins. */
@@ -204,7 +208,7 @@ export class Lifecycle<C extends Connected> {
     this.#connection = undefined;
     if (connection === undefined) return;
     this.#ending = connection.stop().catch((error: unknown) => {
-      this.world.log(`The server did not end well: ${refusalOf(error).message}`);
+      this.world.log(`The server did not end well: ${refusalOf(error, this.#words).message}`);
     });
   }
 

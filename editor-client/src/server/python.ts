@@ -2,6 +2,7 @@
 import os from "node:os";
 import path from "node:path";
 import { extensions, workspace } from "vscode";
+import { t } from "../language";
 import type { Interpreter } from "./find";
 
 const PYTHON_EXTENSION = "ms-python.python";
@@ -16,7 +17,7 @@ export const interpreters = async (): Promise<Interpreter[]> => {
   const selected = await within(selectedInterpreter());
   const set = fromSetting();
   const found: Interpreter[] = [];
-  if (selected !== undefined) found.push({ path: selected, from: "the interpreter selected in the Python extension" });
+  if (selected !== undefined) found.push({ path: selected, from: t.server.fromPython });
   if (set !== undefined && set !== selected) found.push({ path: set, from: "python.defaultInterpreterPath" });
   return found;
 };

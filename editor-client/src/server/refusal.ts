@@ -1,4 +1,5 @@
 // What a request that fails is refused with, whoever refused it: the server, the user, or the end of the connection.
+import type { ServerWords } from "../languages/en/server";
 import type { Problem } from "../messages";
 
 const REQUEST_CANCELLED = -32800;
@@ -27,35 +28,30 @@ export class Refusal extends Error {
 }
 
 /** The refusal of whatever goes wrong when the server is gone. */
-export const disconnected = (message = "The connection to the server is gone.", hint = ""): Refusal =>
-  new Refusal("disconnected", message, hint);
+export const disconnected = (message: string, hint = ""): Refusal => new Refusal("disconnected", message, hint);
 
 /** The refusal of a request that its sender has withdrawn. */
-export const cancelled = (): Refusal => new Refusal("cancelled", "The request was cancelled.");
+export const cancelled = (words: ServerWords): Refusal => new Refusal("cancelled", words.requestCancelled);
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What an error of any kind means as a refusal. */
-export const refusalOf = (error: unknown): Refusal => {
+/** What an error of any kind means as a refusal; what others said of it stays in their words. */
+export const refusalOf = (error: unknown, words: ServerWords): Refusal => {
   if (error instanceof Refusal) return error;
   if (!isRecord(error)) return new Refusal("internal_error", String(error));
   const message = text(error["message"]);
   const code = typeof error["code"] === "number" ? error["code"] : undefined;
-  if (code === REQUEST_CANCELLED || code === SERVER_CANCELLED || error["name"] === "Canceled") return cancelled();
-  if (code !== undefined && CONNECTION_GONE.has(code)) return disconnected();
+  if (code === REQUEST_CANCELLED || code === SERVER_CANCELLED || error["name"] === "Canceled") return cancelled(words);
+  if (code !== undefined && CONNECTION_GONE.has(code)) return disconnected(words.connectionGone);
   const data = error["data"];
   if (isRecord(data) && typeof data["code"] === "string") {
     return new Refusal(data["code"], text(data["message"]) || message, text(data["hint"]));
   }
   if (code === METHOD_NOT_FOUND) {
-    return new Refusal(
-      "method_not_found",
-      "This server cannot do that.",
-      "Update the server: codelaw: Install Server…",
-    );
+    return new Refusal("method_not_found", words.cannotDo, words.installAgain);
   }
   if (code === INVALID_PARAMS) return new Refusal("invalid_params", message);
-  if (code === INTERNAL_ERROR) return new Refusal("internal_error", message, "codelaw: Show Logs tells more.");
-  return new Refusal("internal_error", message || "Something went wrong.", "codelaw: Show Logs tells more.");
+  if (code === INTERNAL_ERROR) return new Refusal("internal_error", message, words.logsTellMore);
+  return new Refusal("internal_error", message || words.wentWrong, words.logsTellMore);
 };

@@ -1,5 +1,6 @@
 // The API key: in the editor's secret storage and nowhere else.
 import { type Disposable, type ExtensionContext, type SecretStorage, window } from "vscode";
+import { t } from "../language";
 
 const NAME = "codelaw.model.apiKey";
 const MAX_LENGTH = 4096;
@@ -7,10 +8,10 @@ const MAX_LENGTH = 4096;
 /** What is wrong with a text that should be a key, for the input box; the text itself is never repeated. */
 export const problemOfKey = (text: string): string | undefined => {
   const key = text.trim();
-  if (key === "") return "Paste the key of your model's vendor.";
-  if (/\s/.test(key)) return "A key has no spaces or line breaks.";
-  if (key.length > MAX_LENGTH) return "This is too long for a key.";
-  if (/[^\x21-\x7e]/.test(key)) return "A key has only letters, digits and signs of ASCII.";
+  if (key === "") return t.keyEmpty;
+  if (/\s/.test(key)) return t.keyBroken;
+  if (key.length > MAX_LENGTH) return t.keyLong;
+  if (/[^\x21-\x7e]/.test(key)) return t.keyForeign;
   return undefined;
 };
 
@@ -34,8 +35,8 @@ export class ApiKey implements Disposable {
   /** Ask the user for a key and keep it; gives whether one was given. */
   async ask(): Promise<boolean> {
     const key = await window.showInputBox({
-      title: "codelaw: Set API Key",
-      prompt: "Kept in the editor's secret storage, not in settings. Without a key, an offline model answers.",
+      title: t.setKey,
+      prompt: t.keyKept,
       placeHolder: "sk-ant-…",
       password: true,
       ignoreFocusOut: true,

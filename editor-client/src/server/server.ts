@@ -11,10 +11,12 @@ import {
   workspace,
 } from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
+import { t } from "../language";
 import type { Method, Params, Result, ServerState } from "../messages";
 import { unlinked } from "../plain";
 import type { ChatEvent, Commands, Requests } from "../protocol/types";
 import { Connection, type Handler } from "./connection";
+import { LEAST_PYTHON } from "./find";
 import { Installation } from "./installation";
 import { Lifecycle } from "./lifecycle";
 import { cancelled, Refusal, refusalOf } from "./refusal";
@@ -74,6 +76,7 @@ export class Server implements Wire, Disposable {
       changed: (state) => this.#changed(state),
       log: (message) => this.log.info(message),
       now: () => Date.now(),
+      words: t.server,
     });
     this.#disposables = [
       this.log,
@@ -125,10 +128,10 @@ export class Server implements Wire, Disposable {
 
   async request<M extends Method>(method: M, params: Params<M>, token?: CancellationToken): Promise<Result<M>> {
     const connection = await this.#lifecycle.ready();
-    if (token?.isCancellationRequested) throw cancelled(); // it was withdrawn while the server was not there
+    if (token?.isCancellationRequested) throw cancelled(t.server); // it was withdrawn while the server was not there
     if (!connection.methods.includes(method)) {
       const version = connection.version ?? "";
-      throw new Refusal("method_not_found", `The server ${version} is too old for this.`, "Update the server.");
+      throw new Refusal("method_not_found", t.server.tooOld(version), t.server.updateServer);
     }
     return await connection.request<Result<M>>(method, params, token);
   }
@@ -142,9 +145,9 @@ export class Server implements Wire, Disposable {
   async install(): Promise<void> {
     const updating = this.#lifecycle.current !== undefined;
     const tell = (message: string) => {
-      if (!updating) this.#lifecycle.installing(`The server is being installed: ${message}.`);
+      if (!updating) this.#lifecycle.installing(t.server.beingInstalled(message));
     };
-    tell("preparing");
+    tell(t.server.preparing);
     const result = await this.#installation.install(tell);
     if (result.kind === "installed") await this.#lifecycle.restart();
     else if (result.kind === "superseded") return;
@@ -161,8 +164,8 @@ export class Server implements Wire, Disposable {
       await commands.executeCommand("python.setInterpreter");
     } else {
       const chosen = await window.showOpenDialog({
-        title: "Choose Python 3.11 or newer",
-        openLabel: "Use This Python",
+        title: t.server.pythonTitle(LEAST_PYTHON.join(".")),
+        openLabel: t.server.usePython,
       });
       const file = chosen?.[0];
       if (file === undefined) return;
@@ -216,7 +219,7 @@ export class Server implements Wire, Disposable {
       const offline = models.some(({ current, provider }) => current && provider === "offline");
       if (offline !== this.#lifecycle.state.offline) this.#lifecycle.learn(connection, { offline });
     } catch (error) {
-      this.log.warn(`The models could not be listed: ${refusalOf(error).message}`);
+      this.log.warn(`The models could not be listed: ${refusalOf(error, t.server).message}`);
     }
   }
 
@@ -232,7 +235,7 @@ export class Server implements Wire, Disposable {
         await this.#learnModel(connection);
       }
     } catch (error) {
-      this.log.warn(`The settings could not be sent: ${refusalOf(error).message}`);
+      this.log.warn(`The settings could not be sent: ${refusalOf(error, t.server).message}`);
     }
   }
 
@@ -254,7 +257,7 @@ export class Server implements Wire, Disposable {
     try {
       await connection.trust();
     } catch (error) {
-      this.log.warn(`The server could not be told of the trust in the folder: ${refusalOf(error).message}`);
+      this.log.warn(`The server could not be told of the trust in the folder: ${refusalOf(error, t.server).message}`);
     }
   }
 

@@ -5,7 +5,7 @@ import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { panel as german } from "../../src/languages/de/panel";
 import { panel as english } from "../../src/languages/en/panel";
-import { LANGUAGES, wordsFor } from "../../src/languages/tables";
+import { LANGUAGES, panelWords } from "../../src/languages/tables";
 import { visibleWords } from "./words";
 
 const WEBVIEW = join(import.meta.dirname, "../../webview");
@@ -60,7 +60,7 @@ describe("the tables", () => {
 
   it("say something under every key", () => {
     for (const language of LANGUAGES) {
-      const table = wordsFor(language).panel;
+      const table = panelWords(language);
       expect(Object.values(table)).not.toContain("");
       expect(Object.keys(table)).toEqual(Object.keys(english));
     }
@@ -88,7 +88,7 @@ describe("the language", () => {
     ["qq", english],
     ["", english],
   ])("for %j is found", (tag, table) => {
-    expect(wordsFor(tag).panel).toBe(table);
+    expect(panelWords(tag)).toBe(table);
   });
 
   it.each([

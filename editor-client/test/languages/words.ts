@@ -48,6 +48,62 @@ export function visibleWords(name: string, text: string): string[] {
   return found;
 }
 
+/** Functions of the editor's that show what they are given, and properties of what they are given. */
+const SHOWING = /(?:^|\.)(?:show\w+(?:Message|Pick|Box|Dialog)|setStatusBarMessage|append(?:Text|Markdown))$/u;
+const SHOWN_BY_EDITOR = new Set([
+  ...["description", "detail", "hint", "label", "message", "name", "openLabel", "placeHolder", "problem", "prompt"],
+  ...["saveLabel", "text", "title", "tooltip", "words"],
+]);
+/** Calls that write to the log, which is in English for whoever it is sent to. */
+const LOGGING = /(?:^|\.)(?:log|log\.(?:trace|debug|info|warn|error))$/u;
+/** The product is called so in every language. */
+const PRODUCT = /\bcodelaw\b/gu;
+/** Two words in a row, a word that begins like a title, or one that goes on. */
+const SENTENCE = /\p{L}{2,},? \p{L}|^\p{Lu}\p{Ll}|\p{L}…$/u;
+
+/** The visible words of a source of the extension's host, where no class or path of a drawing stands: `line: words`. */
+export function hostWords(name: string, text: string): string[] {
+  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isTypeNode(node)) return;
+    if (ts.isCallExpression(node) && LOGGING.test(node.expression.getText(file))) return;
+    const words = textOf(node)?.replace(PRODUCT, "");
+    if (words !== undefined && (isShownByEditor(node) ? /\p{L}{2}/u.test(words) : SENTENCE.test(words))) {
+      const { line } = file.getLineAndCharacterOfPosition(node.getStart(file));
+      found.push(`${line + 1}: ${words.trim()}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** What a literal says, with `§` for what is put in. */
+function textOf(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join("§");
+}
+
+/** Whether the editor shows it: as an argument, or as a property or a variable of such a name, by any condition. */
+function isShownByEditor(node: ts.Node): boolean {
+  const { parent } = node;
+  if (ts.isConditionalExpression(parent) && parent.condition !== node) return isShownByEditor(parent);
+  if (ts.isParenthesizedExpression(parent)) return isShownByEditor(parent);
+  if (ts.isBinaryExpression(parent)) {
+    if (parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) return isShownByEditor(parent);
+    const { left } = parent;
+    const name = ts.isPropertyAccessExpression(left) ? left.name : left;
+    const assigned = /^\+?=$/u.test(parent.operatorToken.getText()) && node === parent.right;
+    return assigned && SHOWN_BY_EDITOR.has(name.getText());
+  }
+  if (ts.isCallExpression(parent)) return SHOWING.test(parent.expression.getText());
+  return (
+    (ts.isPropertyAssignment(parent) || ts.isVariableDeclaration(parent)) && SHOWN_BY_EDITOR.has(parent.name.getText())
+  );
+}
+
 function isShown({ parent }: ts.Node): boolean {
   if (!ts.isJsxAttribute(parent)) return false;
   const name = parent.name.getText();

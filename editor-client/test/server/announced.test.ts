@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { server as words } from "../../src/languages/en/server";
 import { METHODS, VERSION } from "../../src/protocol/types";
-import { announced } from "../../src/server/announced";
+import { announced as read } from "../../src/server/announced";
 
+const announced = (answer: unknown) => read(answer, words);
 const server = (codelaw: unknown, version = "0.1.0") => ({
   serverInfo: { name: "codelaw", version },
   capabilities: { experimental: { codelaw } },

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { server as german } from "../../src/languages/de/server";
+import { server as words } from "../../src/languages/en/server";
 import { findPython, findServer, type Places, type Probe, pythonOf } from "../../src/server/find";
 import type { Outcome } from "../../src/server/process";
 
@@ -32,7 +34,7 @@ const machine = ({ platform = "linux", path = {}, programs }: Machine): Probe & 
   };
 };
 
-const nowhere: Places = { command: [], interpreters: [], environments: [], bundled: "0.1.0" };
+const nowhere: Places = { command: [], interpreters: [], environments: [], bundled: "0.1.0", words };
 const selected = { path: "/venv/bin/python", from: "the Python extension" };
 const environment = { folder: "/storage/server-0.1.0-abc", version: "0.1.0" };
 
@@ -51,6 +53,7 @@ describe("the order of the search", () => {
     interpreters: [selected],
     environments: [environment],
     bundled: "0.1.0",
+    words,
   };
 
   test.each([
@@ -194,5 +197,14 @@ describe("what is missing", () => {
     });
     const found = await findPython(probe, []);
     expect(found).toEqual({ kind: "found", python: { command: launcher, args: ["-3"], version: "3.13.0" } });
+  });
+});
+
+test("what is missing, and what helps, is told in the words that are given", async () => {
+  const found = await findServer(machine({ programs: {} }), { ...nowhere, command: ["/opt/codelaw"], words: german });
+  expect(found).toMatchObject({
+    message:
+      "Der Befehl in codelaw.server.command läuft nicht: es ließ sich nicht starten. Berichtigen Sie ihn, oder entfernen Sie ihn, damit der Server gesucht wird.",
+    actions: [{ title: "Einstellungen öffnen" }, { title: "Erneut suchen" }, { title: "Protokoll zeigen" }],
   });
 });

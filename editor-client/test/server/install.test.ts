@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:f
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { server as words } from "../../src/languages/en/server";
 import type { Python } from "../../src/server/find";
 import { type Bundle, bundleIn, environmentsIn, failure, install, use } from "../../src/server/install";
 import { fakeBundle, fakePython } from "./python";
@@ -23,6 +24,7 @@ const progress = (signal = new AbortController().signal) => {
     reported,
     logged,
     signal,
+    words,
     report: (message: string) => void reported.push(message),
     log: (line: string) => void logged.push(line),
   };
@@ -182,7 +184,7 @@ test.each([
   ["ERROR: Failed building wheel for tiktoken", "choose another Python"],
   ["something that nobody knows", "Show Logs"],
 ])("%s is told with what to do", (stderr, remedy) => {
-  const refusal = failure({ status: 1, stdout: "", stderr });
+  const refusal = failure({ status: 1, stdout: "", stderr }, words);
   expect(refusal.hint).toContain(remedy);
   expect(refusal.message).toContain(stderr);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { server as words } from "../../src/languages/en/server";
 import type { ServerState } from "../../src/messages";
 import type { Launch, Located } from "../../src/server/find";
 import { type Connected, CRASH_WINDOW, Lifecycle, MAX_RESTARTS } from "../../src/server/lifecycle";
@@ -41,6 +42,7 @@ const stage = () => {
     changed: (state) => states.push(state),
     log: () => undefined,
     now: () => Date.now(),
+    words,
   });
   const phases = () => states.map(({ phase }) => phase);
   return { lifecycle, states, servers, world, phases };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { server as words } from "../../src/languages/en/server";
 import { Refusal, refusalOf } from "../../src/server/refusal";
 
 const error = (code: number, data?: unknown) => Object.assign(new Error("said"), { code, data });
@@ -10,17 +11,17 @@ test.each([
   ["one that never was", error(-32099), "disconnected", "The connection to the server is gone.", ""],
   ["wrong params", error(-32602, { errors: [] }), "invalid_params", "said", ""],
 ])("%s keeps its meaning", (_name, thrown, code, message, hint) => {
-  expect(refusalOf(thrown).problem).toEqual({ code, message, hint });
+  expect(refusalOf(thrown, words).problem).toEqual({ code, message, hint });
 });
 
 test("whatever is thrown becomes a refusal with words", () => {
   for (const thrown of [undefined, null, "text", 3, {}, new Error("")]) {
-    expect(refusalOf(thrown).code).toBe("internal_error");
-    expect(refusalOf(thrown).message).not.toBe("");
+    expect(refusalOf(thrown, words).code).toBe("internal_error");
+    expect(refusalOf(thrown, words).message).not.toBe("");
   }
 });
 
 test("a refusal stays the one it is", () => {
   const refusal = new Refusal("chat_busy", "Busy");
-  expect(refusalOf(refusal)).toBe(refusal);
+  expect(refusalOf(refusal, words)).toBe(refusal);
 });
