@@ -95,9 +95,11 @@ describe("the tables of the extension", () => {
 
   it("put every value in that the English words put in", () => {
     const values = (text: string): string[] => [...new Set(text.match(/A1|B2|C3/g))].sort();
-    const others = new Map(texts(german));
-    for (const [path, text] of texts(english))
-      expect([path, values(others.get(path) ?? "")]).toEqual([path, values(text)]);
+    for (const language of LANGUAGES) {
+      const others = new Map(texts(tableOf(language)));
+      for (const [path, text] of texts(english))
+        expect([path, values(others.get(path) ?? "")]).toEqual([path, values(text)]);
+    }
   });
 
   it("differ where the languages do", () => {
