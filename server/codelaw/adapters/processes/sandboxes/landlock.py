@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -95,13 +96,18 @@ def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
     drawn: dict[Path, Access] = {place.path: place.access for place in profile.places}
     drawn |= {Path("/dev"): "hidden"}
     drawn |= {scratch.root(): "hidden", scratch.root() / "seen": "write"}
+    # Asked once for every entry of the folders around what is hidden, of which a temporary folder has thousands.
+    inside: dict[Path, list[Path]] = defaultdict(list)
+    for place in drawn:
+        for folder in place.parents:
+            inside[folder].append(place)
     allowed: dict[str, list[str]] = {"write": [], "read": []}
     left = _MOST_ENTRIES
 
     def allow(path: Path, access: Access) -> None:
         nonlocal left
         access = drawn.get(path, access)
-        below = [place for place in drawn if path in place.parents]
+        below = inside.get(path, ())
         if access in ("write", "read") and not any(drawn[place] in ("hidden", "private") for place in below):
             allowed[access].append(str(path))
             # Nothing below can be shut, only opened: a writable folder in one that can be read.
