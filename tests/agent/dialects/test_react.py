@@ -230,6 +230,7 @@ def test_a_cut_call_is_answered_with_an_error_and_a_cut_answer_is_continued():
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
 )
 
 
