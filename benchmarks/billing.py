@@ -7,8 +7,11 @@ quarter. The vendor looks for an entry at each breakpoint and a few blocks in fr
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 LOOKBACK = 20
@@ -22,19 +25,37 @@ Block = tuple[str, bool]
 def blocks(body: dict[str, Any]) -> Iterator[Block]:
     """The request's blocks in the order a prefix cache sees them."""
     for tool in body.get("tools", []):
-        yield _spelt("tool", tool)
+        yield spelt("tool", tool), "cache_control" in tool
     system = body.get("system", [])
     for block in [{"type": "text", "text": system}] if isinstance(system, str) else system:
-        yield _spelt("system", block)
+        yield spelt("system", block), "cache_control" in block
     for message in body["messages"]:
         content = message["content"]
         for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
-            yield _spelt(message["role"], block)
+            yield spelt(message["role"], block), "cache_control" in block
 
 
-def _spelt(role: str, block: dict[str, Any]) -> Block:
+def spelt(role: str, block: dict[str, Any]) -> str:
+    """A block without its breakpoint, as a cache sees it."""
     bare = {key: value for key, value in block.items() if key != "cache_control"}
-    return json.dumps([role, bare], ensure_ascii=False), "cache_control" in block
+    return json.dumps([role, bare], ensure_ascii=False)
+
+
+LINE = re.compile(r'characters; whole: result:|"whole\\*": \\*"result:')
+"""What only a result holds that is shown as one line."""
+
+
+@cache
+def kind(block: str) -> str:
+    """What a block as the cache sees it is: `L1 and law`, `questions`, `the model's words`, or results in a form."""
+    role, content = json.loads(block)
+    if role in ("tool", "system"):
+        return "L1 and law"
+    if role == "assistant":
+        return "the model's words"
+    if content["type"] != "tool_result" and not content.get("text", "").startswith("[tool] "):
+        return "questions"
+    return "results as one line" if LINE.search(block) else "results as shown first"
 
 
 @dataclass
@@ -50,6 +71,10 @@ class Cache:
     """What the vendor's cache gives."""
     most_breakpoints: int = 0
     largest: int = 0
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Units with an ideal cache: read by `kind`, and written for the first time, changed by a batch, or again."""
+    _before: Counter[str] = field(default_factory=Counter[str])
+    """The blocks of the request before."""
     _prefixes: dict[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
     _seen: set[int] = field(default_factory=lambda: {0})
     _written: set[int] = field(default_factory=lambda: {0})
@@ -60,7 +85,9 @@ class Cache:
         for text, _ in parts:
             ends.append(self._prefixes.setdefault((ends[-1], text), len(self._prefixes) + 1))
             sizes.append(sizes[-1] + self.size(text))
-        ideal = next(sizes[place] for place in range(len(parts), -1, -1) if ends[place] in self._seen)
+        reused = next(place for place in range(len(parts), -1, -1) if ends[place] in self._seen)
+        ideal = sizes[reused]
+        self._share([text for text, _ in parts], reused)
         marks = [place for place, (_, marked) in enumerate(parts, start=1) if marked]
         reach = {place for mark in marks for place in range(mark, max(0, mark - LOOKBACK), -1)}
         read = max((sizes[place] for place in reach if ends[place] in self._written), default=0)
@@ -72,6 +99,18 @@ class Cache:
         self.most_breakpoints = max(self.most_breakpoints, len(marks))
         self.largest = max(self.largest, sizes[-1])
         return sizes[-1], ideal, read
+
+    def _share(self, texts: Sequence[str], reused: int) -> None:
+        for text in texts[:reused]:
+            self.spent[f"read: {kind(text)}"] += READ * self.size(text)
+        again = Counter(texts) - (Counter(texts) - self._before)
+        for text in texts[reused:]:
+            known = again[text] > 0
+            again[text] -= 1
+            line = "as one line" in kind(text)
+            what = "again after a batch" if known else "what a batch made shorter" if line else "for the first time"
+            self.spent[f"written: {what}"] += WRITTEN * self.size(text)
+        self._before = Counter(texts)
 
     @property
     def units_ideal(self) -> float:

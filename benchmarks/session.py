@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from billing import READ, Block, Cache, blocks
+from billing import READ, Block, Cache, blocks, spelt
 from client import Server, environment, table
 from prefix import native
 
@@ -123,7 +123,7 @@ def plain(requests: Sequence[list[Block]], size: Any) -> tuple[Cache, float]:
         sent = sum(map(size, [*system, *summary, *history, *begun]))
         if sent > FULL * WINDOW:
             spent += READ * sent + 5 * SUMMARY
-            history, summary = [], [f"{turn} {'word ' * SUMMARY}"]
+            history, summary = [], [spelt("user", {"type": "text", "text": f"{turn} {'word ' * SUMMARY}"})]
         stream = [*system, *summary, *history, *begun]
         ends = {len(system), len(stream) - len(begun), len(stream)}
         bill.take([(text, place in ends) for place, text in enumerate(stream, start=1)])
@@ -165,7 +165,7 @@ async def main() -> None:
         sent, ideal, read = ours.take(parts)
         if "-v" in sys.argv:
             print(f"{number:4} {sent:8} tokens  ideal {ideal:8}  read {read:8}")
-    other, spent = plain(requests, size)
+    other, summaries = plain(requests, size)
 
     def units(one: float) -> str:
         return f"{one / 1e6:.3f} M"
@@ -179,8 +179,9 @@ async def main() -> None:
             ("tokens sent", units(ours.sent), ""),
             ("largest request, tokens", str(ours.largest), f"<= {WINDOW}"),
             ("most breakpoints in a request", str(ours.most_breakpoints), "<= 4"),
-            ("a plain client: units, ideal cache", units(other.units_ideal + spent), ""),
-            ("a plain client: units, as billed", units(other.units_billed + spent), ""),
+            *((f"  of the ideal, {what}", units(spent), "") for what, spent in sorted(ours.spent.items())),
+            ("a plain client: units, ideal cache", units(other.units_ideal + summaries), ""),
+            ("a plain client: units, as billed", units(other.units_billed + summaries), ""),
             ("a plain client: tokens sent", units(other.sent), ""),
         ],
     )
