@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from codelaw.context.escaping import one_line
+from codelaw.context.observations.shown import shown
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.messages import Call, Message, Metadata
 
 Rows = list[dict[str, Any]]
+
+_ARROW = re.compile(r"^ *(\d+)→", re.MULTILINE)
+"""In front of a file's line as the recorded agent was shown it."""
 
 
 def kind_of(message: Message) -> str:
@@ -19,8 +24,11 @@ def kind_of(message: Message) -> str:
     return {"user": "user", "assistant": "asst", "tool": "obs"}[message.role]
 
 
-def messages_of(rows: Rows) -> tuple[list[Message], list[Message]]:
-    """The session's messages in the order of the simulator's blocks: as history keeps them, and in full."""
+def messages_of(rows: Rows, *, as_text: bool) -> tuple[list[Message], list[Message]]:
+    """The session's messages in the order of the simulator's blocks: as history keeps them, and in full.
+
+    `as_text` is whether the model is shown results as text, as configured, or as JSON (C-7).
+    """
     kept: list[Message] = []
     full: list[Message] = []
     steps: dict[int, Rows] = {}
@@ -51,7 +59,7 @@ def messages_of(rows: Rows) -> tuple[list[Message], list[Message]]:
         for row, call in zip(asked, calls, strict=True):
             ref = f"r{len(full)}"
             envelope = envelope_of(call, row)
-            facts = Metadata(step=item, tool_name=call.tool, call_id=call.id, ref=ref)
+            facts = Metadata(step=item, tool_name=call.tool, call_id=call.id, ref=ref, as_text=as_text)
             whole = {name: value for name, value in envelope.items() if name != "context"}
             kept.append(Message(f"result_{call.id}", turn, "tool", one_line(compress(call.tool, envelope, ref)), facts))
             full.append(Message(f"result_{call.id}", turn, "tool", one_line(whole), facts))
@@ -76,7 +84,8 @@ def envelope_of(call: Call, row: dict[str, Any]) -> dict[str, Any]:
     match call.tool:
         case "Read":
             first = given.get("offset") or 1
-            data = {"path": path, "start_line": first, "end_line": first + len(lines) - 1, "content": text}
+            data = {"path": path, "start_line": first, "end_line": first + len(lines) - 1}
+            data["content"] = _ARROW.sub(r"\1\t", text)
         case "Bash":
             data = {"command": given.get("command"), "exit_code": int(failed), "stdout": text, "stderr": ""}
         case "Grep":
@@ -102,11 +111,13 @@ def envelope_of(call: Call, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(message: Message) -> list[str]:
-    """What can be read in a message: an assistant's words and arguments, a result's strings."""
+    """What can be read in a message: an assistant's words and arguments, a result's text or strings."""
     if message.role == "assistant":
         written = [json.dumps(call.arguments, ensure_ascii=False) for call in message.metadata.calls]
         return [message.content, *written]
-    return list(_strings(json.loads(message.content))) if message.role == "tool" else [message.content]
+    if message.role == "user":
+        return [message.content]
+    return [shown(message)] if message.metadata.as_text else list(_strings(json.loads(message.content)))
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -120,8 +131,11 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
 
 
-def readable(line: str) -> str:
-    """A result's JSON without the escapes, which the recorded texts do not have either."""
+def readable(message: Message) -> str:
+    """A result as it is sent; JSON without its escapes, which the recorded texts do not have either."""
+    line = shown(message)
+    if message.metadata.as_text:
+        return line
     for escaped, plain in (("\\n", "\n"), ("\\t", "\t"), ('\\"', '"'), ("\\\\", "\\")):
         line = line.replace(escaped, plain)
     return line

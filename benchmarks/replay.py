@@ -14,7 +14,7 @@ import importlib.util
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
@@ -66,16 +66,13 @@ CUT, LINE, RELIEVED = Form("as history has it"), Form("one line"), Form("shorten
 
 @dataclass(slots=True)
 class Session:
-    """A recorded session: blocks of the simulator, and our message of each block."""
+    """A recorded session: blocks of the simulator, and our messages of each block."""
 
     blocks: list[Any]
     requests: list[Any]
     found: Any
-    kept: list[Message]
-    """As the history has them."""
-    full: list[Message]
-    """As the running turn has them."""
-    place: dict[str, int] = field(default_factory=dict)
+    messages: dict[bool, tuple[list[Message], list[Message]]]
+    """As the history has them and as the running turn does, with results as text (True) and as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,8 @@ class Settings:
     demote_tokens: int
     cold: str
     economy: bool = True
+    as_text: bool = True
+    """`context.observations` is `text` (C-7)."""
 
 
 class Replay:
@@ -103,10 +102,10 @@ class Replay:
             loaded.update(self.sim.T.load(file))
         for rows in (self.sim.concat(loaded, concat) if concat else loaded).values():
             blocks, requests = self.sim.build_session(rows, None, SCALE, PER_CALL)
-            kept, full = messages_of(rows)
-            assert [(block.kind, block.step) for block in blocks] == [(kind_of(m), m.metadata.step) for m in full]
-            places = {message.id: place for place, message in enumerate(full)}
-            yield Session(blocks, requests, self.sim.invert(blocks), kept, full, places)
+            messages = {as_text: messages_of(rows, as_text=as_text) for as_text in (True, False)}
+            for _, full in messages.values():
+                assert [(block.kind, block.step) for block in blocks] == [(kind_of(m), m.metadata.step) for m in full]
+            yield Session(blocks, requests, self.sim.invert(blocks), messages)
 
     def size(self, message: Message) -> int:
         """Tokens of a message in the simulator's measure, whichever form it has."""
@@ -114,12 +113,12 @@ class Replay:
 
     def seen(self, message: Message) -> tuple[int, set[str], set[str]]:
         """A form of a message: its tokens, and the names and lines that can be read in it."""
-        key = message.id, message.content, tuple(map(id, message.metadata.calls))
+        key = message.id, message.content, message.metadata.as_text, tuple(map(id, message.metadata.calls))
         if key not in self._seen:
             parts = texts(message)
             said = message.role == "assistant"
             calls = len(message.metadata.calls) if said else message.role == "tool"
-            tokens = self.sim.T.tok("".join(parts) if said else readable(message.content))
+            tokens = self.sim.T.tok("".join(parts) if said else readable(message))
             visible = "\n".join(parts)
             size = int(tokens * SCALE + PER_CALL * 0.5 * calls + 0.5)
             self._seen[key] = size, self.sim.idents(visible), self.sim.linekeys(visible)
@@ -152,7 +151,8 @@ class Chat:
     def __init__(self, replay: Replay, session: Session, settings: Settings) -> None:
         self.replay, self.session, self.settings = replay, session, settings
         self.demotions: set[Demotion] = set()
-        self.shown = list(session.full)
+        self.kept, full = session.messages[settings.as_text]
+        self.shown = list(full)
         self.used = 0
         """Tokens of the last request (W-1)."""
         self.count = self.turn = 0
@@ -251,7 +251,7 @@ class Chat:
         past = self.places(running=False)
         for place in past if not self.settings.economy else ():
             if self.session.blocks[place].kind == "obs" and self.state.state[place] not in (CUT, LINE):
-                self.show(place, self.session.kept[place], CUT)
+                self.show(place, self.kept[place], CUT)
         question = sum(self.session.blocks[place].tok for place in self.places(running=True))
         self.least = min(self.least, self.tokens)
         grown = self.tokens - self.least >= WINDOW // GROWTH
@@ -317,7 +317,7 @@ class Chat:
     def step(self) -> None:
         """Before a request: a batch of finished rounds (C-6), and the window: rounds first, the turn last (C-5)."""
         running = self.places(running=True)
-        shown, record = [self.shown[place] for place in running], [self.session.kept[place] for place in running]
+        shown, record = [self.shown[place] for place in running], [self.kept[place] for place in running]
         if self.tokens >= self.settings.threshold * WINDOW and self.tokens - self.least >= WINDOW // GROWTH:
             self.compact(None)
         if self.tokens > WINDOW - RESERVE:
@@ -327,7 +327,7 @@ class Chat:
             after = relieve(shown, record, size=self.replay.size, to_free=int(self.tokens - LOW_WATER * WINDOW))
             for place, old, new in zip(running, shown, after, strict=True):
                 if new is not old:
-                    self.show(place, new, CUT if new is self.session.kept[place] else RELIEVED)
+                    self.show(place, new, CUT if new is self.kept[place] else RELIEVED)
 
     # --------------------------------------------------------------------------------------------- changes of the view
 
@@ -347,9 +347,8 @@ class Chat:
         """Show these as one line; it stays so."""
         new = frozenset(chosen) - self.demotions
         self.demotions |= new
-        kept = self.session.kept
         if new:
-            for place, (message, line) in enumerate(zip(kept, demoted(kept, new), strict=True)):
+            for place, (message, line) in enumerate(zip(self.kept, demoted(self.kept, new), strict=True)):
                 if line is not message:
                     self.show(place, line, LINE)
 
@@ -416,8 +415,9 @@ def main() -> None:
     replay = Replay(asked.folder)
     sessions = list(replay.sessions(asked.files, asked.concat))
     policies: dict[str, Settings | None] = {"everything": None}
-    for name, economy in (("without economy", False), ("ours", True)):
-        policies[name] = Settings(asked.threshold, asked.keep_rounds, asked.demote_tokens, asked.cold, economy)
+    ours = Settings(asked.threshold, asked.keep_rounds, asked.demote_tokens, asked.cold)
+    policies |= {"ours": ours, "ours, results as JSON": replace(ours, as_text=False)}
+    policies["without economy"] = replace(ours, economy=False)
     sums = {name: measured(replay, sessions, asked.sys, asked.cold, of) for name, of in policies.items()}
     base = sums["everything"]
     print(f"{len(sessions)} sessions, {base['reqs']} requests, tokens by {replay.sim.T.TOKNAME}, cold: {asked.cold}\n")
