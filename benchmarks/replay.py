@@ -346,11 +346,14 @@ class Chat:
     def demote(self, chosen: Iterable[Demotion]) -> None:
         """Show these as one line; it stays so."""
         new = frozenset(chosen) - self.demotions
+        if not new:
+            return
         self.demotions |= new
-        if new:
-            for place, (message, line) in enumerate(zip(self.kept, demoted(self.kept, new), strict=True)):
-                if line is not message:
-                    self.show(place, line, LINE)
+        places = [place for place in range(self.count) if self.state.state[place] != GONE]
+        kept = [self.kept[place] for place in places]
+        for place, message, line in zip(places, kept, demoted(kept, self.demotions), strict=True):
+            if line is not message and line != self.shown[place]:
+                self.show(place, line, LINE)
 
 
 # ------------------------------------------------------------------------------------------------------------- figures

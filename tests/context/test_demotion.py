@@ -43,6 +43,33 @@ def test_a_result_becomes_one_line_that_says_what_it_was_and_how_to_get_it_back(
     assert line.metadata == spoken.record[2].metadata
 
 
+def named(messages) -> list[list[str]]:
+    """The names in each result's line."""
+    return [json.loads(message.content).get("names", "").split() for message in messages if message.role == "tool"]
+
+
+def test_a_name_that_stands_in_front_is_not_said_again():
+    spoken = Spoken().turn("t", read("parser.py"), read("parser.py"), bash("make parser_100"))
+    first, second, _ = named(demoted(spoken.record, all_of(spoken.record)))
+    assert first
+    assert second, "the room is for other names"
+    assert not set(first) & set(second)
+    alone = named(demoted(spoken.record[3:], all_of(spoken.record)))
+    assert alone[0] == first, "where nothing stands in front every name is said"
+
+
+def test_what_is_settled_keeps_its_bytes_when_more_behind_it_is_demoted():
+    spoken = Spoken().turn("t", read("parser.py"), edit("a.py"), read("parser.py"), read("other.py"), read("parser.py"))
+    every = [what for message in spoken.record if (what := demotable(message)) is not None]
+    before: list[str] = []
+    for count in range(len(every) + 1):
+        lines = demoted(spoken.record, frozenset(every[:count]))
+        now = [action_text(line) if line.role == "assistant" else line.content for line in lines]
+        settled = next((at for at, line in enumerate(lines) if demotable(line) in every[count - 1 : count]), 0)
+        assert now[:settled] == before[:settled]
+        before = now
+
+
 def test_what_failed_still_says_how():
     spoken = Spoken().turn("t", bash("make " + "very " * 20 + "long", failed=True))
     body = json.loads(demoted(spoken.record, all_of(spoken.record))[2].content)

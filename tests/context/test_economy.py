@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.context.shortening.economy import BEHIND, CARRIED, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
+from codelaw.context.shortening.economy import BEHIND, CARRIED, LARGEST, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
 from tests.context.spoken import Spoken, bash, edit, read
@@ -130,6 +130,15 @@ def test_the_working_set_is_bounded_the_newest_reads_first():
     reads = [message for message in kept if message.metadata.tool_name == "Read"]
     assert 0 < total(reads) <= room
     assert [message.id for message in reads] == [f"result_t0_{n}" for n in range(10 - len(reads), 10)]
+
+
+def test_a_result_too_large_for_the_working_set_goes_though_its_file_was_touched_just_now():
+    spoken = long_chat().turn("t", read("large.py", LARGEST // 10), read("small.py"), bash("make"))
+    sizes = {message.id: size(message) for message in spoken.record}
+    assert sizes["result_t_1"] > LARGEST
+    chosen = ids(planned(spoken, cold=True))
+    assert "result_t_1" in chosen
+    assert "result_t_2" not in chosen
 
 
 def test_steers_and_answers_and_user_texts_are_never_planned():

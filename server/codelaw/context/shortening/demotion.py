@@ -1,19 +1,20 @@
 """How a demoted message looks: one line that says what it was and how to get it back (C-6).
 
-A result becomes `{"status": …, "error"?: …, "shortened": "Read src/a.py 1-240, 9812 characters", "names": "…",
-"whole": "result:r12"}`. Reading `result:r12` brings back what the tool had answered, and with it the arguments of the
-call (C-4). In a call the long strings are replaced by their first words and a mark; what the model thought, and all
-short arguments, stay as they were written.
+A result becomes `{"status": …, "error"?: …, "shortened": "Read src/a.py 1-240, 9812 characters", "names"?: "…",
+"whole": "result:r12"}`. A name that an earlier line or message tells is not said again. Reading `result:r12` brings
+back what the tool had answered, and with it the arguments of the call (C-4). In a call the long strings are replaced by
+their first words and a mark; what the model thought, and all short arguments, stay as they were written.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
@@ -30,6 +31,8 @@ TARGET = 40
 NAMES = (0.04, 500)
 """Characters for names out of a body: the share of its length, and at most so many."""
 
+_MOST_NAMES = 200
+"""Names of a body among which a line chooses."""
 _KEPT = 4_000_000
 """Characters of results whose lines are kept: a view is made often, and its results stay the same."""
 
@@ -48,7 +51,11 @@ def demoted(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> Se
     if not demotions:
         return messages
     refs = {message.metadata.call_id: message.metadata.ref for message in messages if message.role == "tool"}
-    shown = [_shown(message, demotions, refs) for message in messages]
+    told = set[str]()
+    shown: list[Message] = []
+    for message in messages:
+        shown.append(_shown(message, demotions, refs, told))
+        told.update(_told(shown[-1]))
     return messages if all(map(_same, shown, messages)) else shown
 
 
@@ -65,12 +72,20 @@ def _same(one: Message, other: Message) -> bool:
     return one is other
 
 
-def _shown(message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None]) -> Message:
+def _told(message: Message) -> Sequence[str]:
+    """The names that a message goes on to tell: those of a result only once it is one line."""
+    whole = message.role == "tool" and '"shortened": "' not in message.content
+    return () if whole else _found.of(message.content)
+
+
+def _shown(
+    message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str | None, str | None], told: AbstractSet[str]
+) -> Message:
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
     try:
-        return _short_result(message) if possible.part == "result" else _short_call(message, refs)
+        return _short_result(message, told) if possible.part == "result" else _short_call(message, refs)
     except RecursionError:
         return message  # nested as deeply as JSON may be: there is nothing in it worth a line
 
@@ -78,27 +93,50 @@ def _shown(message: Message, demotions: AbstractSet[Demotion], refs: Mapping[str
 # ------------------------------------------------------------------------------------------------------------- results
 
 
-def _short_result(message: Message) -> Message:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What one line can say of a result."""
+
+    facts: Mapping[str, Any]
+    names: tuple[str, ...]
+    """Of the body, those first that are worth most."""
+    room: int
+    """Characters that names may have."""
+    whole: str
+
+    def spelt(self, told: AbstractSet[str]) -> str:
+        """The line; names that stand in front of it are not said again."""
+        kept: list[str] = []
+        room = self.room
+        for name in self.names:
+            if len(name) < room and name not in told:
+                kept.append(name)
+                room -= len(name) + 1
+        names = {"names": " ".join(kept)} if kept else {}
+        return one_line({**self.facts, **names, "whole": self.whole})
+
+
+def _short_result(message: Message, told: AbstractSet[str]) -> Message:
     facts = message.metadata
-    content = _lines.of((facts.tool_name or "Result", facts.ref or "", message.content))
+    line = _lines.of((facts.tool_name or "Result", facts.ref or "", message.content))
+    content = line.spelt(told) if line is not None else message.content
     return replace(message, content=content) if len(content) < len(message.content) else message
 
 
-def _line(key: tuple[str, ...]) -> str:
-    """One line for a result: of `tool`, `ref` and the content, which stays when it holds no data."""
+def _line(key: tuple[str, ...]) -> _Line | None:
+    """The line for a result of `tool` with `ref` and that content; None when it holds no data."""
     tool, ref, content = key
     body = _object(content)
     if body is None or "data" not in body:
-        return content
+        return None
     data = body["data"]
-    line: dict[str, Any] = {"status": body.get("status", "success")}
+    facts: dict[str, Any] = {"status": body.get("status", "success")}
     if "error" in body:
-        line["error"] = body["error"]
-    line["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
-    if names := _names(data):
-        line["names"] = names
-    line["whole"] = f"result:{ref}"
-    return one_line(line)
+        facts["error"] = body["error"]
+    facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
+    texts = _texts(data)
+    share, most = NAMES
+    return _Line(facts, _names(texts), min(most, int(share * sum(map(len, texts)))), f"result:{ref}")
 
 
 _lines = Memo(_line, _KEPT)
@@ -118,20 +156,23 @@ def _target(data: Any) -> str:
     return f" {text}{lines}" if text else ""
 
 
-def _names(data: Any) -> str:
-    """Names that a body holds, as many as its share allows; first those said most often for their length."""
-    texts = _texts(data)
-    share, most = NAMES
-    room = min(most, int(share * sum(map(len, texts))))
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names that a body holds, first those that are short for how often they are said; as many as a line can hold."""
     counted: Counter[str] = Counter()
     for text in texts:
-        counted.update(name for name in _NAME.findall(text) if _TELLING.search(name))
-    kept: list[str] = []
-    for name in sorted(counted, key=lambda name: (-counted[name] / len(name), name)):
-        if len(name) < room:
-            kept.append(name)
-            room -= len(name) + 1
-    return " ".join(kept)
+        counted.update(_telling(text))
+    return tuple(sorted(counted, key=lambda name: (-math.sqrt(counted[name]) / len(name), name))[:_MOST_NAMES])
+
+
+def _telling(text: str) -> list[str]:
+    return [name for name in _NAME.findall(text) if _TELLING.search(name)]
+
+
+def _distinct(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_telling(text)))
+
+
+_found = Memo(_distinct, _KEPT)
 
 
 def _texts(value: Any) -> list[str]:

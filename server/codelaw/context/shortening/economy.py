@@ -21,7 +21,7 @@ DEMOTE_TOKENS = 1_000
 """Tokens that a batch must free."""
 FLOOR = 20_000
 """Tokens of context below which nothing is demoted."""
-NEWEST = 3
+NEWEST = 1
 """Newest results that stay when a turn begins."""
 LATELY = 17
 """Steps for which a file that was read or changed belongs to the working set."""
@@ -29,13 +29,15 @@ WORKING_SET = 24_000
 """Tokens that the working set may have; in a small context a third of it."""
 BEHIND = 20
 """Messages behind the last one that a batch has shortened, most of which were there already when it did."""
+LARGEST = 8_000
+"""Tokens of a result that is too large for the working set."""
 SHORT = 300
 """Characters of a body that no batch would make shorter."""
 WORTH = 30
 """Tokens that the demotion of one message must free."""
 REWRITTEN = 1.15
 """What a token costs more that is written to the cache (1.25) than one that is read from it (0.1)."""
-CARRIED = 0.1 * 11.5
+CARRIED = 0.1 * 17.25
 """What a token is taken to cost that stays: it is read so many times more, by the requests of real sessions."""
 
 _READS = frozenset({"Read"})
@@ -169,7 +171,8 @@ def _gains(
 def _working_set(messages: Sequence[Message], size: Size, newest: int, context_tokens: int) -> frozenset[str]:
     """The messages that stay: the newest results, and what shows the files that were touched lately (C-6).
 
-    Of such a file that is its newest Read and the results of its changes, newest first, up to a bound.
+    Of such a file that is its newest Read and the results of its changes, newest first, up to a bound. One large result
+    costs more than reading that file again where it is needed.
     """
     results = [message for message in messages if message.role == "tool"]
     stays = {message.id for message in results[len(results) - newest if len(results) > newest else 0 :]}
@@ -193,7 +196,7 @@ def _working_set(messages: Sequence[Message], size: Size, newest: int, context_t
         elif call.tool not in _CHANGES or step <= now - 2 * LATELY:
             continue
         tokens = size(message)
-        if tokens <= room:
+        if tokens <= min(room, LARGEST):
             room -= tokens
             stays.add(message.id)
     return frozenset(stays)
