@@ -16,6 +16,11 @@ OBEYED = (
     *(".mcp.json", ".pre-commit-config.yaml", ".gitmodules"),
 )
 """Files of S-8 that many projects have."""
+EDITORS = (
+    *(".helix/languages.toml", ".zed/settings.json", ".devcontainer/devcontainer.json", ".devcontainer.json"),
+    *(".claude/settings.json", ".cursor/mcp.json", ".dir-locals-2.el"),
+)
+"""Likewise, of editors and agents that start what these name."""
 START_UP = (".bashrc", ".zshrc", ".profile")
 """Obeyed in a home."""
 
@@ -84,6 +89,20 @@ def obeyed(world: World) -> None:
                 world.guarded.append(top / name)
     for folder in (".vscode", ".idea", ".husky"):
         world.guarded += [world.ws / folder, world.ws / "sub" / folder]
+
+
+def obeyed_by_editors(world: World) -> None:
+    """What more editors obey, at the top and in a folder below."""
+    for name in EDITORS:
+        for top in (world.ws, world.ws / "sub"):
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            (top / name).write_text("as it was\n")
+            world.guarded.append(top / name)
+
+
+def obeyed_by_editors_absent(world: World) -> None:
+    """None of these is there."""
+    world.guarded += [world.ws / name for name in EDITORS]
 
 
 def obeyed_links(world: World) -> None:
@@ -306,6 +325,8 @@ STARTS: dict[str, Callable[[World], None]] = {
     "places around the workspace": around,
     "no repository": plain,
     "files that others obey": obeyed,
+    "files that more editors obey": obeyed_by_editors,
+    "a place for files that more editors obey": obeyed_by_editors_absent,
     "links that others obey": obeyed_links,
     "a home as the workspace": home_itself,
     "a place for files that others obey": obeyed_absent,

@@ -10,7 +10,7 @@ from tests.attacks.rows.git import GIT, RULES
 from tests.attacks.rows.hiding import HIDING
 from tests.attacks.rows.kernel import KERNEL
 from tests.attacks.rows.listeners import LISTENERS
-from tests.attacks.rows.obeyed import AT_HOME, CHANGED, LINKS, MORE, NEW, OUTSIDE
+from tests.attacks.rows.obeyed import AT_HOME, CHANGED, LINKS, MORE, NEW, OTHERS, OUTSIDE
 from tests.attacks.rows.paths import PATHS
 from tests.attacks.rows.processes import PROCESSES
 from tests.attacks.rows.reaching import REACHING
@@ -30,7 +30,7 @@ ROWS: tuple[Attack, ...] = (
     *RIGHTS,
     *SOCKETS,
     *(*GIT, *RULES, *REPOSITORIES),
-    *(*CHANGED, *AT_HOME, *MORE, *NEW, *OUTSIDE, *LINKS),
+    *(*CHANGED, *AT_HOME, *MORE, *NEW, *OTHERS, *OUTSIDE, *LINKS),
     *PATHS,
     *KERNEL,
     *HIDING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.attacks.row import FENCES, Attack, commands
-from tests.attacks.starts import OBEYED, START_UP
+from tests.attacks.starts import EDITORS, OBEYED, START_UP
 
 WAYS = {
     "changed": "echo x > {name}",
@@ -50,6 +50,20 @@ MORE: tuple[Attack, ...] = commands(
         "files that others obey, swapped": "for n in $(seq 40); do mv .vscode v 2>/dev/null; mkdir .vscode 2>/dev/null; echo x > .vscode/tasks.json; done 2>/dev/null; true",
     },
     start="files that others obey",
+)
+OTHERS: tuple[Attack, ...] = (
+    *commands(
+        "obeyed",
+        {f"{name} {how}": WAYS[how].replace("{name}", name) for name in EDITORS for how in ("changed", "renamed over")},
+        start="files that more editors obey",
+        means=FENCES[:1],
+    ),
+    *commands(
+        "obeyed",
+        {f"a new {name}": f"mkdir -p $(dirname {name}); echo x > {name}; echo x > n; mv n {name}" for name in EDITORS},
+        start="a place for files that more editors obey",
+        means=FENCES[:1],
+    ),
 )
 NEW: tuple[Attack, ...] = commands(
     "obeyed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.attacks.deeds import by_tools, row, unasked
 from tests.attacks.row import Attack
-from tests.attacks.starts import OBEYED, START_UP
+from tests.attacks.starts import EDITORS, OBEYED, START_UP
 
 OUT = {
     "dots": "../out/a.txt",
@@ -113,6 +113,10 @@ PATHS: tuple[Attack, ...] = (
         )
         for name in (*OBEYED, *START_UP)
         for where, prefix, start in (("at the top", "", "files that others obey"), ("below", "sub/", "files that others obey"), ("anew", "new/", "a repository"))
+    ),
+    *(
+        row(f"by a tool, with a rule for all files: {name}", "obeyed", unasked(writing(name), [name], "Edit", f"Edit({name})"), f"makes or changes {name}", "tools")
+        for name in EDITORS
     ),
     *(
         row(f"by a tool, with a rule for all files: {path} in another spelling", "obeyed", unasked(writing(path), [path], "Edit"), f"writes {path}", "tools", start="files that others obey")

@@ -217,6 +217,8 @@ OBEYED = {
     "quotes": "echo x > .en''vrc",
     "an option": "dd of=.bashrc",
     "a folder": "mkdir -p .idea",
+    "an editor's settings": "cp a.txt .helix/languages.toml",
+    "an agent's settings": "echo x > .claude/settings.local.json",
     "deleting": "rm -rf .vscode",
     "the rules": "echo x > .codelaw/config.toml",
     "git's hooks": "touch .git/hooks/post-commit",

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-FOLDERS = (".vscode", ".idea", ".husky")
+FOLDERS = (".vscode", ".idea", ".husky", ".helix", ".zed", ".devcontainer", ".claude", ".cursor")
 """Obeyed with everything in them."""
 FILES = (
     ".envrc",
@@ -16,6 +16,8 @@ FILES = (
     ".pre-commit-config.yaml",
     ".pre-commit-config.yml",
     ".dir-locals.el",
+    ".dir-locals-2.el",
+    ".devcontainer.json",
     ".exrc",
     ".nvim.lua",
     ".nvimrc",
