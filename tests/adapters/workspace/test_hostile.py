@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.workspace import ignore
-from codelaw.adapters.workspace.ignore import MAX_BYTES, MAX_PATTERNS, MAX_POINTER, IgnoreTree, oversized
+from codelaw.adapters.workspace.ignore import (
+    MAX_BYTES,
+    MAX_PATTERNS,
+    MAX_POINTER,
+    MAX_READ,
+    IgnoreTree,
+    misleads,
+    oversized,
+)
 from codelaw.domain.safety.globs import MAX_ALTERNATIVES, translate
 from tests.fakes.desk import Desk
 
@@ -140,3 +148,19 @@ def test_what_does_not_count_of_an_ignore_file_is_told(tmp_path: Path) -> None:
     file.unlink()
     os.mkfifo(file)
     assert oversized(tmp_path) is None
+
+
+def test_an_ignore_file_without_an_end_is_known(tmp_path: Path):
+    folders = {name: tmp_path / name for name in ("plain", "pipe", "device", "sparse", "pointed", "none")}
+    for folder in folders.values():
+        folder.mkdir()
+    (folders["plain"] / ".gitignore").write_text("a\n")
+    os.mkfifo(folders["pipe"] / ".gitignore")
+    (folders["device"] / ".gitignore").symlink_to("/dev/zero")
+    with (folders["sparse"] / ".gitignore").open("wb") as file:
+        file.truncate(MAX_READ + 1)
+    (folders["pointed"] / ".git").write_text("gitdir: other\n")
+    (folders["pointed"] / "other").mkdir()
+    os.mkfifo(folders["pointed"] / "other" / "commondir")
+    found = {name for name, folder in folders.items() if misleads(folder)}
+    assert found == {"pipe", "device", "sparse", "pointed"}

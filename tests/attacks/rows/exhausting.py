@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 
 from tests.attacks.deeds import called, desk_of, row
 from tests.attacks.row import FENCES, Action, Attack, NotRun, commands
 from tests.attacks.world import World
 
 PYTHON = "{python} - <<'CODE'\nimport os, time\n"
+MOST_MIB = 1_200
+"""Of memory that a search may take, however it is misled."""
 LIMITS = {"memory": 200, "processes": 60, "file_size": 1, "temporary": 2}
 
 
@@ -51,6 +55,27 @@ def ignored(lines: list[str]) -> Action:
     return act
 
 
+def endless(name: str, *deny: str, target: str = "") -> Action:
+    """An ignore file that is a link to a device, or a pipe: a search finds what there is, in little memory."""
+
+    async def act(world: World) -> list[str]:
+        place = world.ws / name
+        place.parent.mkdir(parents=True)
+        (world.ws / name.partition("/")[0] / "b.txt").write_text("found\n")
+        if target:
+            place.symlink_to(target)
+        else:
+            os.mkfifo(place)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        answers = await called(world, ("Grep", {"pattern": "found|^a$"}), deny=deny)
+        grown = (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - before) // 1024
+        said = answers.results[0].data
+        missing = [] if said.get("total") == 2 and not said.get("stopped") else [f"the search says {said}"]
+        return missing + ([f"it cost {grown} MiB"] if grown > MOST_MIB else [])
+
+    return act
+
+
 EXHAUSTING: tuple[Attack, ...] = (
     *commands(
         "exhaust",
@@ -72,6 +97,10 @@ EXHAUSTING: tuple[Attack, ...] = (
         seconds=40,
     ),
     row("a pattern that takes for ever", "exhaust", _spelled_out, "Grep for (a+)+$ without rg", "tools"),
+    row("an ignore file that is a device", "exhaust", endless("sub/.gitignore", target="/dev/zero"), "Grep where a .gitignore is a link to /dev/zero", "tools", seconds=60),
+    row("an ignore file that is a pipe", "exhaust", endless("sub/.gitignore"), "Grep where a .gitignore is a pipe", "tools", seconds=60),
+    row("an ignore file that is a pipe, beside a rule", "exhaust", endless("sub/.gitignore", "Read(.env)"), "the same with a rule that denies", "tools", seconds=60),
+    row("a repository's own ignore file that is a device", "exhaust", endless("sub/.git/info/exclude", target="/dev/zero"), "Grep where .git/info/exclude is a link to /dev/zero", "tools", seconds=60),
     row("900 kB of ignore rules", "exhaust", ignored([f"/some/**/folder{number}/*.[a-z]?x" for number in range(25_000)]), "a .gitignore of 900 kB", "tools", seconds=60),
     row("ignore rules that take for ever", "exhaust", ignored(["*a" * 40 + "b", "**/" * 200 + "x", "[" * 5000, "!" * 5000]), "a .gitignore of patterns that take for ever", "tools", seconds=60),
 )  # fmt: skip

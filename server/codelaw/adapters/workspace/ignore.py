@@ -18,6 +18,8 @@ MAX_BYTES = 128 << 10
 """An ignore file larger than this is not read (S-6)."""
 MAX_PATTERNS = 2_000
 """Of one ignore file; those beyond do not count."""
+MAX_READ = 16 << 20
+"""Bytes of an ignore file beyond which nobody is to read it to its end, `rg` neither."""
 MAX_KEPT = 64
 """Ignore files whose rules are kept from one operation to the next."""
 MAX_POINTER = 10_000
@@ -117,6 +119,23 @@ def oversized(folder: Path) -> str | None:
     return f"{path} has {lines} patterns; the first {MAX_PATTERNS} count." if lines > MAX_PATTERNS else None
 
 
+def misleads(folder: Path) -> bool:
+    """Whether who reads the folder's ignore files to their end, as `rg` does, comes to none soon. Touches the disk."""
+    git = folder / ".git"
+    pointed = _pointed(git)
+    own = (git, pointed / "commondir") if pointed != git else ()
+    return any(map(_endless, (folder / ".gitignore", *own, _git_folder(git) / "info" / "exclude")))
+
+
+def _endless(path: Path) -> bool:
+    """Whether a pipe, a device or a file without measure lies there, or a link to one."""
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return False
+    return facts.st_size > MAX_READ if stat.S_ISREG(facts.st_mode) else not stat.S_ISDIR(facts.st_mode)
+
+
 class IgnoreTree:
     """The ignore rules below one workspace folder, read once each; made anew for every operation."""
 
@@ -129,6 +148,11 @@ class IgnoreTree:
                 self.in_repository = True
                 break
         self._levels: dict[str, Level] = {}
+
+    @property
+    def top(self) -> str:
+        """The repository's top, or the folder itself where there is none."""
+        return self._top
 
     def level(self, folder: str) -> Level:
         """The rules that hold in a folder, at or below the top of its repository."""
@@ -173,12 +197,14 @@ def _rules(text: str) -> Rules:
 
 def _git_folder(git: Path) -> Path:
     """The repository's own folder; in a worktree `.git` is a file that points there."""
-    pointer = small_text(git, MAX_POINTER)
-    if pointer is None:
-        return git
-    pointed = _joined(git.parent, pointer.removeprefix("gitdir:"))
-    common = small_text(pointed / "commondir", MAX_POINTER)
+    pointed = _pointed(git)
+    common = small_text(pointed / "commondir", MAX_POINTER) if pointed != git else None
     return pointed if common is None else _joined(pointed, common)
+
+
+def _pointed(git: Path) -> Path:
+    pointer = small_text(git, MAX_POINTER)
+    return git if pointer is None else _joined(git.parent, pointer.removeprefix("gitdir:"))
 
 
 def _joined(folder: Path, path: str) -> Path:

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import os
 import re
+import resource
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from codelaw.adapters.workspace.scan import MAX_TEXT
 from codelaw.domain.errors import ToolFailure
 
 MAX_OUTPUT = 64_000_000
+MAX_MEMORY = 1 << 30
+"""Bytes; an ignore file without an end, or a line, would take all there is."""
 MAX_COLUMNS = 8_000
 """Bytes of a line beyond which `rg` does not print it, and we read it ourselves."""
 _OMITTED = b"[Omitted long "
@@ -60,6 +64,7 @@ class Run:
             cwd="/",
             env=environment,
         )
+        _bound(process.pid)
         out = bytearray()
         errors = bytearray()
         try:
@@ -75,6 +80,8 @@ class Run:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
                 await asyncio.shield(process.wait())
+        if not self.late and process.returncode is not None and process.returncode < 0:
+            raise OSError(f"rg was ended by signal {-process.returncode}")
         if process.returncode == 2 and errors and not out:
             said = errors.decode("utf-8", "replace").strip()[-300:]
             if "regex" in said:
@@ -172,6 +179,13 @@ def _read_line(path: str, number: int) -> bytes:
         # Gone since it was found; the line number is still true.
         return b""
     return b""
+
+
+def _bound(pid: int) -> None:
+    """Bound what the process may take, where the system can say so of another process."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # it has ended already
+            resource.prlimit(pid, resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
 
 
 async def _feed(stream: asyncio.StreamWriter | None, text: bytes | None) -> None:

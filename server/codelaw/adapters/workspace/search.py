@@ -7,19 +7,22 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from codelaw.adapters.programs import find_program, usable
 from codelaw.adapters.workspace import child, rg
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.walk import Budget, files_below
+from codelaw.adapters.workspace.walk import Budget, files_below, misled_below
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Hit, Hits, Located
 
 MAX_VISITS = 500_000
+PATIENCE_SECONDS = 1.0
+"""How long `rg` may take before its ignore files are looked at."""
 MOST_LEFT_OUT = 500
 """Paths that `rg` is told to leave out; each is tried on every file."""
 
@@ -67,10 +70,35 @@ async def search(question: Question, buffers: Sequence[Buffer], program: str | N
     if program is None:
         return await _by_child(question, opened, covered, deadline)
     try:
-        return await _by_rg(question, opened, covered, program, deadline)
+        found = await _unless_misled(_by_rg(question, opened, covered, program, deadline), question, deadline)
     except OSError:
-        # `rg` vanished or cannot be started: the other way gives the same.
-        return await _by_child(question, opened, covered, deadline)
+        # `rg` vanished, cannot be started or took too much: the other way gives the same.
+        found = None
+    return await _by_child(question, opened, covered, deadline) if found is None else found
+
+
+async def _unless_misled(search: Coroutine[Any, Any, Hits], question: Question, deadline: float) -> Hits | None:
+    """What `rg` finds; None when it is still at it after a while, and an ignore file would keep it for ever (S-6)."""
+    searching = asyncio.ensure_future(search)
+    tasks: list[asyncio.Future[Any]] = [searching]
+    budget = Budget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
+    try:
+        await asyncio.wait({searching}, timeout=PATIENCE_SECONDS)
+        if not searching.done():
+            looking = asyncio.ensure_future(asyncio.to_thread(_misled, question.starts, budget))
+            tasks.append(looking)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not searching.done() and await looking:
+                return None
+        return await searching
+    finally:
+        budget.stopped = budget.stopped or "the search has ended"
+        searching.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _misled(starts: Sequence[Located], budget: Budget) -> bool:
+    return any(misled_below(str(start.path), IgnoreTree(start.folder.root), budget) for start in starts)
 
 
 async def _by_rg(
