@@ -15,7 +15,7 @@ from tests.attacks.rows.paths import PATHS
 from tests.attacks.rows.processes import PROCESSES
 from tests.attacks.rows.reaching import REACHING
 from tests.attacks.rows.repositories import REPOSITORIES
-from tests.attacks.rows.rights import RIGHTS
+from tests.attacks.rows.rights import LEFT, RIGHTS
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.sockets import SOCKETS
 from tests.attacks.rows.spellings import JUDGED
@@ -28,6 +28,7 @@ ROWS: tuple[Attack, ...] = (
     *SECRETS,
     *PROCESSES,
     *RIGHTS,
+    *LEFT,
     *SOCKETS,
     *(*GIT, *RULES, *REPOSITORIES),
     *(*CHANGED, *AT_HOME, *MORE, *NEW, *OTHERS, *OUTSIDE, *LINKS),

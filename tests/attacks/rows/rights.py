@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks.row import commands
+from tests.attacks.row import FENCES, Attack, commands
 
 SYSCALL = "import ctypes, os, sys; libc = ctypes.CDLL(None, use_errno=True); "
 
@@ -31,4 +31,14 @@ RIGHTS = commands(
         *("a module of the kernel", "a control group"),
     ),
     needs={"sudo and its kin": ("sudo", "pkexec", "su", "doas"), "a module of the kernel": ("insmod", "modprobe")},
+)  # fmt: skip
+
+LEFT: tuple[Attack, ...] = commands(
+    "out",
+    {
+        "a shell by which others become the user": "cp /bin/sh s; chmod u+s s; install -m 4755 /bin/sh t; {python} -c 'import os; os.mknod(\"m\", 0o104755)'; find . -perm -4000 | grep -q . && echo REACHED",
+        "a shell by which others become the user, made so": "{python} -c 'import os; os.umask(0); os.open(\"o\", os.O_CREAT | os.O_WRONLY, 0o4755)'; {python} -c 'import ctypes, os; libc = ctypes.CDLL(None); print(libc.creat(b\"c\", 0o4755), libc.syscall(437, -100, b\"p\", ctypes.byref((ctypes.c_uint64 * 3)(os.O_CREAT | os.O_WRONLY, 0o4755, 0)), 24))'; find . -perm -4000 | grep -q . && echo REACHED",
+    },
+    means=FENCES[:2],
+    marks="REACHED",
 )  # fmt: skip

@@ -160,7 +160,7 @@ def confine(
         if means.filtered:
             # Where the network is shared, so are sockets without a file, unless landlock cuts them off.
             unix = means.scoped or profile.network is not True
-            filtered = seccomp.descriptor(seccomp.program(root=os.geteuid() == 0, unix=unix))
+            filtered = seccomp.descriptor(seccomp.program(unix=unix))
             descriptors.append(filtered)
         line = bubblewrap.command(
             means.program, drawn, scratch, argv, users=means.users, sealed=means.sealed, filtered=filtered

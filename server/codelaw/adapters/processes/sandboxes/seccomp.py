@@ -109,16 +109,16 @@ def supported() -> bool:
 
 
 @cache
-def program(machine: str | None = None, *, root: bool, unix: bool = True, internet: bool = True) -> bytes:
+def program(machine: str | None = None, *, unix: bool = True, internet: bool = True) -> bytes:
     """The filter as the kernel reads it, for this machine when none is named.
 
-    `root`: whoever runs under it is root outside as well, and must leave no program that makes others root. `unix` and
-    `internet`: sockets of these families may be made. Pairs of the first always may.
+    Whoever runs under it leaves no program by which others become the user outside. `unix` and `internet`: sockets of
+    these families may be made. Pairs of the first always may.
 
     Raises:
         KeyError: the machine is not one of those that are supported.
     """
-    made = steps(machine, root=root, unix=unix, internet=internet)
+    made = steps(machine, unix=unix, internet=internet)
     return b"".join(struct.pack("HBBI", *step) for step in made)
 
 
@@ -149,7 +149,7 @@ def descriptor(filter_program: bytes) -> int:
     return made
 
 
-def steps(machine: str | None = None, *, root: bool, unix: bool = True, internet: bool = True) -> list[Step]:
+def steps(machine: str | None = None, *, unix: bool = True, internet: bool = True) -> list[Step]:
     """The instructions of `program`."""
     name = machine or platform.machine()
     known = numbers(name)
@@ -174,12 +174,11 @@ def steps(machine: str | None = None, *, root: bool, unix: bool = True, internet
     on("ioctl", [_argument(1), *_one_of((_TERMINAL_INPUT, _CONSOLE_INPUT), _fail(errno.EPERM)), _give(_ALLOW)])
     on("clone", _unless_bits(0, _NAMESPACES))
     on("unshare", _unless_bits(0, _NAMESPACES | _TIME_NAMESPACE))
-    if root:
-        on("openat2", [_fail(errno.ENOSYS)])  # its mode stands behind a pointer
-        for call, mode in _MODES.items():
-            on(call, _unless_bits(mode, _SET_USER))
-        for call, (flags, mode) in _OPENS.items():
-            on(call, [_argument(flags), (_ANY_BIT, 1, 0, _CREATES), _give(_ALLOW), *_unless_bits(mode, _SET_USER)])
+    on("openat2", [_fail(errno.ENOSYS)])  # its mode stands behind a pointer
+    for call, mode in _MODES.items():
+        on(call, _unless_bits(mode, _SET_USER))
+    for call, (flags, mode) in _OPENS.items():
+        on(call, [_argument(flags), (_ANY_BIT, 1, 0, _CREATES), _give(_ALLOW), *_unless_bits(mode, _SET_USER)])
     return [*out, _give(_ALLOW)]
 
 
