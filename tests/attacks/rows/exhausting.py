@@ -76,6 +76,45 @@ def endless(name: str, *deny: str, target: str = "") -> Action:
     return act
 
 
+def closed(mode: int) -> Action:
+    """A folder that nobody may look into, as a container leaves one: tools tell of it and do the rest."""
+
+    async def act(world: World) -> list[str]:
+        (world.ws / "shut/in").mkdir(parents=True)
+        (world.ws / "shut/x.txt").write_text("a\n")
+        (world.ws / "shut").chmod(mode)
+        calls: list[tuple[str, dict[str, object]]] = [
+            *(
+                (tool, {"path": path})
+                for tool in ("LS", "Read")
+                for path in (".", "shut", "shut/x.txt", "shut/in", "a.txt")
+            ),
+            *(
+                (tool, {"path": path, "pattern": word})
+                for tool, word in (("Glob", "*"), ("Grep", "a"))
+                for path in (".", "shut", "shut/in")
+            ),
+            ("Write", {"path": "shut/new.txt", "content": "x"}),
+            ("Bash", {"command": "ls"}),
+        ]
+        answers = await called(world, *calls, allow=("Bash(ls:*)", "Edit"))
+        broken = [
+            f"{name} of {given} is broken"
+            for (name, given), one in zip(calls, answers.results, strict=True)
+            if one.error is not None and one.error.code == "INTERNAL_ERROR"
+        ]
+        found = await called(
+            world,
+            ("Grep", {"pattern": "^a$"}),
+            ("LS", {"path": "."}),
+            ("Bash", {"command": "ls"}),
+            allow=("Bash(ls:*)",),
+        )
+        return broken + [f"{one.error}" for one in found.results if one.error is not None]
+
+    return act
+
+
 EXHAUSTING: tuple[Attack, ...] = (
     *commands(
         "exhaust",
@@ -97,6 +136,8 @@ EXHAUSTING: tuple[Attack, ...] = (
         seconds=40,
     ),
     row("a pattern that takes for ever", "exhaust", _spelled_out, "Grep for (a+)+$ without rg", "tools"),
+    row("a folder that is closed", "exhaust", closed(0), "tools and a command beside a folder of mode 000", "tools"),
+    row("a folder that can be listed and not be looked into", "exhaust", closed(0o444), "the same beside a folder of mode 444", "tools"),
     row("an ignore file that is a device", "exhaust", endless("sub/.gitignore", target="/dev/zero"), "Grep where a .gitignore is a link to /dev/zero", "tools", seconds=60),
     row("an ignore file that is a pipe", "exhaust", endless("sub/.gitignore"), "Grep where a .gitignore is a pipe", "tools", seconds=60),
     row("an ignore file that is a pipe, beside a rule", "exhaust", endless("sub/.gitignore", "Read(.env)"), "the same with a rule that denies", "tools", seconds=60),

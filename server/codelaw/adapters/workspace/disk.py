@@ -17,7 +17,7 @@ from codelaw.adapters.workspace.parts import part_at
 from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
 from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
-from codelaw.adapters.workspace.walk import Budget, files_below
+from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import (
     Buffer,
@@ -212,13 +212,13 @@ class DiskWorkspace:
         found: dict[str, FoundFile] = {}
         for start in starts:
             tree = IgnoreTree(start.folder.root)
-            if start.path.is_file() and matches(start, str(start.path)):
+            kind = _kind(start.path)
+            if kind == "file" and matches(start, str(start.path)):
                 found[str(start.path)] = FoundFile(start.shown, start.path.stat().st_mtime)
-            elif start.path.is_dir():
+            elif kind == "folder":
                 for entry in files_below(str(start.path), tree, budget):
                     if matches(start, entry.path):
-                        mtime = entry.stat(follow_symlinks=False).st_mtime
-                        found[entry.path] = FoundFile(self._shown(entry.path), mtime)
+                        found[entry.path] = FoundFile(self._shown(entry.path), mtime_of(entry))
             for buffer in buffers:
                 path = f"{start.path}/{buffer.uri}" if buffer.path is None else str(buffer.path)
                 inside = start.path == start.folder.root if buffer.path is None else _below(start, path)
@@ -347,7 +347,7 @@ def _entries(located: Located, buffers: Sequence[Buffer], *, hidden: bool, ignor
     for buffer in buffers:
         # New files that the editor has not saved yet.
         path = buffer.path
-        if path is None or path.parent != located.path or path.name in entries or path.exists():
+        if path is None or path.parent != located.path or path.name in entries or _kind(path):
             continue
         if not level.skips(str(path), path.name, folder=False, hidden=hidden, ignored=ignored):
             entries[path.name] = Entry(path.name, "file", len(buffer.text.encode("utf-8", "replace")), 0)
@@ -360,9 +360,9 @@ def _below(start: Located, path: str) -> bool:
 
 
 def _kind(path: Path) -> str | None:
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - never raises
         return "folder"
-    return "file" if path.exists() else None
+    return "file" if os.path.exists(path) else None  # noqa: PTH110 - never raises
 
 
 def _stamp(located: Located, buffer: Buffer | None) -> Stamp | None:

@@ -143,7 +143,7 @@ class IgnoreTree:
         self.in_repository = False
         self._top = str(folder)
         for candidate in (folder, *folder.parents):
-            if (candidate / ".git").exists():
+            if os.path.exists(candidate / ".git"):  # noqa: PTH110 - never raises
                 self._top = str(candidate)
                 self.in_repository = True
                 break
@@ -160,7 +160,7 @@ class IgnoreTree:
         if known is not None:
             return known
         path = Path(folder)
-        has_git = (path / ".git").exists()
+        has_git = os.path.exists(path / ".git")  # noqa: PTH110 - never raises
         above = None
         if not has_git and folder != self._top and folder.startswith(self._top):
             above = self.level(str(path.parent))

@@ -16,7 +16,7 @@ from codelaw.adapters.programs import find_program, usable
 from codelaw.adapters.workspace import child, rg
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.ignore import IgnoreTree
-from codelaw.adapters.workspace.walk import Budget, files_below, misled_below
+from codelaw.adapters.workspace.walk import Budget, files_below, misled_below, mtime_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Hit, Hits, Located
 
@@ -239,15 +239,11 @@ def _sources(question: Question, covered: frozenset[str], deadline: float) -> tu
     budget = Budget(MAX_VISITS, max(0.0, deadline - time.monotonic()))
     sources: dict[str, Source] = {}
     for start in _searchable(question.starts):
-        if start.path.is_file():
-            found = [(str(start.path), start.path.stat().st_mtime)]
+        if os.path.isfile(start.path):  # noqa: PTH113 - never raises
+            found = [(str(start.path), _mtime(start.path))]
         else:
             below = files_below(str(start.path), IgnoreTree(start.folder.root), budget)
-            found = [
-                (entry.path, entry.stat(follow_symlinks=False).st_mtime)
-                for entry in below
-                if question.matches(start, entry.path)
-            ]
+            found = [(entry.path, mtime_of(entry)) for entry in below if question.matches(start, entry.path)]
         for path, mtime in found:
             if path not in covered and question.matches(start, path):
                 sources[path] = Source(path, question.shown(path), mtime)

@@ -35,6 +35,14 @@ class Budget:
         return not self.stopped
 
 
+def mtime_of(entry: os.DirEntry[str]) -> float:
+    """When a file was changed; 0 where its folder can be listed and not be looked into."""
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
+
+
 def misled_below(start: str, ignores: IgnoreTree, budget: Budget) -> bool:
     """Whether an ignore file of a folder that is walked, or of one above it, would never be read to its end."""
     above = [folder for folder in Path(start).parents if folder.is_relative_to(ignores.top)]
