@@ -22,6 +22,7 @@ from typing import Any, Self
 from recorded import Rows, kind_of, messages_of, readable, texts
 
 from codelaw.adapters.tokenizer import counter
+from codelaw.context.shortening import economy, relief
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import BEHIND, DEMOTE_TOKENS, FLOOR, opened, plan, thin
 from codelaw.context.shortening.relief import relieve
@@ -95,6 +96,7 @@ class Replay:
         if self.sim.T.TOKNAME.startswith("chars"):
             self.sim.T.tok, self.sim.T.TOKNAME = counter(), "o200k_base"
         self._seen: dict[Any, tuple[int, set[str], set[str]]] = {}
+        economy.message_tokens = relief.message_tokens = self.size  # all is measured as the simulator does
 
     def sessions(self, files: Iterable[str], concat: int) -> Iterator[Session]:
         loaded: dict[str, Rows] = {}
@@ -264,7 +266,6 @@ class Chat:
         return plan(
             history,
             self.demotions,
-            size=self.replay.size,
             context_tokens=self.tokens,
             demote_tokens=self.settings.demote_tokens,
             cold=cold,
@@ -310,7 +311,7 @@ class Chat:
         over = self.tokens - mark
         if over > 0:
             left = [self.shown[place] for place in self.places(running=False)]
-            self.demote(thin(left, self.demotions, size=self.replay.size, to_free=over))
+            self.demote(thin(left, self.demotions, to_free=over))
 
     # --------------------------------------------------------------------------------------------------- every request
 
@@ -324,7 +325,7 @@ class Chat:
             self.compact(WINDOW - RESERVE)
         if self.tokens > WINDOW - RESERVE:
             shown = [self.shown[place] for place in running]
-            after = relieve(shown, record, size=self.replay.size, to_free=int(self.tokens - LOW_WATER * WINDOW))
+            after = relieve(shown, record, to_free=int(self.tokens - LOW_WATER * WINDOW))
             for place, old, new in zip(running, shown, after, strict=True):
                 if new is not old:
                     self.show(place, new, CUT if new is self.kept[place] else RELIEVED)

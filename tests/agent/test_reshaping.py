@@ -125,7 +125,7 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     if report.tokens_after > mark and report.tokens_before > mark:
         assert len(kept) == min(keep, len(said)), "all that may be archived is"
         shown = [message for round_ in kept for message in round_.messages]
-        assert thin(shown, chat.past.transcript.demoted, size=message_tokens, to_free=10**9) == (), "and all is thinned"
+        assert thin(shown, chat.past.transcript.demoted, to_free=10**9) == (), "and all is thinned"
         assert str(mark) in why
         assert "context.keepRounds" in why or "the newest round" in why
 

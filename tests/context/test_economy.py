@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.rendering import action_text
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.economy import BEHIND, CARRIED, LARGEST, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
@@ -18,17 +17,13 @@ from tests.context.spoken import Spoken, bash, edit, read
 NONE = frozenset[Demotion]()
 
 
-def size(message: Message) -> int:
-    return len(action_text(message) if message.role == "assistant" else message.content) // 3
-
-
 def total(messages) -> int:
-    return sum(map(size, messages))
+    return sum(map(message_tokens, messages))
 
 
 def planned(spoken: Spoken, already=NONE, **given) -> tuple[Demotion, ...]:
     asked: dict[str, Any] = {"context_tokens": 100_000, "demote_tokens": 5_000} | given
-    return plan(spoken.record, already, size=size, **asked)
+    return plan(spoken.record, already, **asked)
 
 
 def long_chat(turns: int = 12) -> Spoken:
@@ -88,9 +83,10 @@ def test_a_little_that_is_stale_before_much_that_stays_is_carried_on():
 
 def test_what_pays_only_from_its_middle_on_is_demoted_from_there():
     spoken = Spoken().turn("t0", bash("make", lines=20))
-    spoken.record.append(Message("plan", "t1", "user", "a long plan " * 4_000))
+    spoken.full.append(Message("plan", "t1", "user", "a long plan " * 4_000))
     spoken.turn("t2", *(bash(f"step {number}", lines=200) for number in range(8)))
-    assert ids(planned(spoken, demote_tokens=1)) == [f"result_t2_{number}" for number in range(1, 9 - NEWEST)]
+    chosen = plan(spoken.full, NONE, context_tokens=100_000, demote_tokens=1)
+    assert ids(chosen) == [f"result_t2_{number}" for number in range(1, 9 - NEWEST)]
 
 
 def test_the_newest_results_stay_whatever_they_are():
@@ -178,15 +174,15 @@ def test_a_chat_of_small_results_is_settled_to_its_end():
 
 def test_thinning_takes_the_oldest_until_enough_is_free():
     spoken = long_chat()
-    chosen = thin(spoken.record, NONE, size=size, to_free=4_000)
+    chosen = thin(spoken.record, NONE, to_free=4_000)
     freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
     assert freed >= 4_000
-    assert freed - 4_000 < max(map(size, spoken.record)), "no more than one message too many"
-    everything = thin(spoken.record, NONE, size=size, to_free=10**9)
+    assert freed - 4_000 < max(map(message_tokens, spoken.record)), "no more than one message too many"
+    everything = thin(spoken.record, NONE, to_free=10**9)
     assert everything[: len(chosen)] == chosen
     assert "result_t11_4" in ids(everything), "in the end the newest too"
-    assert thin(spoken.record, frozenset(everything), size=size, to_free=10**9) == ()
-    assert thin(spoken.record, NONE, size=size, to_free=0) == ()
+    assert thin(spoken.record, frozenset(everything), to_free=10**9) == ()
+    assert thin(spoken.record, NONE, to_free=0) == ()
 
 
 STEPS = st.lists(
@@ -215,12 +211,12 @@ def test_any_plan_frees_what_it_promises_and_touches_only_what_it_may(turns, nat
     shown = demoted(spoken.record, set(chosen))
     for before, after in zip(spoken.record, shown, strict=True):
         if demotable(before) in chosen:
-            assert size(before) - size(after) >= WORTH
+            assert message_tokens(before) - message_tokens(after) >= WORTH
         else:
             assert after is before
-    batch = thin(spoken.record, set(chosen), size=message_tokens, to_free=to_free)
+    batch = thin(spoken.record, set(chosen), to_free=to_free)
     assert not set(batch) & set(chosen)
     thinned = demoted(spoken.record, {*chosen, *batch})
-    everything = thin(spoken.record, set(chosen), size=message_tokens, to_free=10**9)
+    everything = thin(spoken.record, set(chosen), to_free=10**9)
     freed = sum(map(message_tokens, shown)) - sum(map(message_tokens, thinned))
     assert freed >= to_free or set(batch) == set(everything)

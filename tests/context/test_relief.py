@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.context.rendering import action_text
+from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.relief import given_way, relieve, truncate
 from codelaw.domain.checkpoints import Demotion
@@ -18,12 +18,8 @@ from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
 
 
-def size(message: Message) -> int:
-    return len(action_text(message) if message.role == "assistant" else message.content) // 3
-
-
 def total(messages) -> int:
-    return sum(map(size, messages))
+    return sum(map(message_tokens, messages))
 
 
 def running(*steps) -> Spoken:
@@ -42,7 +38,7 @@ def lines_of(spoken: Spoken):
 
 def test_the_oldest_observations_fall_back_to_their_cut_until_enough_is_free():
     spoken = heavy()
-    after = relieve(spoken.full, spoken.record, size=size, to_free=9_000)
+    after = relieve(spoken.full, spoken.record, to_free=9_000)
     assert total(spoken.full) - total(after) >= 9_000
     cut = [
         place
@@ -55,41 +51,41 @@ def test_the_oldest_observations_fall_back_to_their_cut_until_enough_is_free():
 
 def test_under_more_pressure_they_become_one_line_and_the_newest_step_stays_whole():
     spoken = running(*(edit(f"{number}.py", size=9_000) for number in range(6)), bash("make", lines=900))
-    after = relieve(spoken.full, spoken.record, size=size, to_free=total(spoken.full) - size(spoken.full[-1]) - 2_000)
+    after = relieve(spoken.full, spoken.record, to_free=total(spoken.full) - message_tokens(spoken.full[-1]) - 2_000)
     assert list(after[:4]) == list(lines_of(spoken)[:4])
     assert after[-1] is spoken.full[-1]
 
 
 def test_the_lines_are_those_that_the_finished_round_will_have():
     spoken = heavy()
-    after = relieve(spoken.full, spoken.record, size=size, to_free=10**9, all_of_it=True)
+    after = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
     assert list(after) == list(lines_of(spoken))
 
 
 def test_the_newest_results_become_one_line_only_when_all_of_it_must_go():
     spoken = heavy(3)
-    after = relieve(spoken.full, spoken.record, size=size, to_free=10**9)
+    after = relieve(spoken.full, spoken.record, to_free=10**9)
     assert after[-1] is spoken.record[-1], "its cut, as the last to give way"
-    more = relieve(after, spoken.record, size=size, to_free=10**9, all_of_it=True)
+    more = relieve(after, spoken.record, to_free=10**9, all_of_it=True)
     assert "shortened" in json.loads(more[-1].content)
 
 
 def test_a_reminder_after_the_newest_results_does_not_make_them_old():
     spoken = heavy(3)
     said = Message("steer", "now", "user", "go on", Metadata(step=4, note="steer"))
-    after = relieve([*spoken.full, said], [*spoken.record, said], size=size, to_free=10**9)
+    after = relieve([*spoken.full, said], [*spoken.record, said], to_free=10**9)
     assert after[5] is spoken.record[5]
     assert after[6] is said
 
 
 def test_when_nothing_helps_the_same_object_comes_back():
     spoken = running(bash("true", lines=1))
-    assert relieve(spoken.full, spoken.full, size=size, to_free=10) is spoken.full
-    assert relieve([], [], size=size, to_free=10) == []
+    assert relieve(spoken.full, spoken.full, to_free=10) is spoken.full
+    assert relieve([], [], to_free=10) == []
     spoken = heavy()
-    assert relieve(spoken.full, spoken.record, size=size, to_free=0) is spoken.full
-    done = relieve(spoken.full, spoken.record, size=size, to_free=10**9, all_of_it=True)
-    assert relieve(done, spoken.record, size=size, to_free=10**9, all_of_it=True) is done
+    assert relieve(spoken.full, spoken.record, to_free=0) is spoken.full
+    done = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
+    assert relieve(done, spoken.record, to_free=10**9, all_of_it=True) is done
 
 
 @pytest.mark.parametrize("bound", [300, 1_000, 4_000])
@@ -97,9 +93,9 @@ def test_an_oversized_result_keeps_head_and_tail_and_says_how_to_read_the_rest(b
     output = "".join(f"line {number}\n" for number in range(9_000))
     result = ToolResult("success", {"command": "make", "exit_code": 0, "stdout": output}, "Exit code 0.")
     spoken = running(bash("small", lines=5), ("Bash", {"command": "make"}, result))
-    after = truncate(spoken.full, size=size, bound=bound)
+    after = truncate(spoken.full, bound=bound)
     assert after[:3] == spoken.full[:3]
-    assert bound / 3 < size(after[3]) <= bound
+    assert bound / 3 < message_tokens(after[3]) <= bound
     body = json.loads(after[3].content)
     assert body["data"]["stdout"].startswith("line 0\nline 1\n")
     assert body["data"]["stdout"].endswith("line 8998\nline 8999\n")
@@ -108,22 +104,22 @@ def test_an_oversized_result_keeps_head_and_tail_and_says_how_to_read_the_rest(b
     assert body["data"]["truncated"] is True
     assert body["data"]["whole"] == "result:r_now_2"
     assert body["text"] == "Exit code 0."
-    assert truncate(after, size=size, bound=bound) is after
+    assert truncate(after, bound=bound) is after
 
 
 def test_a_result_of_many_small_parts_is_cut_too():
     matches = [{"file": f"src/{number}.py", "line": number, "text": "x = 1"} for number in range(900)]
     result = ToolResult("success", {"pattern": "x", "total": 900, "matches": matches}, "")
     spoken = running(("Grep", {"pattern": "x"}, result))
-    after = truncate(spoken.full, size=size, bound=1_000)
-    assert size(after[1]) <= 1_000
+    after = truncate(spoken.full, bound=1_000)
+    assert message_tokens(after[1]) <= 1_000
     assert json.loads(after[1].content)["data"]["whole"] == "result:r_now_1"
 
 
 def test_two_long_parts_are_cut_both_and_stay_in_their_places():
     data = {"exit_code": 1, "stdout": "out\n" * 9_000, "stderr": "err\n" * 9_000}
     spoken = running(("Bash", {"command": "make"}, ToolResult("partial", data, "")))
-    body = json.loads(truncate(spoken.full, size=size, bound=1_000)[1].content)
+    body = json.loads(truncate(spoken.full, bound=1_000)[1].content)
     assert body["data"]["stdout"].startswith("out\n")
     assert body["data"]["stderr"].endswith("err\n")
     assert body["data"]["exit_code"] == 1
@@ -131,9 +127,9 @@ def test_two_long_parts_are_cut_both_and_stay_in_their_places():
 
 def test_only_results_are_truncated_and_only_large_ones():
     spoken = running(edit("a.py", size=30_000), read("a.py", 10))
-    assert truncate(spoken.full, size=size, bound=500) is spoken.full
+    assert truncate(spoken.full, bound=500) is spoken.full
     broken = Message("m", "t", "tool", "no json " * 900, Metadata(call_id="c"))
-    assert truncate([broken], size=size, bound=500)[0] is broken
+    assert truncate([broken], bound=500)[0] is broken
 
 
 STEPS = st.lists(
@@ -149,11 +145,11 @@ STEPS = st.lists(
 @given(STEPS, st.integers(0, 20_000), st.booleans(), st.integers(50, 3_000))
 def test_any_relief_shrinks_or_changes_nothing_and_parts_no_pair(steps, to_free, all_of_it, bound):
     spoken = running(*steps)
-    after = relieve(spoken.full, spoken.record, size=size, to_free=to_free, all_of_it=all_of_it)
-    again = relieve(spoken.full, spoken.record, size=size, to_free=to_free, all_of_it=all_of_it)
+    after = relieve(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
+    again = relieve(spoken.full, spoken.record, to_free=to_free, all_of_it=all_of_it)
     assert list(after) == list(again)
     assert after is spoken.full or total(after) < total(spoken.full)
-    cut = truncate(after, size=size, bound=bound)
+    cut = truncate(after, bound=bound)
     assert cut is after or total(cut) < total(after)
     assert [(m.id, m.role, m.metadata.call_id) for m in cut] == [
         (m.id, m.role, m.metadata.call_id) for m in spoken.full
@@ -171,21 +167,21 @@ def test_a_round_goes_on_as_its_turn_was_shown_last():
         replace(message, metadata=replace(message.metadata, whole=message.role == "tool")) for message in spoken.record
     ]
     assert given_way(spoken.full, record, told) == ()
-    everything = relieve(spoken.full, record, size=size, to_free=10**9, all_of_it=True)
+    everything = relieve(spoken.full, record, to_free=10**9, all_of_it=True)
     forms = given_way(everything, record, told)
     assert Demotion("say_t_1", "arguments") in forms
     assert Demotion("result_t_3", "result") in forms
     shown = demoted(record, set(forms))
     assert [message.content for message in shown] == [message.content for message in everything]
     results = [message for message in spoken.full if message.role == "tool"]
-    some = relieve(spoken.full, record, size=size, to_free=size(results[1]) - size(record[4]))
+    some = relieve(spoken.full, record, to_free=message_tokens(results[1]) - message_tokens(record[4]))
     assert given_way(some, record, told)[-1] == Demotion("result_t_2", "cut")
-    cut = truncate(spoken.full, size=size, bound=600)
+    cut = truncate(spoken.full, bound=600)
     assert {what.part for what in given_way(cut, record, told)} == {"cut"}
 
 
 def test_where_nothing_is_kept_whole_only_what_became_a_line_is_told_of():
     spoken = Spoken().turn("t", read("a.py", lines=700), read("b.py", lines=700))
     assert given_way(spoken.full, spoken.record, {}) == ()
-    lines = relieve(spoken.full, spoken.record, size=size, to_free=10**9, all_of_it=True)
+    lines = relieve(spoken.full, spoken.record, to_free=10**9, all_of_it=True)
     assert {what.part for what in given_way(lines, spoken.record, {})} == {"result"}

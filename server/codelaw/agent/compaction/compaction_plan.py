@@ -225,7 +225,6 @@ def savings(
     return economy.plan(
         shown,
         known,
-        size=message_tokens,
         context_tokens=ground.corrected(view),
         demote_tokens=ground.shape.demote_tokens,
         cold=cold,
@@ -256,7 +255,7 @@ def _thinned(
     over = ground.corrected(size) - ground.low_water
     if over <= 0:
         return own
-    return (*own, *economy.thin(kept, known | set(own), size=message_tokens, to_free=over))
+    return (*own, *economy.thin(kept, known | set(own), to_free=over))
 
 
 def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Callable[[Round], int]:

@@ -246,14 +246,14 @@ class Fitting:
         """Oldest observations of this turn as the history will have them, down to `goal` tokens."""
         over = self._tokens(view) - goal
         opened = self.open
-        shorter = relieve(opened.scratchpad, opened.record, size=message_tokens, to_free=over, all_of_it=all_of_it)
+        shorter = relieve(opened.scratchpad, opened.record, to_free=over, all_of_it=all_of_it)
         return await self._with(shorter, view)
 
     async def _truncate(self, view: View, goal: int) -> View:
         """Results of this turn that are oversized by themselves, head and tail."""
         over = self._tokens(view) - goal
         bound = max(500, min(self.ground.limits.window, goal) // OVERSIZED)
-        shorter = truncate(self.open.scratchpad, size=message_tokens, bound=bound) if over > 0 else self.open.scratchpad
+        shorter = truncate(self.open.scratchpad, bound=bound) if over > 0 else self.open.scratchpad
         return await self._with(shorter, view)
 
     async def _with(self, scratchpad: Sequence[Message], view: View) -> View:
@@ -281,7 +281,7 @@ class Fitting:
         history, over = view.named("history"), self._tokens(view) - least
         if self._tokens(view) <= goal or history is None or selection.ignores_cuts:
             return view
-        chosen = thin(history.messages, self.past.transcript.demoted, size=message_tokens, to_free=over)
+        chosen = thin(history.messages, self.past.transcript.demoted, to_free=over)
         return await self._build() if await self.past.shorten(chosen) else view
 
     def timed_out(self, seconds: float) -> tuple[str, str]:

@@ -7,15 +7,14 @@ anyway; a demotion stays, so each message is demoted once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
-
-Size = Callable[[Message], int]
 
 DEMOTE_TOKENS = 1_000
 """Tokens that a batch must free."""
@@ -48,7 +47,6 @@ def plan(
     messages: Sequence[Message],
     already: AbstractSet[Demotion],
     *,
-    size: Size,
     context_tokens: int,
     demote_tokens: int = DEMOTE_TOKENS,
     cold: bool = False,
@@ -56,24 +54,24 @@ def plan(
 ) -> tuple[Demotion, ...]:
     """What to demote when a turn begins, oldest first; often nothing (C-6).
 
-    `messages` are the finished rounds as shown, `already` what is demoted of them. `size` gives a message's tokens,
-    `context_tokens` those of the whole view. What is neither new nor of the working set is stale. All of it goes when
-    the vendor's cache is `cold`, and when carrying it would cost at least what writing again all that follows the first
-    of it costs; else as much of its newer part as pays in that way. A batch frees at least `demote_tokens`.
+    `messages` are the finished rounds as shown, `already` what is demoted of them, `context_tokens` those of the whole
+    view. What is neither new nor of the working set is stale. All of it goes when the vendor's cache is `cold`, and
+    when carrying it would cost at least what writing again all that follows the first of it costs; else as much of its
+    newer part as pays in that way. A batch frees at least `demote_tokens`.
     """
     if context_tokens < floor or not messages:
         return ()
-    stays = _working_set(messages, size, NEWEST, context_tokens)
+    stays = _working_set(messages, NEWEST, context_tokens)
     # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
     least = 1 if cold else max(1, demote_tokens)
-    if sum(size(message) for message in _open(messages, already, stays)) < least:
+    if sum(message_tokens(message) for message in _open(messages, already, stays)) < least:
         return ()
-    gains = _gains(messages, messages, already, size, keep=stays)
-    chosen = tuple(gains) if cold else _paying(messages, gains, size)
+    gains = _gains(messages, messages, already, keep=stays)
+    chosen = tuple(gains) if cold else _paying(messages, gains)
     return chosen if sum(gains[what] for what in chosen) >= least else ()
 
 
-def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int], size: Size) -> tuple[Demotion, ...]:
+def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int]) -> tuple[Demotion, ...]:
     """All of the gains when that pays, else those from the one on from which on it pays most."""
     by_message = {what.message_id: gain for what, gain in gains.items()}
     freed = behind = 0
@@ -81,7 +79,7 @@ def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int], size: Si
     count = 0
     for message in reversed(messages):
         gain = by_message.get(message.id, 0)
-        behind += size(message)
+        behind += message_tokens(message)
         if not gain:
             continue
         freed += gain
@@ -122,13 +120,11 @@ def _is_long(value: Any) -> bool:
     return not isinstance(value, int | float | None) and len(str(value)) > SHORT
 
 
-def thin(
-    messages: Sequence[Message], already: AbstractSet[Demotion], *, size: Size, to_free: int
-) -> tuple[Demotion, ...]:
+def thin(messages: Sequence[Message], already: AbstractSet[Demotion], *, to_free: int) -> tuple[Demotion, ...]:
     """One batch, oldest first, that frees `to_free` tokens, or all that can be freed (K-8)."""
     chosen: list[Demotion] = []
     freed = 0
-    for what, gain in _gains(messages, messages, already, size).items():
+    for what, gain in _gains(messages, messages, already).items():
         if freed >= to_free:
             break
         chosen.append(what)
@@ -149,7 +145,6 @@ def _gains(
     shown: Sequence[Message],
     kept: Sequence[Message],
     already: AbstractSet[Demotion],
-    size: Size,
     *,
     keep: AbstractSet[str] = frozenset(),
 ) -> dict[Demotion, int]:
@@ -161,14 +156,14 @@ def _gains(
     }
     lines = demoted(kept, frozenset(possible.values()))
     gains = {
-        possible[message.id]: size(message) - size(line)
+        possible[message.id]: message_tokens(message) - message_tokens(line)
         for message, line, before in zip(shown, lines, kept, strict=True)
         if line is not before
     }
     return {what: gain for what, gain in gains.items() if gain >= WORTH}
 
 
-def _working_set(messages: Sequence[Message], size: Size, newest: int, context_tokens: int) -> frozenset[str]:
+def _working_set(messages: Sequence[Message], newest: int, context_tokens: int) -> frozenset[str]:
     """The messages that stay: the newest results, and what shows the files that were touched lately (C-6).
 
     Of such a file that is its newest Read and the results of its changes, newest first, up to a bound. One large result
@@ -195,7 +190,7 @@ def _working_set(messages: Sequence[Message], size: Size, newest: int, context_t
             read.add(path)
         elif call.tool not in _CHANGES or step <= now - 2 * LATELY:
             continue
-        tokens = size(message)
+        tokens = message_tokens(message)
         if tokens <= min(room, LARGEST):
             room -= tokens
             stays.add(message.id)

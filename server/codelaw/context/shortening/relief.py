@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
+from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
-
-Size = Callable[[Message], int]
 
 SHORTEST = 200
 """Characters that are left of a string that is cut."""
 
 
 def relieve(
-    scratchpad: Sequence[Message], record: Sequence[Message], *, size: Size, to_free: int, all_of_it: bool = False
+    scratchpad: Sequence[Message], record: Sequence[Message], *, to_free: int, all_of_it: bool = False
 ) -> Sequence[Message]:
     """The scratchpad with its oldest observations shortened, in one step, until `to_free` tokens are free (C-5).
 
@@ -40,7 +39,7 @@ def relieve(
         for place in places:
             if freed >= to_free:
                 break
-            gain = size(shown[place]) - size(forms[place])
+            gain = message_tokens(shown[place]) - message_tokens(forms[place])
             if gain > 0 and forms[place].id == shown[place].id:
                 shown[place] = forms[place]
                 freed += gain
@@ -72,18 +71,18 @@ def given_way(
     return tuple(found)
 
 
-def truncate(messages: Sequence[Message], *, size: Size, bound: int) -> Sequence[Message]:
+def truncate(messages: Sequence[Message], *, bound: int) -> Sequence[Message]:
     """The messages with every result of more than `bound` tokens cut to head and tail, and a word on how to read all.
 
     That is W-6's last measure. The same object when no result is that large, or none can be made smaller.
     """
-    shown = [_truncated(message, size, bound) for message in messages]
+    shown = [_truncated(message, bound) for message in messages]
     return messages if all(one is other for one, other in zip(shown, messages, strict=True)) else shown
 
 
-def _truncated(message: Message, size: Size, bound: int) -> Message:
+def _truncated(message: Message, bound: int) -> Message:
     """The message with its long strings cut, or, where that is not enough, with head and tail of all its data."""
-    before = size(message)
+    before = message_tokens(message)
     if message.role != "tool" or before <= bound:
         return message
     try:
@@ -97,10 +96,10 @@ def _truncated(message: Message, size: Size, bound: int) -> Message:
     smallest = message
     for cut in (_cut, _ends):
         limit = len(message.content) // 2
-        while limit >= SHORTEST and size(smallest) > bound:
+        while limit >= SHORTEST and message_tokens(smallest) > bound:
             data = {**cut(given["data"], limit, ref), "truncated": True, **({"whole": f"result:{ref}"} if ref else {})}
             shorter = replace(message, content=one_line({**given, "data": data}))
-            smallest = shorter if size(shorter) < size(smallest) else smallest
+            smallest = shorter if message_tokens(shorter) < message_tokens(smallest) else smallest
             limit //= 2
     return smallest
 
