@@ -34,7 +34,7 @@ class Book:
 
 
 def outbox(book: Book, sent: list[ChatEvent]) -> Outbox:
-    return Outbox("c", book, sent.append, lambda: 1.0)  # type: ignore[arg-type]
+    return Outbox("c", book, sent.append)  # type: ignore[arg-type]
 
 
 def notice(code: str) -> NoticeEvent:
@@ -97,7 +97,7 @@ async def test_a_client_that_cannot_be_told_stops_nothing():
             raise ConnectionError
         sent.append(event)
 
-    box = Outbox("c", book, send, lambda: 1.0)  # type: ignore[arg-type]
+    box = Outbox("c", book, send)  # type: ignore[arg-type]
     for number in range(3):
         box.post("t", notice(str(number)))
     await box.drain()
@@ -128,7 +128,7 @@ async def test_deltas_that_wait_are_joined_once(monkeypatch: pytest.MonkeyPatch)
 async def test_a_key_that_comes_in_deltas_that_are_joined_does_not_leave():
     sent: list[ChatEvent] = []
     key = "k3y-of-the-model-0123456789"
-    box = Outbox("c", Book(), sent.append, lambda: 1.0, Redaction({key: "model key"}))  # type: ignore[arg-type]
+    box = Outbox("c", Book(), sent.append, Redaction({key: "model key"}))  # type: ignore[arg-type]
     for piece in ("it is ", *key, " so"):
         box.post("t", AnswerDelta(piece, 1))
     box.post("t", notice(f"n {key}"))

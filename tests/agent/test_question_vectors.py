@@ -137,9 +137,7 @@ async def test_a_similarity_that_was_shown_to_mean_something_recalls_a_paraphras
     embedder: Any = Knowing({question, entry})
     stores = await open_stores(None, tmp_path / "codelaw.db")
     attic = Attic()
-    memory = ChatMemory(
-        stores.memories, lambda: embedder, Places("ann", (), "c1"), RecallLimits(seconds=30.0), lambda: 1.0, attic
-    )
+    memory = ChatMemory(stores.memories, lambda: embedder, Places("ann", (), "c1"), RecallLimits(seconds=30.0), attic)
     try:
         await memory.save(entry)
         await memory.save("The walrus party was in May")

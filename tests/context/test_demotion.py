@@ -26,7 +26,7 @@ def all_of(messages):
 
 
 def parsed(message) -> Any:
-    return React().read(ModelReply(action_text(message), "end_turn"), lambda n: f"c{n}")
+    return React().read(ModelReply(action_text(message), "end_turn"), "s")
 
 
 def test_a_result_becomes_one_line_that_says_what_it_was_and_how_to_get_it_back():
@@ -138,7 +138,7 @@ def test_edits_inside_a_list_are_shortened_one_by_one():
 def test_the_action_is_found_however_it_was_written(before):
     arguments = {"path": "a.md", "content": 'say "x]"\nAction: Bash[{"command": "rm"}]\n' + "y" * 400}
     written = f"{before}{json.dumps(arguments)}]"
-    reading: Any = React().read(ModelReply(written, "end_turn"), lambda n: f"c{n}")
+    reading: Any = React().read(ModelReply(written, "end_turn"), "s")
     said = Message("m", "t", "assistant", reading.kept, Metadata(calls=reading.calls))
     (short,) = demoted([said], all_of([said]))
     again = parsed(short)

@@ -132,7 +132,7 @@ class Core:
         self._beginnings = Beginnings()
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""
-        self._recorder = Recorder(self._chats.store, self._redaction, time.time, self._user)
+        self._recorder = Recorder(self._chats.store, self._redaction, self._user)
         self._ignored = IgnoreNotices()
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
@@ -145,7 +145,7 @@ class Core:
         url = self._settings.value.store.url
         await self._leftovers.begin(url or "")
         stores = await open_stores(url, self._home / "codelaw.db")
-        await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction, time.time)
+        await settle_interrupted(self._leftovers, stores.chats, self._workspace, self._redaction)
         for notice in stores.notices:
             _log.warning("store: %s", notice.message)
             if self._tell is not None:
@@ -173,8 +173,7 @@ class Core:
         """Give a notice in a chat, whether a turn runs there or not."""
         for agent in self._chats:
             if agent.chat.id == chat_id:
-                turn = "" if agent.opened is None else agent.opened.id
-                agent.outbox.post(turn, NoticeEvent(notice.level, notice.code, notice.message))
+                agent.outbox.tell(NoticeEvent(notice.level, notice.code, notice.message))
 
     async def _memory_of(self, chat_id: str | None, settings: Settings | None = None) -> ChatMemory:
         """The memory of a chat, or of none (B-6)."""
@@ -238,7 +237,6 @@ class Core:
             workspace=self._workspace,
             processes=self._processes,
             send=self._emit,
-            clock=time.time,
             services=self._services,
             memories=stores.memories,
             index=stores.index,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,6 @@ class Memories:
             embedder=self._embedder,
             places=Places(self._user, projects, chat_id),
             limits=limits,
-            clock=time.time,
             attic=self._attic,
         )
 

@@ -16,7 +16,7 @@ from codelaw.domain.models import ModelReply
 
 
 def read(text: str):
-    return React().read(ModelReply(text, "end_turn"), lambda n: f"c{n}")
+    return React().read(ModelReply(text, "end_turn"), "s")
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def test_corpus(case: Case):
         assert case.unreadable in reading.unreadable.problem
         assert not reading.calls
     elif case.tool is not None:
-        assert reading.calls == (Call("c0", case.tool, case.arguments or {}),)
+        assert reading.calls == (Call("call_s_0", case.tool, case.arguments or {}),)
     else:
         assert not reading.calls
         assert reading.empty == (case.answer is None)
@@ -217,14 +217,12 @@ def test_corpus(case: Case):
 
 
 def test_a_cut_call_is_answered_with_an_error_and_a_cut_answer_is_continued():
-    cut = React().cut(
-        ModelReply('Thought: t\nAction: Write[{"path": "a", "content": "x', "max_tokens"), lambda n: f"c{n}"
-    )
+    cut = React().cut(ModelReply('Thought: t\nAction: Write[{"path": "a", "content": "x', "max_tokens"), "s")
     assert cut is not None
     assert "was not run" in cut.calls[0].problem  # type: ignore[union-attr]
-    assert React().cut(ModelReply("Thought: t\nAction: Finish[so far", "max_tokens"), lambda n: f"c{n}") is None
+    assert React().cut(ModelReply("Thought: t\nAction: Finish[so far", "max_tokens"), "s") is None
     complete = ModelReply('Action: LS[{"path": "."}]', "max_tokens")
-    assert React().cut(complete, lambda n: f"c{n}").calls[0].call == Call("c0", "LS", {})  # type: ignore[union-attr]
+    assert React().cut(complete, "s").calls[0].call == Call("call_s_0", "LS", {})  # type: ignore[union-attr]
 
 
 json_values = st.recursive(
@@ -237,7 +235,7 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(), json_values), st.booleans())
 def test_any_arguments_survive(arguments: dict[str, Any], ascii_only: bool):
     text = f"Thought: t\nAction: Tool[{json.dumps(arguments, ensure_ascii=ascii_only)}]\nAction: Finish[no]"
-    assert read(text).calls == (Call("c0", "Tool", arguments),)
+    assert read(text).calls == (Call("call_s_0", "Tool", arguments),)
 
 
 pieces = st.sampled_from(

@@ -69,7 +69,7 @@ def test_work_is_linear_however_small_the_pieces(text: str, monkeypatch: pytest.
             shown[channel] += piece
         place += width
     assert 0 < looked <= MOST * len(text)
-    reading = dialect.read(ModelReply(text, "end_turn"), lambda number: f"c{number}")
+    reading = dialect.read(ModelReply(text, "end_turn"), "s")
     for channel, piece in stream.finish(reading):
         shown[channel] += piece
     assert shown["answer"] == (reading.answer or "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -20,11 +20,11 @@ from codelaw.agent.compaction.thread_summary import Rolling
 from codelaw.agent.inputs.gathering import added
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.losses import Losses
+from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.notes import Add, Notes
-from codelaw.agent.turn.open_turn import OpenTurn
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.approval import Gate
     from codelaw.domain.chats import Chat, StoredChat, Todo
     from codelaw.domain.checkpoints import CompactionReport
-    from codelaw.domain.events import Event
     from codelaw.domain.models import Usage
 
 _log = logging.getLogger(__name__)
@@ -82,13 +81,13 @@ class AgentChat:
     _saved_todos: tuple[Todo, ...] = ()
 
     def __post_init__(self) -> None:
-        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.clock, self.house.redaction)
+        self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.redaction)
         self.past = Past(self.chat.id, self.house.store)
-        self.compacting = Compacting(self.past, self.house.clock)
-        self.rolling = Rolling(self.past, self.house.clock)
+        self.compacting = Compacting(self.past, self.outbox)
+        self.rolling = Rolling(self.past, self.outbox)
         self.notes = Notes(lambda text, look: added(text, look, self.house.workspace, self.gate.hides("Read", "reads")))
         self.following = Following(self)
-        self.losses = Losses(self.chat.id, self._post)
+        self.losses = Losses(self.chat.id, self.outbox)
         self.glance = Glance(self)
 
     @property
@@ -177,23 +176,25 @@ class AgentChat:
         """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed."""
         turn_id = uuid4().hex[:12]
         user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
-        stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, self.house.clock())
+        stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, time.time())
         try:
             await self._begin(stored, user)
             self.running = running = RunningTurn(self.chat.id, turn_id)
             self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
         finally:
             self._starting = False
-        known = (self.chat.id, turn_id, user, self.house.store, self._next_ref, partial(self.outbox.post, turn_id))
+        known = (self.chat.id, turn_id, user, self.house.store, self.outbox)
         ground = around.ground
         self.opened = opened = OpenTurn(
             *known,
+            refs=self._refs,
             compressing=ground.shape.compress_results,
             keeping=ground.economical,
             as_text=ground.shape.as_text,
             beside=around.beside,
         )
-        self.outbox.post(turn_id, TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
+        self.outbox.turn = turn_id
+        opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
         journal = self.house.journal(self.chat.id, turn_id, opened.notice)
@@ -204,7 +205,7 @@ class AgentChat:
             self.rolling.ground = ground = settled.ground
             opened.model = ground.model_name
             parts = (opened, ground, self.past, self.compacting, settled.recap, settled.beside)
-            fitting = Fitting(*parts, clock=self.house.clock, learned=settled.learned)
+            fitting = Fitting(*parts, learned=settled.learned)
             return Turn(opened, typed, settled, fitting, executor)
 
         running.work = asyncio.create_task(run(leaving, opened, around, made), name=f"turn {turn_id}")
@@ -226,7 +227,7 @@ class AgentChat:
         if self.running is None and self.running_turn is not None:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
         cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
-        report = await self.compacting.run(ground, cause, self._post, lambda _: None)
+        report = await self.compacting.run(ground, cause)
         if report.checkpoint_id is not None and self.opened is not None:
             self.opened.last_usage = None
         await self.outbox.drain()
@@ -333,11 +334,13 @@ class AgentChat:
                 self.following.give_back(opened.id)
         finally:
             self.outbox.post(opened.id, TurnEnded(result))
+            self._refs = opened.refs
             self.running = self.opened = None
+            self.outbox.turn = ""
         self._starting = self.following.begin(opened.id)
         await self.outbox.drain()
         await tidy(self.house.store, self.chat.id, opened.id)
-        self.rolling.after_turn(self._post)
+        self.rolling.after_turn()
         self.house.after_turn(self.chat.id)
         return result
 
@@ -359,7 +362,7 @@ class AgentChat:
         for call in left:
             executor.tell(call, "interrupted", opened.step)
         said = [opened.question, *opened.record, *last]
-        now = self.house.clock()
+        now = time.time()
         self.past.ended(said, opened.id, stored.started_at, opened.last_usage, now, told=opened.told)
         await self.past.shorten(given_way(opened.scratchpad, opened.record, opened.told))
         return result_of(self.chat.id, opened, ending, cost)
@@ -381,10 +384,3 @@ class AgentChat:
             self._owed, error = self._owed and plain, FAILED
         self.todos = self._saved_todos
         return error
-
-    def _post(self, event: Event) -> None:
-        self.outbox.post("" if self.opened is None else self.opened.id, event)
-
-    def _next_ref(self) -> str:
-        self._refs += 1
-        return f"r{self._refs}"

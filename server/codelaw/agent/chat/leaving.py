@@ -14,7 +14,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.ports.approver import Approver
 
 Decided = Literal["send", "stay"]

@@ -41,8 +41,6 @@ class House:
     workspace: Workspace
     processes: Processes
     send: Callable[[ChatEvent], None]
-    clock: Callable[[], float]
-    """Seconds since the epoch."""
     services: LanguageServices | None = None
     memories: MemoryStore | None = None
     index: MessageIndex | None = None
@@ -70,4 +68,4 @@ class House:
     async def settle_interrupted(self) -> None:
         """Take over what the commands of dead servers have changed (E-2)."""
         if self.held is not None:
-            await settle_interrupted(self.held, self.store, self.workspace, self.redaction, self.clock)
+            await settle_interrupted(self.held, self.store, self.workspace, self.redaction)

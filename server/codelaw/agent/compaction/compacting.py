@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
+from codelaw.agent.compaction.audience import Audience
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
 from codelaw.agent.compaction.summarising import Summariser
 from codelaw.agent.compaction.watermark import Ended, ended, held_up, waits
@@ -16,14 +17,15 @@ from codelaw.agent.inputs.selection import layered
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.events import CompactionEvent, CompactionPhase, Event, NoticeEvent
+from codelaw.domain.events import CompactionEvent, CompactionPhase
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Usage
 from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import Past
+    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.recording.outbox import Outbox
 
 AGAIN_SECONDS = 1.0
 """After which a cancel is given again, to work that has gone on: whatever took it must not hold the chat."""
@@ -43,7 +45,7 @@ class Compacting:
     """One chat's compactions."""
 
     past: Past
-    clock: Callable[[], float]
+    outbox: Outbox
     state: State = "idle"
     failures: int = 0
     """Automatic ones that failed, in a row."""
@@ -61,17 +63,18 @@ class Compacting:
         """Whether automatic compactions have failed too often; one that is asked for starts them again (K-7)."""
         return self.failures >= FAILURES
 
-    async def run(
-        self, ground: Ground, cause: Cause, tell: Callable[[Event], None], spend: Callable[[Usage], None]
-    ) -> CompactionReport:
+    async def run(self, ground: Ground, cause: Cause, turn: OpenTurn | None = None) -> CompactionReport:
         """Compact, or join the one in flight. Cancelling the caller leaves the compaction alone: `cancel` ends it.
+
+        A `turn` that needs it pays for it, and is told what its user should know.
 
         Raises:
             Refusal: the store or another server is in the way; the view is as it was.
         """
         if not self.in_flight:
             self.state = "in_flight"
-            self._flight = asyncio.create_task(_Job(self, ground, cause, tell, spend).run(), name="compaction")
+            job = _Job(self, ground, cause, Audience(self.outbox, turn))
+            self._flight = asyncio.create_task(job.run(), name="compaction")
         flight = self._flight
         assert flight is not None  # noqa: S101 - just made
         try:
@@ -128,8 +131,7 @@ class _Job:
     of: Compacting
     ground: Ground
     cause: Cause
-    tell: Callable[[Event], None]
-    spend: Callable[[Usage], None]
+    audience: Audience
     _began: float = 0.0
     _started: float = 0.0
     """By the loop's clock, which never jumps."""
@@ -138,7 +140,7 @@ class _Job:
     """Tokens before and after in the view of another strategy than `layered`."""
 
     async def run(self) -> CompactionReport:
-        self._began, self._started = self.of.clock(), asyncio.get_running_loop().time()
+        self._began, self._started = time.time(), asyncio.get_running_loop().time()
         if self.cause.asked_for:
             self.of.failures = 0
         self._phase("started")
@@ -171,7 +173,8 @@ class _Job:
         if self._paused:
             return await self._cut(planned, "automatic summaries are paused after failures in a row")
         self._phase("summarising")
-        writer = Summariser(self.ground, sizes(self.ground.limits.window, self.ground.shape.index_tokens), self._retry)
+        parts = sizes(self.ground.limits.window, self.ground.shape.index_tokens)
+        writer = Summariser(self.ground, parts, self.audience)
         text: str | None = None
         problem, timed_out = "", False
         try:
@@ -185,14 +188,14 @@ class _Job:
         except ModelFailure as failure:
             problem = failure.message.rstrip(".")
         finally:
-            self.spend(writer.spent)
+            self.audience.pays(writer.spent)
         if text is not None:
             self.of.failures = 0
             return await self._swap(planned, text, self.cause.reason)
         self.of.failures += not self.cause.asked_for
         self.of.state = "failed"
         if timed_out:
-            self.tell(NoticeEvent("warning", "summary_timed_out", TIMED_OUT))
+            self.audience.warned("summary_timed_out", TIMED_OUT)
             self._pause()
             return await self._swap(planned, None, "summary_timed_out", TIMED_OUT)
         if planned.tokens_before <= (self.ground.room if self.cause.goal is None else self.cause.goal):
@@ -217,7 +220,7 @@ class _Job:
         checkpoint = Checkpoint(
             id=id_,
             first_kept=planned.first_kept,
-            at=self.of.clock(),
+            at=time.time(),
             rounds_archived=len(planned.archived),
             summary=summary,
             by=by,
@@ -265,7 +268,7 @@ class _Job:
         return replace(report, message=held_up(past, self.ground, law=law, around=around, tokens=report.tokens_after))
 
     def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
-        self.tell(CompactionEvent(phase, report, self.of.past.store.owner))
+        self.audience.hears(CompactionEvent(phase, report, self.of.past.store.owner))
 
     def _fail(self, why: str) -> CompactionReport:
         self.of.state = "failed"
@@ -280,17 +283,10 @@ class _Job:
         return self.of.paused and not self.cause.asked_for
 
     def _warn(self, message: str) -> None:
-        self.tell(NoticeEvent("warning", "summary_failed", message))
+        self.audience.warned("summary_failed", message)
         self._pause()
 
     def _pause(self) -> None:
         if self.of.failures == FAILURES:
             message = f"Automatic compaction is paused after {FAILURES} failures in a row; ask for one to start again."
-            self.tell(NoticeEvent("warning", "compaction_paused", message))
-
-    def _retry(self, attempt: int, seconds: float, reason: str) -> None:
-        self.tell(
-            NoticeEvent(
-                "info", "summary_retry", f"The summary is asked for again in {seconds:.0f} s ({attempt}): {reason}."
-            )
-        )
+            self.audience.warned("compaction_paused", message)

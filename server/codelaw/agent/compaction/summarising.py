@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.react import React
@@ -22,6 +22,8 @@ from codelaw.transcript.rounds import Round, rounds
 from codelaw.transcript.summaries.summary import BadSummary, Border, Sizes, border, check, instruction
 
 if TYPE_CHECKING:
+    from codelaw.agent.compaction.audience import Audience
+    from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.domain.models import Delta, ModelReply, ModelRequest
 
@@ -37,13 +39,26 @@ _SAFETY = 0.9
 """Of the window: estimates are not exact."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """What a summary is asked for with."""
+
+    past: History
+    around: Gathered
+    dialect: Dialect
+    model: str
+    instruction: str
+    window: int | None = None
+    """Tokens that it must fit into, with the answer; None where it was cut to fit."""
+
+
 @dataclass(slots=True)
 class Summariser:
     """Writes one summary. `spent` adds up what was billed, failed attempts included."""
 
     ground: Ground
     sizes: Sizes
-    on_retry: Callable[[int, float, str], None]
+    audience: Audience
     spent: Usage = field(default_factory=Usage)
 
     async def write(self, history: History, archived: Sequence[Message], *, warm: bool) -> str:
@@ -60,18 +75,15 @@ class Summariser:
         """
         if self.ground.shape.summary_model in {None, self.ground.model_name}:
             try:
-                spell, asked = await self._extending(history, archived, warm=warm)
-                return await self._good(spell, archived, asked)
+                return await self._good(await self._extending(history, archived, warm=warm), archived)
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
                 return await self._in_stages(archived, self._limit(failure, archived))
         return await self._in_stages(archived, None)
 
-    async def _extending(
-        self, history: History, archived: Sequence[Message], *, warm: bool
-    ) -> tuple[_Spell, Callable[[], str]]:
-        """Requests that begin as the chat's last ones did (L1, L2, summaries, rounds), and their instruction (K-4)."""
+    async def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> _Prompt:
+        """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
         ground = self.ground
         summaries = history.summaries.messages if history.summaries else ()
         shown, until = archived, None
@@ -81,15 +93,9 @@ class Summariser:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
         past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law())
-
-        def spell(instructed: Message) -> ModelRequest:
-            view = build(past, (), instructed, gathered)
-            self._must_fit(view.tokens, ground.limits.window)
-            return ground.dialect.request(
-                view, model=ground.model_name, max_tokens=self.sizes.max_tokens, toolbox=ground.toolbox
-            )
-
-        return spell, partial(self._instruction, until)
+        return _Prompt(
+            past, gathered, ground.dialect, ground.model_name, self._instruction(until), ground.limits.window
+        )
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
         """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
@@ -108,7 +114,7 @@ class Summariser:
     async def _staged(self, archived: Sequence[Message], room: int) -> str:
         """Folded, oldest first, in parts of at most `room` tokens; long messages may lose their middle."""
         results = {Demotion(message.id, part) for message in archived for part in ("result", "arguments")}
-        parts = _parts(rounds(demoted(archived, results)), room, self._size)
+        parts = self._parts(rounds(demoted(archived, results)), room)
         if len(parts) > STAGES:
             parts = [*parts[: STAGES - 1], [round_ for part in parts[STAGES - 1 :] for round_ in part]]
         text = ""
@@ -116,7 +122,7 @@ class Summariser:
             said = [message for round_ in part for message in round_.messages]
             draft = Message("draft", "", "user", render("draft", draft=text)) if text else None
             begun = [draft, *said] if draft is not None else said
-            text = await self._good(self._fresh(_trimmed(begun, room, self._size)), said, self._instruction)
+            text = await self._good(self._fresh(self._trimmed(begun, room)), said)
         return text
 
     def _limit(self, failure: ModelFailure, archived: Sequence[Message]) -> int | None:
@@ -127,25 +133,18 @@ class Summariser:
     def _size(self, message: Message) -> int:
         return self.ground.corrected(message_tokens(message))
 
-    def _fresh(self, said: Sequence[Message]) -> _Spell:
+    def _fresh(self, said: Sequence[Message]) -> _Prompt:
+        """A conversation of its own, which was cut to fit."""
         gathered = Gathered((text_section("L1", "summariser", render("summariser")),))
         name = self.ground.shape.summary_model or self.ground.model_name
+        return _Prompt(History.of(said), gathered, React(), name, self._instruction())
 
-        def spell(asked: Message) -> ModelRequest:
-            view = build(History.of(said), (), asked, gathered)
-            return React().request(view, model=name, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox)
-
-        return spell
-
-    async def _good(self, spell: _Spell, source: Sequence[Message], instructed: Callable[[], str]) -> str:
+    async def _good(self, prompt: _Prompt, source: Sequence[Message]) -> str:
         """Ask, and ask once more when the reply cannot be used."""
         size = sum(map(message_tokens, source))
-        reason = ""
+        asked = prompt.instruction
         for number in range(1, ATTEMPTS + 1):
-            asked = instructed()
-            if reason:
-                asked = f"{asked}\n\n{render('refused_summary', reason=reason)}"
-            reply = await self._reply(spell(Message("summary_instruction", "", "user", asked)))
+            reply = await self._reply(self._request(prompt, asked))
             try:
                 return check(
                     reply.text,
@@ -158,21 +157,39 @@ class Summariser:
             except BadSummary as bad:
                 if number == ATTEMPTS:
                     raise
-                reason = str(bad)
+                asked = f"{prompt.instruction}\n\n{render('refused_summary', reason=str(bad))}"
         raise AssertionError
 
+    def _request(self, prompt: _Prompt, asked: str) -> ModelRequest:
+        """A prompt with the instruction to end it.
+
+        Raises:
+            ModelFailure: `overflow`: it does not fit into the prompt's window.
+        """
+        view = build(prompt.past, (), Message("summary_instruction", "", "user", asked), prompt.around)
+        tokens = self.ground.corrected(view.tokens) + self.sizes.max_tokens
+        if prompt.window is not None and tokens > prompt.window:
+            raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
+        return prompt.dialect.request(
+            view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox
+        )
+
     async def _reply(self, request: ModelRequest) -> ModelReply:
-        recovery = Recovery(self.on_retry)
+        recovery = Recovery()
 
         def unheard(delta: Delta) -> None:
             """A summary is shown when it is whole."""
 
-        async def attempt(kept: str) -> ModelReply:
-            del kept  # a summary is short: a broken one is asked for again from its beginning
-            return await self.ground.model.reply(request, unheard)
-
         try:
-            reply = await recovery.ask(attempt)
+            while True:
+                try:
+                    reply = await self.ground.model.reply(request, unheard)
+                    break
+                except ModelFailure as failure:
+                    # A summary is short: a broken one is asked for again from its beginning.
+                    retry = recovery.after(failure)
+                self.audience.waits(retry)
+                await asyncio.sleep(retry.seconds)
         finally:
             self.spent += recovery.spent
         self.spent += reply.usage
@@ -181,34 +198,25 @@ class Summariser:
     def _instruction(self, until: Border | None = None) -> str:
         return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, border=until)
 
-    def _must_fit(self, tokens: int, window: int) -> None:
-        if self.ground.corrected(tokens) + self.sizes.max_tokens > window:
-            raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
+    def _parts(self, archive: Sequence[Round], room: int) -> list[list[Round]]:
+        """Rounds in as few parts as fit `room` tokens each; a round of its own where it is too long."""
+        parts: list[list[Round]] = []
+        used = room + 1
+        for round_ in archive:
+            tokens = sum(map(self._size, round_.messages))
+            if used + tokens > room:
+                parts.append([])
+                used = 0
+            parts[-1].append(round_)
+            used += tokens
+        return parts
 
-
-_Spell = Callable[[Message], "ModelRequest"]
-
-
-def _parts(archive: Sequence[Round], room: int, size: Callable[[Message], int]) -> list[list[Round]]:
-    """Rounds in as few parts as fit `room` tokens each; a round of its own where it is too long."""
-    parts: list[list[Round]] = []
-    used = room + 1
-    for round_ in archive:
-        tokens = sum(map(size, round_.messages))
-        if used + tokens > room:
-            parts.append([])
-            used = 0
-        parts[-1].append(round_)
-        used += tokens
-    return parts
-
-
-def _trimmed(messages: Sequence[Message], room: int, size: Callable[[Message], int]) -> list[Message]:
-    """The messages; the long ones without their middle when all do not fit into `room` tokens."""
-    if sum(map(size, messages)) <= room:
-        return list(messages)
-    share = max(50, room // max(1, len(messages)))
-    return [_cut(message, share) if size(message) > share else message for message in messages]
+    def _trimmed(self, messages: Sequence[Message], room: int) -> list[Message]:
+        """The messages; the long ones without their middle when all do not fit into `room` tokens."""
+        if sum(map(self._size, messages)) <= room:
+            return list(messages)
+        share = max(50, room // max(1, len(messages)))
+        return [_cut(message, share) if self._size(message) > share else message for message in messages]
 
 
 def _cut(message: Message, tokens: int) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from codelaw.context.sections import text_section
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.events import NoticeEvent
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.summaries.summary_check import BadSummary, check_text
@@ -26,6 +26,7 @@ from codelaw.transcript.summaries.summary_check import BadSummary, check_text
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import Past
+    from codelaw.agent.recording.outbox import Outbox
     from codelaw.domain.models import Delta, ModelReply, ModelRequest
     from codelaw.transcript.transcript import Transcript
 
@@ -45,7 +46,7 @@ class Rolling:
     """One chat's rolling summary: one call at a time, begun after a turn, awaited by nobody."""
 
     past: Past
-    clock: Callable[[], float]
+    outbox: Outbox
     ground: Ground | None = None
     """Of the latest turn."""
     failures: int = 0
@@ -59,7 +60,7 @@ class Rolling:
         """Whether a call runs now."""
         return self._work is not None and not self._work.done()
 
-    def after_turn(self, tell: Callable[[Event], None]) -> None:
+    def after_turn(self) -> None:
         """Bring the summary up to date if it is due and the chat shows one. What fails is tried again next time.
 
         A model that never writes one that can be used would be paid for it after every turn: it is asked less and less.
@@ -74,7 +75,7 @@ class Rolling:
         if self.passing:
             self.passing -= 1
             return
-        self._work = asyncio.create_task(_Job(self, ground, seen, tell).run(), name="rolling summary")
+        self._work = asyncio.create_task(_Job(self, ground, seen).run(), name="rolling summary")
 
     async def settled(self) -> None:
         """Wait until none is in flight."""
@@ -93,7 +94,6 @@ class _Job:
     of: Rolling
     ground: Ground
     seen: Transcript
-    tell: Callable[[Event], None]
     _spent: Usage = field(default_factory=Usage)
 
     async def run(self) -> None:
@@ -129,11 +129,11 @@ class _Job:
             return
         async with asyncio.timeout(shape.summary_seconds):
             text = await self._written(part, limit_tokens)
-        summary = ThreadSummary(text, part.covers, self.of.clock())
+        summary = ThreadSummary(text, part.covers, time.time())
         self.of.failures = 0
         if await self.of.past.summarise(summary, self.seen):
             message = f"The summary of the conversation now speaks of {part.messages} messages more"
-            self.tell(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
+            self.of.outbox.tell(NoticeEvent("info", UPDATED, f"{message} ({self._cost})."))
 
     async def _written(self, part: Due, limit_tokens: int) -> str:
         """The new summary, by one call in a fresh conversation."""
@@ -155,19 +155,21 @@ class _Job:
         )
 
     async def _reply(self, request: ModelRequest) -> ModelReply:
-        def retrying(attempt: int, seconds: float, reason: str) -> None:
-            _log.info("the rolling summary is asked for again in %.0f s (%d): %s", seconds, attempt, reason)
+        recovery = Recovery()
 
         def unheard(delta: Delta) -> None:
             """It is shown when it is whole."""
 
-        async def attempt(kept: str) -> ModelReply:
-            del kept  # it is short: a broken one is asked for again from its beginning
-            return await self.ground.model.reply(request, unheard)
-
-        recovery = Recovery(retrying)
         try:
-            reply = await recovery.ask(attempt)
+            while True:
+                try:
+                    reply = await self.ground.model.reply(request, unheard)
+                    break
+                except ModelFailure as failure:
+                    # It is short: a broken one is asked for again from its beginning.
+                    retry = recovery.after(failure)
+                _log.info("the rolling summary is asked for again: %s", retry)
+                await asyncio.sleep(retry.seconds)
         finally:
             self._spent += recovery.spent
         self._spent += reply.usage
@@ -188,4 +190,4 @@ class _Job:
             self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
         if self.of.passing:
             again = f"It is tried again when {self.of.passing} more turns have ended, as it failed so often."
-        self.tell(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))
+        self.of.outbox.tell(NoticeEvent("warning", FAILED, f"{message} {again}{spent}"))

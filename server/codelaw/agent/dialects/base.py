@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -84,8 +84,8 @@ class Dialect(Protocol):
         """The view as a request; `after` is appended, unstored, to resume a broken reply."""
         ...
 
-    def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
-        """What a whole reply says; `new_id` gives the id of the n-th call where the model gave none."""
+    def read(self, reply: ModelReply, step: str) -> Reading:
+        """What a whole reply says; the calls of a `step` get its name and their number as ids."""
         ...
 
     def whole(self, reply: ModelReply) -> bool | None:
@@ -96,6 +96,11 @@ class Dialect(Protocol):
         """A fresh reader of one reply's deltas."""
         ...
 
-    def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
+    def cut(self, reply: ModelReply, step: str) -> Reading | None:
         """What a reply cut off by the output limit says; None when its text should simply be continued (R-6)."""
         ...
+
+
+def call_id(step: str, number: int) -> str:
+    """The id of the n-th call of a step, from 0; unique in the chat when the step's name is."""
+    return f"call_{step}_{number}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
+from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.observations.shown import shown
@@ -48,20 +48,20 @@ class Native:
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas())
 
-    def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
+    def read(self, reply: ModelReply, step: str) -> Reading:
         """The calls of a reply; without any, its text is the answer.
 
         Calls get ids of ours: some vendors use an id again in a later turn, and one chat must not hold it twice.
         """
-        calls, broken = _renamed(reply, new_id)
+        calls, broken = _renamed(reply, step)
         if not calls and not broken:
             return Reading(kept=reply.text, answer=reply.text if reply.text.strip() else None, native=True)
         invalid = tuple(InvalidCall(call, "The arguments are not valid JSON, or no JSON object.") for call in broken)
         return Reading(kept=reply.text, thought=reply.text.strip(), calls=(*map(_fit, calls), *invalid), native=True)
 
-    def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
+    def cut(self, reply: ModelReply, step: str) -> Reading | None:
         """Of a cut reply no call is run; plain text is continued."""
-        calls = tuple(call for group in _renamed(reply, new_id) for call in group)
+        calls = tuple(call for group in _renamed(reply, step) for call in group)
         if not calls:
             return None
         problem = "Your reply was cut off by the output limit, so none of its calls was run. Write smaller pieces."
@@ -105,10 +105,10 @@ def _legal(name: str) -> str:
     return _ILLEGAL.sub("_", name)[:128] or "unknown"
 
 
-def _renamed(reply: ModelReply, new_id: Callable[[int], str]) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
-    calls = tuple(replace(call, id=new_id(number)) for number, call in enumerate(reply.calls))
+def _renamed(reply: ModelReply, step: str) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
+    calls = tuple(replace(call, id=call_id(step, number)) for number, call in enumerate(reply.calls))
     broken = tuple(
-        Call(new_id(number), call.tool, {}) for number, call in enumerate(reply.broken_calls, start=len(calls))
+        Call(call_id(step, number), call.tool, {}) for number, call in enumerate(reply.broken_calls, start=len(calls))
     )
     return calls, broken
 

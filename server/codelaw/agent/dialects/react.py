@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
-from codelaw.agent.dialects.base import Channel, InvalidCall, Reading
+from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Speller
 from codelaw.context.observations.shown import shown
@@ -50,7 +50,7 @@ class React:
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens)
 
-    def read(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading:
+    def read(self, reply: ModelReply, step: str) -> Reading:
         """The thought and the first action of a reply; without any, the whole reply is the answer."""
         text = reply.text
         if not text.strip():
@@ -60,7 +60,7 @@ class React:
         if action is None:
             if found.failed is not None:
                 kept = text[: grammar.invented_from(text, found.failed)]
-                return _unreadable(kept, "unknown", "The action could not be read.", new_id)
+                return _unreadable(kept, "unknown", "The action could not be read.", step)
             answer = grammar.said(text)
             return Reading(kept=text, answer=answer) if answer.strip() else Reading(kept="")
         thought = grammar.thought_of(text[: action.start])
@@ -71,16 +71,16 @@ class React:
             arguments, end = grammar.arguments_at(text, action.inside)
         except ValueError as error:
             kept = text[: grammar.invented_from(text, action.inside)]
-            return _unreadable(kept, action.name, str(error), new_id, thought)
-        return Reading(kept=text[:end], thought=thought, calls=(Call(new_id(0), action.name, arguments),))
+            return _unreadable(kept, action.name, str(error), step, thought)
+        return Reading(kept=text[:end], thought=thought, calls=(Call(call_id(step, 0), action.name, arguments),))
 
-    def cut(self, reply: ModelReply, new_id: Callable[[int], str]) -> Reading | None:
+    def cut(self, reply: ModelReply, step: str) -> Reading | None:
         """A cut tool call is answered with an error; cut thoughts and answers are continued."""
         action = find(reply.text, self._tools).action
         if action is None or action.name == grammar.FINISH:
             return None
         problem = "Your reply was cut off by the output limit, so this call was not run. Write smaller pieces."
-        call = Call(new_id(0), action.name, {})
+        call = Call(call_id(step, 0), action.name, {})
         thought = grammar.thought_of(reply.text[: action.start])
         try:
             _, end = grammar.arguments_at(reply.text, action.inside)
@@ -104,8 +104,8 @@ class React:
         return ReactStream(self._tools)
 
 
-def _unreadable(text: str, tool: str, problem: str, new_id: Callable[[int], str], thought: str = "") -> Reading:
-    return Reading(kept=text, thought=thought, unreadable=InvalidCall(Call(new_id(0), tool, {}), problem))
+def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = "") -> Reading:
+    return Reading(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
 
 
 def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[TextBlock, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,9 +30,7 @@ _BOM = "\ufeff"
 _log = logging.getLogger(__name__)
 
 
-async def settle_interrupted(
-    held: HeldImages, store: ChatStore, workspace: Workspace, redaction: Redaction, clock: Callable[[], float]
-) -> None:
+async def settle_interrupted(held: HeldImages, store: ChatStore, workspace: Workspace, redaction: Redaction) -> None:
     """Keep what commands of dead servers have changed as changes of their turns, and tell of it in their chats.
 
     A file that was changed later, or saved by a person meanwhile, is somebody else's by now: it is kept as `unknown`,
@@ -44,7 +42,7 @@ async def settle_interrupted(
         taking = _Taking(store, workspace, redaction, command)
         await taking.take({(change.call_id, change.uri, change.before) for change in known})
         if notice := taking.notice():
-            await store.append_events(command.chat_id, command.turn_id, [(clock(), notice)])
+            await store.append_events(command.chat_id, command.turn_id, [(time.time(), notice)])
 
     async def settle(command: LeftCommand) -> bool:
         try:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from random import random
-from typing import Protocol
 
 from codelaw.domain.chats import TurnError
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import FailureKind, ModelReply, Usage
+from codelaw.domain.models import FailureKind, Usage
 
 ATTEMPTS = 5
 """Most attempts of one request."""
@@ -32,42 +29,40 @@ _REASONS: dict[FailureKind, str] = {
 }
 
 
-class Attempt(Protocol):
-    """One request; `kept` is what earlier, broken attempts had already said."""
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The next attempt, as the user is told of it before the wait."""
 
-    def __call__(self, kept: str, /) -> Awaitable[ModelReply]: ...
+    attempt: int
+    """From 2."""
+    seconds: float
+    """To wait before it."""
+    reason: str
 
 
 @dataclass(slots=True)
 class Recovery:
-    """Asks until a whole reply has come, or it is no use."""
+    """The attempts of one request."""
 
-    on_retry: Callable[[int, float, str], None]
-    """Told before each wait: the coming attempt, the seconds, why."""
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = random
+    kept: str = ""
+    """What broken attempts have said."""
     spent: Usage = field(default_factory=Usage)
     """Usage of the attempts that failed; it was billed."""
+    _made: int = 0
 
-    async def ask(self, attempt: Attempt) -> ModelReply:
-        """The whole reply, what a broken stream had said included.
+    def after(self, failure: ModelFailure) -> Retry:
+        """Take in a failed attempt; gives the next one.
 
         Raises:
-            ModelFailure: not worth another attempt; `partial` holds all that was said.
+            ModelFailure: the one given, when it is not worth another attempt; `partial` holds all that was said.
         """
-        kept = ""
-        for number in range(1, ATTEMPTS + 1):
-            try:
-                return await attempt(kept)
-            except ModelFailure as failure:
-                self.spent += failure.usage
-                kept = failure.partial or kept
-                wait = delay(failure, number, self.jitter())
-                if wait is None:
-                    raise
-                self.on_retry(number + 1, wait, _REASONS[failure.kind])
-                await self.sleep(wait)
-        raise AssertionError
+        self._made += 1
+        self.spent += failure.usage
+        self.kept = failure.partial or self.kept
+        wait = delay(failure, self._made, random())  # noqa: S311 - no secret
+        if wait is None:
+            raise failure
+        return Retry(self._made + 1, wait, _REASONS[failure.kind])
 
 
 def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -122,8 +123,6 @@ class ChatMemory:
     """The one in use; None as long as there is none."""
     places: Places
     limits: RecallLimits
-    clock: Callable[[], float]
-    """Seconds since the epoch."""
     attic: Attic
 
     async def save(
@@ -161,7 +160,7 @@ class ChatMemory:
             else:
                 kind = category or capture.DEFAULT_CATEGORY
                 made = (uuid4().hex[:12], kept, kind, where, mine)
-                memory = Memory(*made, confidence=sure, created_at=self.clock())
+                memory = Memory(*made, confidence=sure, created_at=time.time())
             unchanged = older is not None and older.text == memory.text
             if unchanged:
                 vector = None  # it has one, or is waiting for it
@@ -295,7 +294,7 @@ class ChatMemory:
 
     def _used(self, memories: Sequence[Memory]) -> None:
         if memories:
-            self.attic.later(self.store.mark_used([memory.id for memory in memories], self.clock()))
+            self.attic.later(self.store.mark_used([memory.id for memory in memories], time.time()))
 
     def _require_enabled(self) -> None:
         if not self.limits.enabled:

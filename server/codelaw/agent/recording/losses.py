@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.events import NoticeEvent
+
+if TYPE_CHECKING:
+    from codelaw.agent.recording.outbox import Outbox
 
 _log = logging.getLogger(__name__)
 
@@ -14,11 +18,11 @@ NAMED = 20
 
 
 class Losses:
-    """Those of one chat; `post` sends an event."""
+    """Those of one chat."""
 
-    def __init__(self, chat_id: str, post: Callable[[Event], None]) -> None:
+    def __init__(self, chat_id: str, outbox: Outbox) -> None:
         self._chat_id = chat_id
-        self._post = post
+        self._outbox = outbox
         self._told: set[str] = set()
 
     @property
@@ -35,4 +39,4 @@ class Losses:
         _log.warning("chat %s: damaged: %s", self._chat_id, "; ".join(new))
         named = "; ".join(new[:NAMED]) + (f"; and {len(new) - NAMED} more" if len(new) > NAMED else "")
         message = f"Damaged on the disk in this chat: {named}. What can still be read of it is shown, and marked."
-        self._post(NoticeEvent("warning", "record_damaged", message))
+        self._outbox.tell(NoticeEvent("warning", "record_damaged", message))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
@@ -40,14 +41,14 @@ class Outbox:
         chat_id: str,
         store: ChatStore,
         send: Callable[[ChatEvent], None],
-        clock: Callable[[], float],
         redaction: Redaction | None = None,
     ) -> None:
         self._redaction = redaction
         self._chat_id = chat_id
         self._store = store
         self._send = send
-        self._clock = clock
+        self.turn = ""
+        """The turn that runs; empty when none does."""
         self._waiting: list[_Posted] = []
         self._more: list[str] = []
         """Deltas that belong to the last that waits; they are joined once."""
@@ -70,12 +71,16 @@ class Outbox:
             self._more.append(event.delta)
             return
         self._fold()
-        self._waiting.append((turn_id, self._clock(), self._discreet(event)))
+        self._waiting.append((turn_id, time.time(), self._discreet(event)))
         if not isinstance(event, ThoughtDelta | AnswerDelta):
             self._urgent.set()
         self._idle.clear()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._deliver(), name=f"outbox {self._chat_id}")
+
+    def tell(self, event: Event) -> None:
+        """Queue an event of the chat, which belongs to the turn that runs, if one does."""
+        self.post(self.turn, event)
 
     async def drain(self) -> None:
         """Wait until all that was posted has been stored and sent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -35,12 +36,9 @@ _log = logging.getLogger(__name__)
 class Recorder:
     """Writes what one session decides, in order and in the background. No key reaches the record (S-5)."""
 
-    def __init__(
-        self, store: Callable[[], Awaitable[ChatStore]], redaction: Redaction, clock: Callable[[], float], person: str
-    ) -> None:
+    def __init__(self, store: Callable[[], Awaitable[ChatStore]], redaction: Redaction, person: str) -> None:
         self._store = store
         self._redaction = redaction
-        self._clock = clock
         self._person = person
         self._waiting: list[AuditEntry] = []
         self._task: asyncio.Task[None] | None = None
@@ -62,7 +60,7 @@ class Recorder:
         title, rule, detail = (self._redaction.text(text, shapes=True) for text in (title, rule, detail))
         line, shown = _cut(" ".join(title.split()), TITLE), _cut(detail, DETAIL)
         entry = AuditEntry(
-            at=self._clock(),
+            at=time.time(),
             chat_id=chat_id,
             kind=kind,
             tool=tool,

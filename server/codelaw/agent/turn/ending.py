@@ -11,7 +11,7 @@ from codelaw.agent.turn.turn import Ending
 from codelaw.domain.chats import TurnError, TurnResult
 
 if TYPE_CHECKING:
-    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
 

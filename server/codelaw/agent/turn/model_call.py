@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
-from codelaw.agent.model_calls.recovery import Recovery
+from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.agent.turn.silence import Silence
-from codelaw.context.tokens import estimate
+from codelaw.context.tokens import estimate, max_tokens
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta
@@ -21,9 +21,10 @@ from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, T
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
-    from codelaw.agent.dialects.base import Dialect, Stream
-    from codelaw.agent.turn.open_turn import OpenTurn
-    from codelaw.ports.model import ChatModel
+    from codelaw.agent.dialects.base import Stream
+    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.context.sections import View
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,15 +97,14 @@ class Joint:
 
 @dataclass(slots=True)
 class Asker:
-    """Asks the model for one step of `turn`; `spell` makes the request, with messages to append."""
+    """Asks the model for one step of `turn`, with `view`."""
 
     turn: OpenTurn
-    model: ChatModel
-    dialect: Dialect
-    spell: Callable[[tuple[ApiMessage, ...]], ModelRequest]
-    recovery: Callable[[Callable[[int, float, str], None]], Recovery] = Recovery
-    estimated: int = 0
-    """Tokens of the request, for a vendor that would have told them only at the end of a reply that was closed."""
+    ground: Ground
+    view: View
+    estimated: int
+    """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
+    """
     _stream: Stream = field(init=False)
 
     async def ask(self) -> Asked:
@@ -115,7 +115,7 @@ class Asker:
         """
         asked = await self._whole("", ())
         if asked.reading.empty and asked.reply.stop_reason != "refusal":
-            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.dialect.name)),))
+            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.ground.dialect.name)),))
             asked = await self._whole("", (hint,))
         return asked
 
@@ -124,27 +124,27 @@ class Asker:
             reply = await self._recovered(kept, after)
             stopped = await self._stopped(reply)
             if reply.stop_reason != "max_tokens" and not stopped:
-                return self._read(reply, await self._beside(reply, self.dialect.read, reply, self._new_id))
+                return self._read(reply, await self._beside(reply, self.ground.dialect.read, reply, self._name))
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = await self._beside(reply, self.dialect.cut, reply, self._new_id)
+                cut = await self._beside(reply, self.ground.dialect.cut, reply, self._name)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
                 why = _STOPPED if stopped else _TOO_LONG
-                reading = await self._beside(reply, self.dialect.read, reply, self._new_id)
+                reading = await self._beside(reply, self.ground.dialect.read, reply, self._name)
                 return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, _continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
-            self._retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued")
+            self._retry(Retry(number + 1, 0.0, f"the reply was cut off by {by} and is continued"))
         raise AssertionError
 
     async def _stopped(self, reply: ModelReply) -> bool:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = await self._beside(reply, self.dialect.whole, reply)
+        whole = await self._beside(reply, self.ground.dialect.whole, reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
@@ -164,24 +164,35 @@ class Asker:
         return Asked(reply, reading)
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
-        recovery = self.recovery(self._retry)
-
-        async def attempt(broken: str) -> ModelReply:
-            if broken:
-                return await self._attempt(broken, _continuation(broken, "resume"))
-            return await self._attempt(kept, after)
-
+        recovery = Recovery()
         try:
-            reply = await recovery.ask(attempt)
+            while True:
+                try:
+                    reply = await self._attempt(kept, after)
+                    break
+                except ModelFailure as failure:
+                    retry = recovery.after(failure)
+                self._retry(retry)
+                await asyncio.sleep(retry.seconds)
+                if recovery.kept:
+                    kept, after = recovery.kept, _continuation(recovery.kept, "resume")
         finally:
             self.turn.usage += recovery.spent
         self.turn.usage += reply.usage
         return reply
 
+    def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
+        """The view as a request, with messages to append."""
+        ground = self.ground
+        room = max_tokens(ground.limits.window, ground.limits.reserve, self.estimated)
+        return ground.dialect.request(
+            self.view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
+        )
+
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
         joint = Joint(kept)
-        self._stream = self.dialect.stream()
+        self._stream = self.ground.dialect.stream()
         self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
 
         def on_delta(delta: Delta) -> bool:
@@ -192,10 +203,10 @@ class Asker:
             self._feed(joint.feed(delta.text), joint)
             return self._stream.enough
 
-        silence = Silence(self.turn.model, self.turn.notice)
+        silence = Silence(self.turn)
         try:
             with silence:
-                reply = await self.model.reply(self.spell(after), on_delta)
+                reply = await self.ground.model.reply(self._request(after), on_delta)
         except ModelFailure as failure:
             self._feed(joint.end(), joint)
             failure.partial = joint.text
@@ -224,12 +235,14 @@ class Asker:
         else:
             self.turn.emit(ThoughtDelta(text, self.turn.step))
 
-    def _retry(self, attempt: int, seconds: float, reason: str) -> None:
+    def _retry(self, retry: Retry) -> None:
         self.turn.partial_answer = GrowingText()  # withdrawn by the event, until it is shown again
-        self.turn.emit(RetryEvent(attempt, seconds, reason, self.turn.step))
+        self.turn.emit(RetryEvent(retry.attempt, retry.seconds, retry.reason, self.turn.step))
 
-    def _new_id(self, number: int) -> str:
-        return f"call_{self.turn.id}_{self.turn.step}_{number}"
+    @property
+    def _name(self) -> str:
+        """The step's, unique in the chat."""
+        return f"{self.turn.id}_{self.turn.step}"
 
 
 def _continuation(kept: str, template: str) -> tuple[ApiMessage, ...]:

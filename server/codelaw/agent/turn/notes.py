@@ -15,7 +15,7 @@ from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Worded
-    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.domain.requests import EditorState
 
 CHANGED_NAMED = 5

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from codelaw.domain.chats import Notice
+
+if TYPE_CHECKING:
+    from codelaw.agent.recording.open_turn import OpenTurn
 
 QUIET_SECONDS = 30.0
 """Without content, whatever signs of life the connection gives."""
@@ -15,11 +17,10 @@ SILENT = "model_silent"
 
 
 class Silence:
-    """Around one request: `tell` is given a notice once for each silence; `heard` ends one."""
+    """Around one request of a turn: gives a notice once for each silence; `heard` ends one."""
 
-    def __init__(self, model: str, tell: Callable[[Notice], None]) -> None:
-        self._model = model
-        self._tell = tell
+    def __init__(self, turn: OpenTurn) -> None:
+        self._turn = turn
         self._loop = asyncio.get_running_loop()
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -44,7 +45,7 @@ class Silence:
             return
         self._timer = None
         message = (
-            f"{self._model or 'The model'} has sent nothing for {QUIET_SECONDS:g} s; the request is still open. Wait, "
-            "or cancel the turn and send the message again: what was done so far is kept."
+            f"{self._turn.model or 'The model'} has sent nothing for {QUIET_SECONDS:g} s; the request is still open. "
+            "Wait, or cancel the turn and send the message again: what was done so far is kept."
         )
-        self._tell(Notice("warning", SILENT, message))
+        self._turn.notice(Notice("warning", SILENT, message))

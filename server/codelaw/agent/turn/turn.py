@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from codelaw.agent.model_calls.recovery import explain
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
-from codelaw.context.tokens import max_tokens
 from codelaw.domain.chats import Todo, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, TodoEvent, UsageEvent
@@ -23,13 +22,12 @@ from codelaw.transcript.repair.closing import CANCELLED, STOPPED
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
     from codelaw.agent.turn.notes import Add
-    from codelaw.agent.turn.open_turn import OpenTurn
     from codelaw.agent.turn.window_fitter import Fitting
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
-    from codelaw.domain.models import ApiMessage, ModelRequest
     from codelaw.domain.results import ToolResult
 
 UNREADABLE_LIMIT = 3
@@ -192,14 +190,7 @@ class Turn:
     async def _ask(self, view: View) -> Asked:
         ground = self.fitting.ground
         estimated = ground.corrected(view.tokens)
-        room = max_tokens(ground.limits.window, ground.limits.reserve, estimated)
-
-        def spell(after: tuple[ApiMessage, ...]) -> ModelRequest:
-            return ground.dialect.request(
-                view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
-            )
-
-        asked = await Asker(self.open, ground.model, ground.dialect, spell, estimated=estimated).ask()
+        asked = await Asker(self.open, ground, view, estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
         self.around.calibrate(view, usage.total_tokens - usage.output_tokens)

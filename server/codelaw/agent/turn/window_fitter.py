@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +22,6 @@ from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_esti
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.events import Event, NoticeEvent
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
 from codelaw.transcript.summaries.compaction import due
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from codelaw.agent.compaction.compacting import Compacting
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import Past
-    from codelaw.agent.turn.open_turn import OpenTurn
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
-    from codelaw.domain.models import Usage
 
 OVERSIZED = 8
 """A result longer than this part of the window is truncated when nothing else helps (W-6)."""
@@ -62,7 +61,6 @@ class Fitting:
     recap: Callable[[], str]
     """The todo recap, empty without todos (T-7)."""
     beside: tuple[Fragment, ...] = ()
-    clock: Callable[[], float] = field(kw_only=True)
     learned: Callable[[int], None] = field(kw_only=True)
     """Told how many tokens the vendor really takes."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
@@ -112,7 +110,7 @@ class Fitting:
             return
         if not ground.economical:
             return
-        cold = past.cold(self.clock())
+        cold = past.cold(time.time())
         demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
         await past.shorten(demotions)
 
@@ -319,20 +317,10 @@ class Fitting:
 
     async def _compact(self, cause: Cause) -> None:
         """Compact; a cancel of the turn ends a compaction that the turn began."""
-
-        def spend(usage: Usage) -> None:
-            self.open.usage += usage
-
-        def tell(event: Event) -> None:
-            if isinstance(event, NoticeEvent):
-                self.open.notice(Notice(event.level, event.code, event.message))
-            else:
-                self.open.emit(event)
-
         joined = self.compacting.in_flight
         self._compacting = not joined, self.past.generation
         try:
-            report = await self.compacting.run(self.ground, cause, tell, spend)
+            report = await self.compacting.run(self.ground, cause, self.open)
             if report.checkpoint_id is not None:
                 self.open.last_usage = None  # it says nothing of the new view (W-2)
         except asyncio.CancelledError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from codelaw.transcript.repair.closing import final_message, open_calls, result_
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
+    from codelaw.agent.recording.outbox import Outbox
     from codelaw.ports.store import ChatStore
 
 _log = logging.getLogger(__name__)
@@ -37,9 +38,9 @@ class OpenTurn:
     id: str
     question: Message
     store: ChatStore
-    new_ref: Callable[[], str]
-    """Gives the next result's ref, unique in the chat (C-4)."""
-    emit: Callable[[Event], None]
+    outbox: Outbox
+    refs: int = 0
+    """Refs of results that the chat has given; the next one is unique in it (C-4)."""
     compressing: bool = True
     """Whether results are cut for the history (C-1)."""
     keeping: bool = True
@@ -67,6 +68,10 @@ class OpenTurn:
     """The contents of whole results by ref, where the history has a cut one."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
+
+    def emit(self, event: Event) -> None:
+        """Tell the clients."""
+        self.outbox.post(self.id, event)
 
     def notice(self, notice: Notice) -> None:
         """Tell the user something that stops nothing."""
@@ -103,7 +108,8 @@ class OpenTurn:
 
     async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
         """Add a call's result: full for the model, compressed for the history, whole in the store (R-1)."""
-        ref = self.new_ref()
+        self.refs += 1
+        ref = f"r{self.refs}"
         envelope = result.envelope()
         mtime = _mtime(result.data)
         content = one_line(result.observation())
