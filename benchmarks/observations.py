@@ -24,6 +24,7 @@ from codelaw.context.observations.text import observation_text
 from codelaw.domain.files import Folder
 from codelaw.tools.base import ToolEnvironment, run_tool
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.todo_list import TodoList
 from codelaw.tools.toolbox import default_toolbox
 from tests.fakes.editor import Buffers
 
@@ -48,7 +49,7 @@ class Desk:
     def __init__(self, root: Path) -> None:
         workspace = DiskWorkspace([Folder(root.name, root.resolve(), root.as_uri())], Buffers())
         self._toolbox = default_toolbox()
-        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, lambda _: None)
+        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, TodoList())
 
     async def run(self, name: str, **arguments: object) -> tuple[dict, str]:
         """A result's data, and what the model is shown of it."""

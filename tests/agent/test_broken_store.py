@@ -50,7 +50,7 @@ async def agree(bench: Bench, chat_id: str) -> None:
     assert session._chats._stores is not None
     stored = await session._chats._stores.chats.load(chat_id)
     assert agent.past.transcript.messages == stored.messages
-    assert agent.todos == stored.todos
+    assert agent.todos.now == stored.todos
     assert agent.chat == stored.chat
     check(stored.messages)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
+from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
 from codelaw.agent.recording.history import Past
@@ -30,8 +31,15 @@ def prose(tokens: int) -> str:
     return "plain " * max(1, tokens // 2)
 
 
-async def no_law() -> str:
-    return ""
+class Told(Measures):
+    """A tokenizer that is known, and counts this much of our estimates."""
+
+    def __init__(self, ratio: float) -> None:
+        super().__init__()
+        self.ratio = ratio
+
+    def corrected(self, model: str, tokens: int) -> int:
+        return math.ceil(tokens * self.ratio)
 
 
 def ground_of(window: int, keep: int, system: int, ratio: float) -> Ground:
@@ -40,8 +48,8 @@ def ground_of(window: int, keep: int, system: int, ratio: float) -> Ground:
     sections = (text_section("L1", "core", prose(system)),)
     limits = Limits(window, window // 10)
     return Ground(
-        *(nothing, "m", nothing, nothing, limits, sections, no_law),
-        corrected=lambda tokens: math.ceil(tokens * ratio),
+        *(nothing, "m", nothing, nothing, limits, sections, nothing),
+        measures=Told(ratio),
         shape=Shape(keep_rounds=keep),
     )
 

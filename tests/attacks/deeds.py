@@ -7,14 +7,17 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from codelaw.agent.recording.open_turn import OpenTurn
+from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.turn.approval import Gate, Policy
 from codelaw.agent.turn.execution import Executor
+from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.planned import planned
 from codelaw.domain.chats import Mode
 from codelaw.domain.files import Folder
-from codelaw.domain.messages import Call
+from codelaw.domain.messages import Call, Message
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Grant
 from codelaw.domain.results import ToolResult
 from codelaw.permissions.options import options_for
@@ -22,6 +25,7 @@ from codelaw.permissions.policy import CallFacts, Default, Rules, judge
 from codelaw.permissions.rules import parse
 from tests.attacks.row import Action, Attack, NotRun
 from tests.attacks.world import SECRET, World
+from tests.fakes.book import Book
 from tests.fakes.desk import Desk, make_desk
 
 TOOLS = ("Read", "LS", "Glob", "Grep", "Write", "Edit", "MultiEdit")
@@ -94,6 +98,16 @@ class Asked:
 
 
 @dataclass
+class Heard(OpenTurn):
+    """A turn that keeps results as the tools gave them."""
+
+    heard: list[ToolResult] = field(default_factory=list)
+
+    async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
+        self.heard.append(result)
+
+
+@dataclass
 class Answers:
     """What came of some calls of a model's."""
 
@@ -121,19 +135,20 @@ async def called(
     policy = Policy(
         mode, tuple(map(parse, allow)), tuple(map(parse, deny)), default, sandboxed=True, restricted=restricted
     )
-    results: list[ToolResult] = []
 
     async def save(_: Grant) -> None:
         raise AssertionError("nobody granted anything")
 
-    async def done(_: Call, result: ToolResult) -> None:
-        results.append(result)
-
     gate = Gate(policy, asked, save, [])
-    executor = Executor("c", "t", desk.toolbox, desk.environment, gate, lambda _: None)
+    book, said = cast("Any", Book()), Message("say", "t", "assistant", "")
+    outbox = Outbox("c", book, lambda _: None)
+    turn = Heard("c", "t", Message("ask", "t", "user", ""), book, outbox, step=1)
+    notes = Notes(desk.workspace, gate)
+    executor = Executor(turn, desk.toolbox, desk.environment, gate, notes)
     for number, (name, given) in enumerate(calls):
-        await executor.run(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), 1, done)
-    return Answers(results, asked.questions)
+        await executor.run(planned([Call(f"call-{number}", name, dict(given))], desk.toolbox), said)
+    await outbox.drain()
+    return Answers(turn.heard, asked.questions)
 
 
 def kept_back(calls: Sequence[tuple[str, Mapping[str, Any]]], deny: Sequence[str], *names: str) -> Action:

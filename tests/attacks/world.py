@@ -24,7 +24,7 @@ from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.rules.withheld import Withheld
 from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
-from codelaw.permissions.policy import hider
+from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 
 SECRET = "SECRET" + "MARK"
@@ -123,8 +123,8 @@ class World:
         texts = tuple(self.settings.get("deny", ()))
         rules = [parse(text) for text in texts]
         return Withheld(
-            hider(rules, "Read", "reads"),
-            hider(rules, "Edit", "writes"),
+            denied_to("Read", "reads", rules),
+            denied_to("Edit", "writes", rules),
             hidden=tuple(self.settings.get("hidden", ())),
             read_only=tuple(self.settings.get("read_only", ())),
             names={self.ws: self.ws.name},

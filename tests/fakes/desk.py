@@ -9,12 +9,12 @@ from typing import Any
 
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.workspace.disk import DiskWorkspace
-from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
 from codelaw.domain.results import ToolResult, failure
 from codelaw.tools.base import ToolEnvironment, run_tool
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.todo_list import TodoList
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.fakes.documents import FakeDocuments
 
@@ -34,7 +34,6 @@ class Desk:
     documents: FakeDocuments
     environment: ToolEnvironment
     toolbox: Toolbox = field(default_factory=default_toolbox)
-    todos: list[tuple[Todo, ...]] = field(default_factory=list)
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     async def __call__(self, name: str, /, **arguments: Any) -> ToolResult:
@@ -56,11 +55,10 @@ class Desk:
 def make_desk(*folders: Folder, rg: Callable[[], str | None] | None = None) -> Desk:
     documents = FakeDocuments()
     workspace = DiskWorkspace(folders, documents, rg=rg)
-    todos: list[tuple[Todo, ...]] = []
     results: dict[str, dict[str, Any]] = {}
 
     async def result(ref: str) -> dict[str, Any] | None:
         return results.get(ref)
 
-    environment = ToolEnvironment(workspace, LocalProcesses(), Ledger(), result, todos.append)
-    return Desk(folders[0].root, workspace, documents, environment, todos=todos, results=results)
+    environment = ToolEnvironment(workspace, LocalProcesses(), Ledger(), result, TodoList())
+    return Desk(folders[0].root, workspace, documents, environment, results=results)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codelaw.domain.results import ToolResult
-from codelaw.permissions.policy import CallFacts, Rules, hider, judge
+from codelaw.permissions.policy import CallFacts, Rules, denied_to, judge
 from codelaw.permissions.rules import parse
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments, Tool, ToolEnvironment
 from codelaw.tools.toolbox import SERVED, default_toolbox, ruled_tools
@@ -85,9 +85,9 @@ def test_a_new_tool_that_reads_is_denied_by_the_rules_for_reading():
     assert tool.subject(OutlineArguments(path="secrets/a")) == "secrets/a"
     assert action(tool, "secrets/a", deny="Read(secrets/**)") == "deny"
     assert action(tool, "src/a", deny="Read(secrets/**)") == "allow"
-    hides = hider([parse("Read(secrets/**)")], tool.name, tool.paths)
-    assert hides is not None
-    assert (hides("secrets/a"), hides("src/a")) == (True, False)
+    denied = denied_to(tool.name, tool.paths, [parse("Read(secrets/**)")])
+    assert denied is not None
+    assert (denied.hides("secrets/a"), denied.hides("src/a")) == (True, False)
 
 
 def test_a_tool_that_takes_paths_and_does_not_say_what_for_cannot_be_declared():

@@ -11,6 +11,8 @@ import pytest
 from codelaw.context.shortening.compressor import compress
 from codelaw.domain.code import Fix, Position, ProposedChange, ProposedEdits, Span, TextEdit
 from codelaw.domain.errors import ToolFailure
+from codelaw.permissions.policy import Denied
+from codelaw.permissions.rules import parse
 from codelaw.tools.code import diagnosing
 from codelaw.tools.code.diagnosing import after_edit
 from codelaw.tools.paths import located
@@ -95,7 +97,7 @@ async def test_references_are_bounded_withheld_and_numbered_as_read_does(desk: D
     desk.put("a.py", "x\rx\nx\n")
     desk.put("secret/b.py", "x\n")
     desk.environment = replace(
-        desk.environment, workspace=Withheld(desk.workspace, lambda shown: shown.startswith("secret/")), withheld=True
+        desk.environment, workspace=Withheld(desk.workspace, Denied((parse("Read(secret/**)"),))), withheld=True
     )
     result = await desk("References", path="a.py", line=2, symbol="x")
     assert [place["line"] for place in result.data["places"]] == [1, 2]

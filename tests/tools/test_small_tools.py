@@ -209,12 +209,13 @@ async def test_todos_are_replaced(desk: Desk):
     result = await desk("TodoWrite", todos=todos)
     assert result.data["todos"] == todos
     assert result.data["recap"] == "[1/5] In progress: task 1. Next: task 2; task 3; task 4."
-    assert desk.todos == [tuple(Todo(t["content"], t["status"]) for t in todos)]  # type: ignore[arg-type]
+    kept = tuple(Todo(t["content"], t["status"]) for t in todos)  # type: ignore[arg-type]
+    assert desk.environment.todos.now == kept
     todos[2]["status"] = "in_progress"
     refused = await desk("TodoWrite", todos=todos)
     assert refused.error is not None
     assert "at most 1" in refused.error.message
-    assert len(desk.todos) == 1
+    assert desk.environment.todos.now == kept
 
 
 def test_recap():

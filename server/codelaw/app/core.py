@@ -125,7 +125,7 @@ class Core:
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
-        self._turns = TurnMaker(self._workspace, time.time, _operating_system(), services)
+        self._turns = TurnMaker(self._workspace, _operating_system(), services)
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
@@ -303,9 +303,7 @@ class Core:
         if leaving is None:
             notices += moved(agent.chat, who)
             await self._keep(agent, sent(agent.chat, who))
-        return await agent.start(
-            plan.question, asked.text, around, notices, models.cost, leaving=leaving, steers=steers
-        )
+        return await agent.start(plan.question, asked.text, around, notices, leaving=leaving, steers=steers)
 
     def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, around: Surroundings) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""

@@ -15,7 +15,7 @@ from codelaw.adapters.models.unreachable import place_of
 from codelaw.agent.model_calls.recovery import NO_KEY_HINT
 from codelaw.context.tokens import Window, output_reserve, resolve_window
 from codelaw.domain.errors import Refusal
-from codelaw.domain.models import ModelProfile, Usage
+from codelaw.domain.models import ModelProfile, Prices
 from codelaw.domain.reports import ModelInfo
 
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ def caches(name: str) -> bool:
     return profile is None or profile.caching
 
 
-def cost(name: str, usage: Usage) -> float | None:
-    """What usage costs in US dollars; None where the price is not known."""
+def prices(name: str) -> Prices | None:
+    """What a model costs; None where that is not known."""
     profile: ModelProfile | None = catalog.profile(name)
-    return None if profile is None or profile.prices is None else profile.prices.cost(usage)
+    return None if profile is None else profile.prices
 
 
 def listed(settings: Settings) -> list[ModelInfo]:

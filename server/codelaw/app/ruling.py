@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from codelaw.adapters.processes.limits import Limits
 from codelaw.adapters.processes.rules.withheld import Withheld
 from codelaw.agent.turn.approval import Policy
 from codelaw.domain.chats import Mode, Notice
-from codelaw.permissions.policy import hider
+from codelaw.permissions.policy import Denied, denied_to
 from codelaw.permissions.rules import Rule, parse, parse_all
 from codelaw.settings.machine import usual_memory
 from codelaw.tools.toolbox import ruled_tools
@@ -64,8 +64,8 @@ def withheld_from_commands(settings: Settings, folders: Sequence[Folder]) -> Wit
     _, deny, _ = _read(settings, folders)
     bash = settings.tools.bash
     return Withheld(
-        unreadable=hider(deny, "Read", "reads"),
-        unwritable=hider(deny, "Edit", "writes"),
+        unreadable=denied_to("Read", "reads", deny),
+        unwritable=denied_to("Edit", "writes", deny),
         hidden=tuple(bash.hidden),
         read_only=tuple(bash.read_only),
         names={folder.root: folder.name for folder in folders},
@@ -86,14 +86,13 @@ def rule_notices(settings: Settings, folders: Sequence[Folder]) -> list[Notice]:
 def visible(workspace: Workspace, settings: Settings) -> Workspace:
     """The workspace without the files that the rules deny to every tool that reads."""
     _, deny, _ = _read(settings, workspace.folders)
-    return withheld(workspace, hider(deny, "Read", "reads"))
+    return withheld(workspace, denied_to("Read", "reads", deny))
 
 
-def readable(settings: Settings, folders: Sequence[Folder]) -> Callable[[str], bool]:
-    """Whether a path, as shown, may be read by the deny rules in force."""
+def unreadable(settings: Settings, folders: Sequence[Folder]) -> Denied | None:
+    """What the deny rules in force keep from reading; None where no rule speaks of it."""
     _, deny, _ = _read(settings, folders)
-    hides = hider(deny, "Read", "reads")
-    return lambda shown: hides is None or not hides(shown)
+    return denied_to("Read", "reads", deny)
 
 
 def _read(settings: Settings, folders: Sequence[Folder]) -> tuple[list[Rule], list[Rule], list[Notice]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,31 +12,29 @@ from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.gathering import Facts, Law, Question, find_law, question
 from codelaw.agent.inputs.looking import editor_fragment
+from codelaw.agent.inputs.measures import Measures
+from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
 from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
-from codelaw.app.ruling import readable, visible
-from codelaw.app.shown_laws import ShownLaws
-from codelaw.context.calibration import Calibration
-from codelaw.context.mixture import mixture
+from codelaw.app.ruling import unreadable, visible
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.law import LARGE_SHARE
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import system_sections
-from codelaw.context.tokens import SMALLEST_WINDOW, estimate, guard
+from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message, Metadata
 from codelaw.settings.places import process_environment
-from codelaw.tools.keeping.todos import recap
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from codelaw.transcript.repair.limits import turn_limit
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.context.sections import Section, View
+    from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
@@ -126,20 +124,15 @@ class TurnMaker:
     def __init__(
         self,
         workspace: Workspace,
-        clock: Callable[[], float],
         operating_system: str,
         services: LanguageServices | None = None,
     ) -> None:
         self._workspace = workspace
         self._services = services
-        self._clock = clock
         self._operating_system = operating_system
-        self.known = Calibration()
-        """What the models' reports say of our estimates."""
+        self.measures = Measures()
         self.laws = ShownLaws()
         self.bringing = Bringing(own_places(process_environment()))
-        self._learned: dict[str, int] = {}
-        """By model, the tokens that its vendor really takes where that is less than the window."""
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -176,7 +169,7 @@ class TurnMaker:
             bash_timeout=settings.tools.bash.timeout_seconds, services=offered, memory=settings.memory.enabled
         ).for_mode(mode)
         window = models.window_of(settings, name)
-        tokens = min(window.tokens, self._learned.get(name, window.tokens))
+        tokens = self.measures.window(name, window.tokens)
         limits = Limits(
             tokens,
             models.reserve_of(settings, name, tokens),
@@ -194,14 +187,14 @@ class TurnMaker:
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
         )
-        today = time.strftime("%Y-%m-%d", time.localtime(self._clock()))
-        allowed = readable(settings, self._workspace.folders)
-        looking = await editor_fragment(self._workspace, editor, allowed, attachments)
+        today = time.strftime("%Y-%m-%d", time.localtime())
+        denied = unreadable(settings, self._workspace.folders)
+        looking = await editor_fragment(self._workspace, editor, denied, attachments)
         facts = Facts(today, self._operating_system, "bash")
         shown = visible(self._workspace, settings)
         called = await self.bringing.called(text, shown, restricted=restricted)
         asked = await question(text, shown, facts, attachments, looking, called=called)
-        law, beside = await find_law(self._workspace, allowed), tuple[Fragment, ...]()
+        law, beside = await find_law(self._workspace, denied), tuple[Fragment, ...]()
         if restricted:
             law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
         law_tokens = estimate(law.text)
@@ -246,35 +239,11 @@ class TurnMaker:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
-        def learned(tokens: int) -> None:
-            if tokens >= SMALLEST_WINDOW:
-                self._learned[plan.model_name] = tokens
-
-        return Surroundings(
-            ground=self.ground(plan, agent.chat, model, settings),
-            tell_notes=agent.tell_notes,
-            recap=lambda: recap(agent.todos),
-            save_todos=agent.save_todos,
-            calibrate=lambda view, reported: self.learn(plan.model_name, view, reported),
-            learned=learned,
-        )
-
-    def learn(self, model: str, view: View, reported: int) -> None:
-        """Take in the tokens of input that a model has reported for a view (W-4)."""
-        if reported > 0 and not self.known.foreseen(model, view.tokens, reported):
-            self.known = self.known.observed(model, mixture(view.sections), reported)
+        return Surroundings(self.ground(plan, agent.chat, model, settings))
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
         """What the views of a chat are made of, besides its history."""
-        shown = Law()
-
-        async def law() -> str:
-            nonlocal shown
-            if plan.restricted:
-                return ""
-            shown = await find_law(self._workspace, readable(settings, self._workspace.folders))
-            return shown.text
-
+        law = NoLaw if plan.restricted else TurnLaw
         return Ground(
             model=model,
             model_name=plan.model_name,
@@ -282,11 +251,11 @@ class TurnMaker:
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
-            law=law,
-            corrected=lambda tokens: self.known.apply(plan.model_name, tokens),
+            law=law(self._workspace, unreadable(settings, self._workspace.folders), chat, self.laws),
+            measures=self.measures,
             summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             shape=shape_of(settings, chat),
-            law_news=lambda: self.laws.shown(chat, shown.documents, self._clock()),
+            prices=models.prices(plan.model_name),
             caches=models.caches(plan.model_name),
         )
 

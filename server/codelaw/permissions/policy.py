@@ -6,7 +6,7 @@ tool's default.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -106,12 +106,21 @@ def _asked_always(facts: CallFacts) -> Decision | None:
     return None
 
 
-def hider(deny: Sequence[Rule], tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
-    """Says of a path, as shown, whether a rule denies it to a tool; None where no rule speaks of the tool."""
-    mine = [rule for rule in deny if rule.forbids(tool, paths)]
-    if not mine:
-        return None
-    return lambda shown: any(rule.blanket or rule.forbids_path(shown) for rule in mine)
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The paths that rules deny to one tool."""
+
+    rules: tuple[Rule, ...]
+
+    def hides(self, shown: str) -> bool:
+        """Whether a path, as shown, is one of them."""
+        return any(rule.blanket or rule.forbids_path(shown) for rule in self.rules)
+
+
+def denied_to(tool: str, paths: PathUse | None, deny: Sequence[Rule]) -> Denied | None:
+    """What deny rules keep from a tool; None where no rule speaks of it."""
+    mine = tuple(rule for rule in deny if rule.forbids(tool, paths))
+    return Denied(mine) if mine else None
 
 
 def _permissions(rules: Rules) -> list[Permission]:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from codelaw.domain.chats import Todo
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.results import ToolResult, failure
@@ -22,6 +21,7 @@ from codelaw.ports.workspace import Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.paths import hint
+from codelaw.tools.todo_list import TodoList
 
 Effect = Literal["read", "write", "execute", "state"]
 
@@ -52,8 +52,7 @@ class ToolEnvironment:
     ledger: Ledger
     results: Callable[[str], Awaitable[dict[str, Any] | None]]
     """A full result by its ref, None when there is none (C-4)."""
-    todos: Callable[[tuple[Todo, ...]], None]
-    """Takes the new todo list."""
+    todos: TodoList
     withheld: bool = False
     """`workspace` leaves files out, or may, because a rule denies them to the tool (S-1)."""
     journal: Journal | None = None

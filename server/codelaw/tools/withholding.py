@@ -8,23 +8,21 @@ from pathlib import Path
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Entry, FileImage, FilePart, FileText, Folder, Found, Hits, Located, Stamp
+from codelaw.permissions.policy import Denied
 from codelaw.ports.workspace import OpenDocuments, Workspace
 
-Hides = Callable[[str], bool]
-"""Whether a path, as shown, is denied."""
 
-
-def withheld(workspace: Workspace, hides: Hides | None) -> Workspace:
+def withheld(workspace: Workspace, denied: Denied | None) -> Workspace:
     """The workspace without what is denied; the same where no rule denies anything."""
-    return workspace if hides is None else Withheld(workspace, hides)
+    return workspace if denied is None else Withheld(workspace, denied)
 
 
 class Withheld:
     """A `Workspace` in which denied files are not there to be looked at; writing is judged before, call by call."""
 
-    def __init__(self, workspace: Workspace, hides: Hides) -> None:
+    def __init__(self, workspace: Workspace, denied: Denied) -> None:
         self._workspace = workspace
-        self._hides = hides
+        self._denied = denied
 
     @property
     def folders(self) -> tuple[Folder, ...]:
@@ -32,7 +30,7 @@ class Withheld:
 
     @property
     def buffers(self) -> OpenDocuments:
-        return _Buffers(self._workspace, self._hides)
+        return _Buffers(self._workspace, self._denied)
 
     def locate(self, path: str) -> Located:
         located = self._workspace.locate(path)
@@ -84,20 +82,22 @@ class Withheld:
     async def entries(self, located: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
         self._refuse(located)
         found = await self._workspace.entries(located, hidden=hidden, ignored=ignored)
-        return [entry for entry in found if not self._hides(posixpath.join(located.shown, entry.name))]
+        return [entry for entry in found if not self._denied.hides(posixpath.join(located.shown, entry.name))]
 
     async def exists(self, located: Located) -> str | None:
-        return None if self._hides(located.shown) else await self._workspace.exists(located)
+        return None if self._denied.hides(located.shown) else await self._workspace.exists(located)
 
     async def is_hidden(self, located: Located) -> bool:
-        return self._hides(located.shown) or await self._workspace.is_hidden(located)
+        return self._denied.hides(located.shown) or await self._workspace.is_hidden(located)
 
     async def is_obeyed_by_git(self, located: Located) -> bool:
         return await self._workspace.is_obeyed_by_git(located)
 
     async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
         stamps = await self._workspace.stamps(located)
-        return [None if self._hides(place.shown) else stamp for place, stamp in zip(located, stamps, strict=True)]
+        return [
+            None if self._denied.hides(place.shown) else stamp for place, stamp in zip(located, stamps, strict=True)
+        ]
 
     async def walk(
         self,
@@ -106,7 +106,7 @@ class Withheld:
         *,
         max_visits: int,
         seconds: float,
-        hides: Hides | None = None,
+        hides: Callable[[str], bool] | None = None,
     ) -> Found:
         return await self._workspace.walk(
             starts, pattern, max_visits=max_visits, seconds=seconds, hides=self._both(hides)
@@ -121,7 +121,7 @@ class Withheld:
         case_sensitive: bool,
         limit: int,
         seconds: float,
-        hides: Hides | None = None,
+        hides: Callable[[str], bool] | None = None,
     ) -> Hits:
         return await self._workspace.search(
             starts,
@@ -134,20 +134,20 @@ class Withheld:
         )
 
     def _refuse(self, located: Located) -> None:
-        if self._hides(located.shown):
+        if self._denied.hides(located.shown):
             raise ToolFailure("PERMISSION_DENIED", f"A permission rule denies {located.shown}.")
 
-    def _both(self, other: Hides | None) -> Hides:
-        own = self._hides
+    def _both(self, other: Callable[[str], bool] | None) -> Callable[[str], bool]:
+        own = self._denied.hides
         return own if other is None else lambda shown: own(shown) or other(shown)
 
 
 class _Buffers:
     """The open documents but for denied ones."""
 
-    def __init__(self, workspace: Workspace, hides: Hides) -> None:
+    def __init__(self, workspace: Workspace, denied: Denied) -> None:
         self._workspace = workspace
-        self._hides = hides
+        self._denied = denied
 
     def at(self, path: Path) -> Buffer | None:
         buffer = self._workspace.buffers.at(path)
@@ -164,11 +164,11 @@ class _Buffers:
 
     def _hidden(self, buffer: Buffer) -> bool:
         if buffer.path is None:
-            return self._hides(buffer.uri)
+            return self._denied.hides(buffer.uri)
         folders = self._workspace.folders
         holding = [folder for folder in folders if buffer.path.is_relative_to(folder.root)]
         if not holding:
             return False
         folder = max(holding, key=lambda one: len(one.root.parts))
         inside = buffer.path.relative_to(folder.root).as_posix()
-        return self._hides(inside if len(folders) == 1 else f"{folder.name}/{inside}")
+        return self._denied.hides(inside if len(folders) == 1 else f"{folder.name}/{inside}")

@@ -31,6 +31,7 @@ from codelaw.domain.models import (
 )
 from codelaw.tools.base import ToolEnvironment, run_tool
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.todo_list import TodoList
 from codelaw.tools.toolbox import default_toolbox
 from tests.fakes.editor import Buffers
 
@@ -63,7 +64,7 @@ class Desk:
         folder = Folder(root.name, root.resolve(), root.as_uri())
         workspace = DiskWorkspace([folder], Buffers())
         self._toolbox = default_toolbox()
-        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, lambda _: None)
+        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, TodoList())
 
     async def run(self, call: Call) -> str:
         """The observation of a call."""

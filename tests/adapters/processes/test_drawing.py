@@ -22,7 +22,7 @@ from codelaw.adapters.processes.sandbox import Sandbox
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.safety.obeyed import FILES, FOLDERS
-from codelaw.permissions.policy import hider
+from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from tests.attacks.world import World, world
 
@@ -99,7 +99,7 @@ def ordinary(task: Callable[[], Any], *folders: Path) -> Any:
 def denying(around: World, *texts: str) -> Withheld:
     rules = [parse(text) for text in texts]
     return Withheld(
-        hider(rules, "Read", "reads"), hider(rules, "Edit", "writes"), names={around.ws: "ws"}, key=tuple(texts)
+        denied_to("Read", "reads", rules), denied_to("Edit", "writes", rules), names={around.ws: "ws"}, key=tuple(texts)
     )
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from codelaw.adapters.workspace import search
 from codelaw.adapters.workspace.search import left_out
+from codelaw.permissions.policy import Denied
+from codelaw.permissions.rules import parse
 from codelaw.tools.base import run_tool
 from codelaw.tools.withholding import Withheld
 from tests.fakes.desk import Desk, folder, make_desk
@@ -58,8 +60,7 @@ def opened() -> Iterator[Opened]:
     watch.close()
 
 
-def hides(shown: str) -> bool:
-    return shown.endswith((".env", "].key")) or shown.startswith("secrets/") or "/secrets/" in shown
+HIDDEN = Denied(tuple(map(parse, ("Read(*.env)", "Read(*].key)", "Read(**/secrets/**)"))))
 
 
 @pytest.fixture(params=["rg", "python"])
@@ -68,7 +69,7 @@ def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
         pytest.skip("rg is not on PATH")
     none: Callable[[], str | None] = lambda: None  # noqa: E731
     made = make_desk(folder(tmp_path / "work"), rg=None if request.param == "rg" else none)
-    return replace(made, environment=replace(made.environment, workspace=Withheld(made.workspace, hides)))
+    return replace(made, environment=replace(made.environment, workspace=Withheld(made.workspace, HIDDEN)))
 
 
 DENIED = [
@@ -99,7 +100,7 @@ async def test_no_search_opens_what_is_denied(desk: Desk, opened: Opened, argume
     opened.watch(desk.root / "x/other")
     found = await grep(desk, pattern="needle", **arguments)
     assert found.error is None
-    assert not [match for match in found.data["matches"] if hides(match["file"])]
+    assert not [match for match in found.data["matches"] if HIDDEN.hides(match["file"])]
     expected = {name for name in OPEN if not arguments.get("path") or name.startswith("x/")}
     expected = set() if arguments.get("glob") == "*.env" else expected
     assert {match["file"] for match in found.data["matches"]} == expected

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,18 +12,17 @@ from uuid import uuid4
 from codelaw.agent.chat import crash_recovery as crash
 from codelaw.agent.chat.following import Following
 from codelaw.agent.chat.glancing import Glance
-from codelaw.agent.chat.leaving import Leaving, run
+from codelaw.agent.chat.leaving import Leaving
 from codelaw.agent.compaction.compacting import Compacting
 from codelaw.agent.compaction.compaction_plan import Cause
 from codelaw.agent.compaction.thread_summary import Rolling
-from codelaw.agent.inputs.gathering import added
 from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.losses import Losses
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
-from codelaw.agent.turn.notes import Add, Notes
+from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
@@ -35,15 +33,15 @@ from codelaw.domain.events import TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.services import House
     from codelaw.agent.inputs.gathering import Question
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.turn.approval import Gate
-    from codelaw.domain.chats import Chat, StoredChat, Todo
+    from codelaw.domain.chats import Chat, StoredChat
     from codelaw.domain.checkpoints import CompactionReport
-    from codelaw.domain.models import Usage
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +53,7 @@ class AgentChat:
     chat: Chat
     house: House
     gate: Gate
-    todos: tuple[Todo, ...] = ()
+    todos: TodoList = field(default_factory=TodoList)
     noticed: set[str] = field(default_factory=set[str])
     """Once-per-chat notices already given."""
     ledger: Ledger = field(default_factory=Ledger)
@@ -78,14 +76,13 @@ class AgentChat:
     """`past` is what the store held at the last look."""
     _owed: tuple[StoredTurn, list[Message]] | None = None
     """The end of a turn that the store could not take yet."""
-    _saved_todos: tuple[Todo, ...] = ()
 
     def __post_init__(self) -> None:
         self.outbox = Outbox(self.chat.id, self.house.store, self.house.send, self.house.redaction)
         self.past = Past(self.chat.id, self.house.store)
         self.compacting = Compacting(self.past, self.outbox)
         self.rolling = Rolling(self.past, self.outbox)
-        self.notes = Notes(lambda text, look: added(text, look, self.house.workspace, self.gate.hides("Read", "reads")))
+        self.notes = Notes(self.house.workspace, self.gate)
         self.following = Following(self)
         self.losses = Losses(self.chat.id, self.outbox)
         self.glance = Glance(self)
@@ -137,14 +134,11 @@ class AgentChat:
     def environment(self) -> ToolEnvironment:
         """What this chat's tools may use."""
 
-        def keep(todos: tuple[Todo, ...]) -> None:
-            self.todos = todos
-
         async def result(ref: str) -> dict[str, object] | None:
             return self.past.result(ref) or await self.house.store.result(self.chat.id, ref)
 
         house, memory = self.house, self.house.memory
-        known = (house.workspace, house.processes, self.ledger, result, keep)
+        known = (house.workspace, house.processes, self.ledger, result, self.todos)
         enabled = memory if memory is not None and memory.limits.enabled else None
         return ToolEnvironment(*known, services=house.services, memory=enabled)
 
@@ -168,7 +162,6 @@ class AgentChat:
         typed: str,
         around: Surroundings,
         notices: list[Notice],
-        cost: Callable[[str, Usage], float | None],
         *,
         leaving: Leaving | None = None,
         steers: tuple[str, ...] = (),
@@ -197,26 +190,30 @@ class AgentChat:
         opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
         for notice in notices:
             opened.notice(notice)
-        journal = self.house.journal(self.chat.id, turn_id, opened.notice)
-        tools = (around.ground.toolbox, self.environment(), self.gate, opened.emit, journal, self.notes.comment)
-        executor = Executor(self.chat.id, turn_id, *tools, redaction=self.house.redaction, recorder=self.house.recorder)
-
-        def made(settled: Surroundings) -> Turn:
-            self.rolling.ground = ground = settled.ground
-            opened.model = ground.model_name
-            parts = (opened, ground, self.past, self.compacting, settled.recap, settled.beside)
-            fitting = Fitting(*parts, learned=settled.learned)
-            return Turn(opened, typed, settled, fitting, executor)
-
-        running.work = asyncio.create_task(run(leaving, opened, around, made), name=f"turn {turn_id}")
-        running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored, cost))
+        executor = Executor(
+            opened,
+            ground.toolbox,
+            self.environment(),
+            self.gate,
+            self.notes,
+            held=self.house.held,
+            redaction=self.house.redaction,
+            recorder=self.house.recorder,
+        )
+        running.work = asyncio.create_task(self._work(executor, typed, around, leaving), name=f"turn {turn_id}")
+        running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
         return running
 
-    async def tell_notes(self, add: Add) -> None:
-        """Hand on what the model must be told before its next step: steers, and files the user changed (R-9, F-5)."""
-        self.notes.changed(await self.ledger.external_changes(self.house.workspace))
-        assert self.opened is not None  # noqa: S101 - only a running turn asks
-        await self.notes.tell(self.opened, add)
+    async def _work(self, executor: Executor, typed: str, around: Surroundings, leaving: Leaving | None) -> Ending:
+        """Run the turn, after the question where there is one. Never raises but for a second cancel."""
+        opened = executor.open
+        settled = around if leaving is None else await leaving.settled(opened, around)
+        if isinstance(settled, Ending):
+            return settled
+        self.rolling.ground = ground = settled.ground
+        opened.model, opened.prices = ground.model_name, ground.prices
+        fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=settled.beside)
+        return await Turn(opened, typed, fitting, executor).run()
 
     async def compact(self, ground: Ground) -> CompactionReport:
         """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).
@@ -244,13 +241,6 @@ class AgentChat:
         await self.past.restore(checkpoint_id)
         if self.opened is not None:
             self.opened.last_usage = None
-
-    async def save_todos(self) -> tuple[Todo, ...]:
-        """Make the todo list durable."""
-        todos = self.todos
-        await self.house.store.save_todos(self.chat.id, todos)
-        self._saved_todos = todos
-        return todos
 
     async def _begin(self, turn: StoredTurn, user: Message) -> None:
         await self._settle()
@@ -280,7 +270,7 @@ class AgentChat:
         self.past.take(stored, left_out)
         await self.past.recall()
         self.losses.tell(stored.losses)
-        self.todos = self._saved_todos = stored.todos
+        self.todos.now = self.todos.saved = stored.todos
         self.noticed = set(stored.notices)
         self._refs = max(self._refs, sum(message.role == "tool" for message in stored.messages))
         self.loaded = not left_out - {own}
@@ -317,17 +307,16 @@ class AgentChat:
         opened: OpenTurn,
         executor: Executor,
         stored: StoredTurn,
-        cost: Callable[[str, Usage], float | None],
     ) -> TurnResult:
         assert running.work is not None  # noqa: S101 - set before this task was made
         ending = await ending_of(running.work, opened.id)
         try:
-            result = await self._conclude(ending, opened, executor, stored, cost)
+            result = await self._conclude(ending, opened, executor, stored)
         except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
             _log.exception("turn %s could not be concluded", opened.id)
             self._owed = self._owed or (crash.ended(stored), crash.last_words(stored, opened.record))
             self.loaded = False
-            result = result_of(self.chat.id, opened, Ending("failed", error=FAILED), cost)
+            result = result_of(self.chat.id, opened, Ending("failed", error=FAILED))
         try:
             self.notes.heard(opened)
             if result.stop_reason != "finished":
@@ -350,7 +339,6 @@ class AgentChat:
         opened: OpenTurn,
         executor: Executor,
         stored: StoredTurn,
-        cost: Callable[[str, Usage], float | None],
     ) -> TurnResult:
         self.loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
@@ -360,12 +348,12 @@ class AgentChat:
         if error is not None:
             ending = replace(ending, stop="failed", error=error)
         for call in left:
-            executor.tell(call, "interrupted", opened.step)
+            executor.tell(call, "interrupted")
         said = [opened.question, *opened.record, *last]
         now = time.time()
         self.past.ended(said, opened.id, stored.started_at, opened.last_usage, now, told=opened.told)
         await self.past.shorten(given_way(opened.scratchpad, opened.record, opened.told))
-        return result_of(self.chat.id, opened, ending, cost)
+        return result_of(self.chat.id, opened, ending)
 
     async def _write_end(
         self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]
@@ -375,12 +363,12 @@ class AgentChat:
         error: TurnError | None = None
         try:
             await self._settle()
-            if self.todos != self._saved_todos:
-                await self.save_todos()
+            if self.todos.now != self.todos.saved:
+                await self.todos.save(self.house.store, self.chat.id)
         except Refusal as refusal:
             error = TurnError(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug must not leave the chat busy for ever (R-10)
             _log.exception("the end of turn %s could not be stored", turn.id)
             self._owed, error = self._owed and plain, FAILED
-        self.todos = self._saved_todos
+        self.todos.now = self.todos.saved
         return error

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.turn.turn import Ending, Surroundings, Turn
+from codelaw.agent.turn.turn import Ending, Surroundings
 from codelaw.domain.chats import Notice, TurnError
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
@@ -43,8 +43,20 @@ class Leaving:
     stay: Callable[[], Awaitable[Surroundings]]
     """What the turn works with when the offline model answers it."""
 
-    async def around(self, opened: OpenTurn, around: Surroundings) -> Surroundings | TurnError:
-        """What the turn goes on with, or why it does not."""
+    async def settled(self, opened: OpenTurn, around: Surroundings) -> Surroundings | Ending:
+        """What the turn goes on with, or how it has ended. Never raises but for a second cancel."""
+        try:
+            settled = await self._asked(opened, around)
+        except asyncio.CancelledError:
+            return Ending("cancelled", why="cancelled by the user")
+        except Refusal as refusal:
+            settled = TurnError(refusal.code, refusal.message, refusal.hint)
+        except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
+            _log.exception("turn %s failed", opened.id)
+            settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
+        return Ending("failed", error=settled, why=settled.message) if isinstance(settled, TurnError) else settled
+
+    async def _asked(self, opened: OpenTurn, around: Surroundings) -> Surroundings | TurnError:
         options = (
             ApprovalOption("send", f"Send this chat to {self.host}", "allow_chat"),
             ApprovalOption("cancel", "Do not send", "reject"),
@@ -77,23 +89,3 @@ def not_confirmed(model: str, host: str) -> TurnError:
     """Why nothing was sent."""
     message = f"Nothing was sent: this chat was answered on this machine; {model} at {host} would be given all of it."
     return TurnError("not_confirmed", message, NOT_CONFIRMED_HINT)
-
-
-async def run(
-    leaving: Leaving | None, opened: OpenTurn, around: Surroundings, make: Callable[[Surroundings], Turn]
-) -> Ending:
-    """Run the turn that `make` gives, after the question where there is one. Never raises but for a second cancel."""
-    if leaving is not None:
-        try:
-            settled = await leaving.around(opened, around)
-        except asyncio.CancelledError:
-            return Ending("cancelled", why="cancelled by the user")
-        except Refusal as refusal:
-            settled = TurnError(refusal.code, refusal.message, refusal.hint)
-        except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
-            _log.exception("turn %s failed", opened.id)
-            settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
-        if isinstance(settled, TurnError):
-            return Ending("failed", error=settled, why=settled.message)
-        around = settled
-    return await make(around).run()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.effects.interrupted import settle_interrupted
-from codelaw.agent.effects.journal import StoredJournal
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
-    from codelaw.domain.chats import Notice
     from codelaw.domain.events import ChatEvent
     from codelaw.ports.held import HeldImages
     from codelaw.ports.index import MessageIndex
@@ -57,13 +55,6 @@ class House:
 
     held: HeldImages | None = None
     """Keeps files while commands run."""
-
-    def journal(
-        self, chat_id: str, turn_id: str, tell: Callable[[Notice], None] = lambda _: None
-    ) -> Callable[[str], StoredJournal]:
-        """Makes the journal of each call of a turn (E-2)."""
-        world = (self.store, self.workspace, chat_id, turn_id)
-        return lambda call_id: StoredJournal(*world, call_id, self.redaction, self.held, tell)
 
     async def settle_interrupted(self) -> None:
         """Take over what the commands of dead servers have changed (E-2)."""

@@ -162,7 +162,7 @@ class _Job:
         return report
 
     async def _compact(self) -> CompactionReport:
-        law = await self.ground.law()
+        law = await self.ground.law.text()
         self._plan = planned = await asyncio.to_thread(plan, self.of.past, self.ground, law, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)
         if not planned.changes:

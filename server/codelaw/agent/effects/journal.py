@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +17,7 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.held import HeldFile
 
 if TYPE_CHECKING:
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.domain.files import FileImage, FileText, Located
     from codelaw.ports.held import HeldImages
     from codelaw.ports.store import ChatStore
@@ -38,8 +39,8 @@ class StoredJournal:
     """What stands in a file and is not kept as it is (S-5)."""
     held: HeldImages | None = None
     """Keeps what commands may change while they run."""
-    told: Callable[[Notice], None] = lambda _: None
-    """Takes what the user should know of the undo."""
+    turn: OpenTurn | None = None
+    """Is told what the user should know of the undo."""
     _odd: dict[int, Located] = field(default_factory=dict[int, "Located"])
     """The planned changes of files that hold bytes which are no UTF-8."""
 
@@ -102,7 +103,7 @@ class StoredJournal:
         except OSError as error:
             why = f"what it may change cannot be kept for an undo ({error.strerror})"
             how = "Make room on the disk of codelaw's data folder, then try again."
-            self.told(Notice("error", "undo_unavailable", f"A command was not run: {why}. {how}"))
+            self.tell(Notice("error", "undo_unavailable", f"A command was not run: {why}. {how}"))
             raise ToolFailure(
                 "EXECUTION_ERROR", f"The command was not run: {why}. Ask the user to make room."
             ) from error
@@ -114,7 +115,8 @@ class StoredJournal:
 
     def tell(self, notice: Notice) -> None:
         """Tell the user something about the undo."""
-        self.told(notice)
+        if self.turn is not None:
+            self.turn.notice(notice)
 
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
         """A change that was made already, by a command."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,8 @@ from codelaw.tools.withholding import withheld
 if TYPE_CHECKING:
     from codelaw.domain.files import FileText, Folder, Located
     from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
-
-
-Readable = Callable[[str], bool]
-"""Whether a path, as it is shown, may be read by the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +133,18 @@ async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) 
     return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
 
 
-async def added(
-    text: str, editor: EditorState | None, workspace: Workspace, hides: Callable[[str], bool] | None
-) -> Worded:
-    """A message that comes while a turn runs, and what the user looked at; nothing of what `hides` says (M-7, L-3)."""
-    said = await worded(text, withheld(workspace, hides))
-    looking = await editor_fragment(workspace, editor, lambda shown: hides is None or not hides(shown))
+async def added(text: str, editor: EditorState | None, workspace: Workspace, denied: Denied | None) -> Worded:
+    """A message that comes while a turn runs, and what the user looked at; nothing of what is denied (M-7, L-3)."""
+    said = await worded(text, withheld(workspace, denied))
+    looking = await editor_fragment(workspace, editor, denied)
     return said if looking is None else replace(said, looking=(looking,))
 
 
-async def find_law(workspace: Workspace, readable: Readable) -> Law:
-    """The law of every workspace folder as it is now, open buffers first (L-4); `readable` as for `folder_laws`."""
+async def find_law(workspace: Workspace, denied: Denied | None) -> Law:
+    """The law of every workspace folder as it is now, open buffers first (L-4); `denied` as for `folder_laws`."""
     documents: list[LawText] = []
     notices: list[Notice] = []
-    for found in await folder_laws(workspace, readable):
+    for found in await folder_laws(workspace, denied):
         if found.place is None or found.text is None:
             message = f"The law of {found.folder.name} is left out: {found.problem}"
             notices.append(Notice("warning", "law_unreadable", message))
@@ -159,11 +154,10 @@ async def find_law(workspace: Workspace, readable: Readable) -> Law:
     return Law(tuple(documents), laws.assemble(documents), tuple(notices))
 
 
-async def folder_laws(workspace: Workspace, readable: Readable) -> list[FolderLaw]:
+async def folder_laws(workspace: Workspace, denied: Denied | None) -> list[FolderLaw]:
     """What there is of a law in each workspace folder, readable or not.
 
-    `readable` says of a path, as shown, whether the rules let the model read it: a law that is a link to a file that
-    they deny would tell it (S-1).
+    A law that is a link to a file that rules deny would tell it (S-1).
     """
     found: list[FolderLaw] = []
     for folder in workspace.folders:
@@ -177,7 +171,7 @@ async def folder_laws(workspace: Workspace, readable: Readable) -> list[FolderLa
             others = tuple(sorted(other for other in names if other != name and laws.choose([other])))
             prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
             place = await located(workspace, f"{prefix}{name}")
-            if place.path != folder.root / name and not readable(place.shown):
+            if place.path != folder.root / name and denied is not None and denied.hides(place.shown):
                 why = f"it is a link to {place.shown}, and a permission rule denies reading it."
                 found.append(FolderLaw(folder=folder, name=name, place=None, text=None, problem=why, others=others))
                 continue

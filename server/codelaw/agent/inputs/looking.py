@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,26 +19,25 @@ from codelaw.tools.paths import located, protected_folder
 if TYPE_CHECKING:
     from codelaw.domain.files import Buffer, FileText, Located
     from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
 
-Readable = Callable[[str], bool]
-"""Whether a path, as it is shown, may be read by the rules."""
 LANGUAGE_CHARACTERS = 40
 _BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """What some readers take for the end of a line, and no editor does."""
 
 
-async def looked_at(workspace: Workspace, uri: str, readable: Readable) -> Looked:
+async def looked_at(workspace: Workspace, uri: str, denied: Denied | None) -> Looked:
     """Whether the model is told of a document that the user looks at, and under which path.
 
     Never of one outside the workspace, of one that a listing leaves out (hidden or ignored), or that a rule denies.
     """
-    place = await _allowed(workspace, uri, readable)
+    place = await _allowed(workspace, uri, denied)
     return place if isinstance(place, Looked) else Looked(place.shown)
 
 
 async def editor_fragment(
-    workspace: Workspace, editor: EditorState | None, readable: Readable, attachments: Sequence[Attachment] = ()
+    workspace: Workspace, editor: EditorState | None, denied: Denied | None, attachments: Sequence[Attachment] = ()
 ) -> Fragment | None:
     """The document, the cursor, and the selected text; None where the model is not told of it.
 
@@ -46,7 +45,7 @@ async def editor_fragment(
     """
     if editor is None or editor.active_uri is None:
         return None
-    place = await _allowed(workspace, editor.active_uri, readable)
+    place = await _allowed(workspace, editor.active_uri, denied)
     if isinstance(place, Looked):
         return None
     span = editor.selection
@@ -111,7 +110,7 @@ def _buffer(workspace: Workspace, place: Located) -> Buffer | None:
     return next((buffer for buffer in workspace.buffers.all() if buffer.uri == place.uri), None)
 
 
-async def _allowed(workspace: Workspace, uri: str, readable: Readable) -> Located | Looked:
+async def _allowed(workspace: Workspace, uri: str, denied: Denied | None) -> Located | Looked:
     try:
         path = path_of(uri)
         place = await located(workspace, path)
@@ -122,7 +121,7 @@ async def _allowed(workspace: Workspace, uri: str, readable: Readable) -> Locate
         return Looked("", "outside")
     # A link is judged by its own name as well as by that of what it leads to.
     own = _spelt(workspace, path)
-    if not readable(place.shown) or (own is not None and not readable(own)):
+    if denied is not None and (denied.hides(place.shown) or (own is not None and denied.hides(own))):
         return Looked(place.shown, "denied")
     if not place.path.is_absolute():
         return place

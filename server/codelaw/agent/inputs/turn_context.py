@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,11 @@ from codelaw.context.shortening.economy import DEMOTE_TOKENS
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
+    from codelaw.agent.inputs.measures import Measures
+    from codelaw.agent.inputs.shown_laws import TurnLaw
     from codelaw.context.sections import Section
-    from codelaw.domain.chats import Notice, Strategy
+    from codelaw.domain.chats import Strategy
+    from codelaw.domain.models import Prices
     from codelaw.ports.model import ChatModel
     from codelaw.tools.toolbox import Toolbox
 
@@ -77,17 +79,21 @@ class Ground:
     toolbox: Toolbox
     limits: Limits
     system: tuple[Section, ...]
-    law: Callable[[], Awaitable[str]]
+    law: TurnLaw
     """L2 as it is now; asked at every step (L-4)."""
-    corrected: Callable[[int], int]
-    """An estimate, corrected by what was learned (W-4)."""
+    measures: Measures
+    """What is learned of the model (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
     shape: Shape = field(default_factory=Shape)
-    law_news: Callable[[], Notice | None] = lambda: None
-    """Called when a step was given the law; what the user is told when it is another than at the step before (E-5)."""
+    prices: Prices | None = None
+    """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+
+    def corrected(self, tokens: int) -> int:
+        """An estimate, corrected by what was learned (W-4)."""
+        return self.measures.corrected(self.model_name, tokens)
 
     @property
     def economical(self) -> bool:

@@ -15,7 +15,7 @@ from codelaw.context.shortening.compressor import compress
 from codelaw.domain.chats import Notice
 from codelaw.domain.events import Event, NoticeEvent
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
-from codelaw.domain.models import Usage
+from codelaw.domain.models import Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
 from codelaw.transcript.repair.closing import final_message, open_calls, result_message
 
@@ -55,6 +55,8 @@ class OpenTurn:
     """What is sent right after the question and never stored (L-3)."""
     model: str = ""
     """Which is asked; empty until that is settled."""
+    prices: Prices | None = None
+    """What it costs; None where that is not known."""
     step: int = 0
     usage: Usage = field(default_factory=Usage)
     last_usage: Usage | None = None

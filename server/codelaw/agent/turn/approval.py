@@ -12,7 +12,7 @@ from codelaw.domain.chats import Mode
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
 from codelaw.domain.safety.obeyers import who_obeys
 from codelaw.permissions.options import options_for
-from codelaw.permissions.policy import CallFacts, Default, Rules, hider, judge
+from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
 from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.standing import Folders, home, in_force, kept_rule
 
@@ -134,9 +134,9 @@ class Gate:
         rules = Rules(policy.allow, policy.deny, tuple(granted), policy.roots)
         return _Judging(facts, policy, rules)
 
-    def hides(self, tool: str, paths: PathUse | None) -> Callable[[str], bool] | None:
-        """Says of a path, as shown, whether a rule denies it to that tool; None where no rule speaks of the tool."""
-        return hider(self.policy.deny, tool, paths)
+    def denied(self, tool: str, paths: PathUse | None) -> Denied | None:
+        """What rules deny to that tool; None where no rule speaks of it."""
+        return denied_to(tool, paths, self.policy.deny)
 
     async def ask(self, facts: CallFacts, call: Call, asked: Asked, *, chat_id: str, turn_id: str) -> Verdict:
         """Put the question to the user; a standing answer becomes a grant, and of S-8's files none is offered."""

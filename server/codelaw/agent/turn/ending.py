@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codelaw.agent.turn.turn import Ending
@@ -12,7 +11,6 @@ from codelaw.domain.chats import TurnError, TurnResult
 
 if TYPE_CHECKING:
     from codelaw.agent.recording.open_turn import OpenTurn
-    from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
 
 FAILED = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
@@ -31,13 +29,8 @@ async def ending_of(work: asyncio.Task[Ending], turn_id: str) -> Ending:
         return Ending("failed", error=FAILED, why=FAILED.message)
 
 
-def result_of(chat_id: str, opened: OpenTurn, ending: Ending, cost: Callable[[str, Usage], float | None]) -> TurnResult:
+def result_of(chat_id: str, opened: OpenTurn, ending: Ending) -> TurnResult:
     """What the client is told of a turn."""
-    try:
-        dollars = cost(opened.model, opened.usage)
-    except Exception:  # noqa: BLE001 - what it cost is the least
-        _log.exception("what turn %s cost is not known", opened.id)
-        dollars = None
     return TurnResult(
         chat_id=chat_id,
         turn_id=opened.id,
@@ -48,7 +41,7 @@ def result_of(chat_id: str, opened: OpenTurn, ending: Ending, cost: Callable[[st
         notices=tuple(opened.notices),
         changes=tuple(opened.changes),
         error=ending.error,
-        cost_usd=dollars,
+        cost_usd=None if opened.prices is None else opened.prices.cost(opened.usage),
         model=opened.model or None,
     )
 

@@ -6,16 +6,17 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
 from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.events import CallStatus, Event, ToolCallEvent
+from codelaw.domain.events import CallStatus, TodoEvent, ToolCallEvent
 from codelaw.domain.messages import Call
 from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
@@ -31,10 +32,13 @@ from codelaw.tools.paths import located
 from codelaw.tools.withholding import Withheld
 
 if TYPE_CHECKING:
+    from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.approval import Gate
+    from codelaw.agent.turn.notes import Notes
     from codelaw.domain.audit import By
-    from codelaw.ports.journal import Journal
+    from codelaw.domain.messages import Message
+    from codelaw.ports.held import HeldImages
     from codelaw.tools.base import Tool, ToolEnvironment
     from codelaw.tools.toolbox import Toolbox
 
@@ -69,7 +73,6 @@ class _Begun:
     tool: Tool[Any]
     arguments: Any
     facts: CallFacts
-    step: int
     about: Mapping[str, str]
     """What the record says of it."""
 
@@ -78,16 +81,14 @@ class _Begun:
 class Executor:
     """Runs the calls of one turn."""
 
-    chat_id: str
-    turn_id: str
+    open: OpenTurn
     toolbox: Toolbox
     environment: ToolEnvironment
     gate: Gate
-    emit: Callable[[Event], None]
-    journal: Callable[[str], Journal] | None = None
-    """Makes the journal of a call (E-2)."""
-    heed: Callable[[str], Awaitable[None]] | None = None
-    """Looks for mentions in what the user says at an approval (M-7)."""
+    notes: Notes
+    """Keep what the user says at an approval (M-7)."""
+    held: HeldImages | None = None
+    """Keeps what commands may change while they run (E-2)."""
     redaction: Redaction = field(default_factory=Redaction)
     recorder: Recorder | None = None
     """Keeps on record what is decided (S-8)."""
@@ -98,16 +99,11 @@ class Executor:
         """The same call has failed the same way too often (R-7)."""
         return any(count >= STOP_AFTER for count in self._failures.values())
 
-    async def run(
-        self,
-        calls: Sequence[PlannedCall],
-        step: int,
-        done: Callable[[Call, ToolResult], Awaitable[None]],
-    ) -> None:
-        """Run all calls; neighbours that only read run together, all else one by one (R-4).
+    async def run(self, calls: Sequence[PlannedCall], caller: Message) -> None:
+        """Run all calls of a message; neighbours that only read run together, all else one by one (R-4).
 
-        `done` stores a result; it is awaited in the order of the calls, as early as that order allows, and the call's
-        end is told only when it has returned (D-1).
+        Results are stored in the order of the calls, as early as that order allows, and a call's end is told only when
+        its result is durable (D-1).
 
         Raises:
             Refusal: the store failed (`store_unavailable`); calls that still run are stopped.
@@ -115,55 +111,56 @@ class Executor:
         for reading, group in groupby(calls, self._reads_only):
             batch = list(group)
             if reading:
-                running = [asyncio.create_task(self._run_one(call, step)) for call in batch]
+                running = [asyncio.create_task(self._run_one(call)) for call in batch]
                 try:
                     for task in running:
-                        await self._conclude(await task, step, done)
+                        await self._conclude(await task, caller)
                 finally:
                     for task in running:
                         task.cancel()
                     await asyncio.gather(*running, return_exceptions=True)
             else:
                 for call in batch:
-                    await self._conclude(await self._run_one(call, step), step, done)
+                    await self._conclude(await self._run_one(call), caller)
 
-    def tell(self, call: Call, status: CallStatus, step: int, **more: Any) -> None:
+    def tell(self, call: Call, status: CallStatus, **more: Any) -> None:
         """Emit the state of a call."""
         tool = self.toolbox.get(call.tool)
-        self.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, step, **more))
+        self.open.emit(ToolCallEvent(call.id, call.tool, self._title(tool, call), status, self.open.step, **more))
 
     def _reads_only(self, planned: PlannedCall) -> bool:
         tool = self.toolbox.get(planned.call.tool)
         return tool is not None and tool.effect == "read"
 
-    async def _conclude(
-        self, outcome: _Outcome, step: int, done: Callable[[Call, ToolResult], Awaitable[None]]
-    ) -> None:
+    async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
         try:
-            await done(outcome.call, outcome.result)
+            await self.open.observe(caller, outcome.call, outcome.result)
+            if outcome.call.tool == "TodoWrite" and outcome.result.status == "success":
+                todos = await self.environment.todos.save(self.open.store, self.open.chat_id)
+                self.open.emit(TodoEvent(todos, self.open.step))
         except asyncio.CancelledError:
             # The result has been stored all the same.
-            self._tell_end(outcome, step)
+            self._tell_end(outcome)
             raise
-        self._tell_end(outcome, step)
+        self._tell_end(outcome)
 
-    def _tell_end(self, outcome: _Outcome, step: int) -> None:
+    def _tell_end(self, outcome: _Outcome) -> None:
         result = outcome.result
         refused = result.error is not None and result.error.code == "PERMISSION_DENIED"
         status: CallStatus = "rejected" if refused else "failed" if result.status == "error" else "completed"
         diff = "\n".join(change.diff for change in result.changes if change.diff) or None
         summary = result.error.message if result.error else result.text
-        self.tell(outcome.call, status, step, summary=summary, diff=diff, decision=outcome.decision)
+        self.tell(outcome.call, status, summary=summary, diff=diff, decision=outcome.decision)
 
-    async def _run_one(self, planned: PlannedCall, step: int) -> _Outcome:
+    async def _run_one(self, planned: PlannedCall) -> _Outcome:
         call = planned.call
-        self.tell(call, "pending", step, args=call.arguments)
+        self.tell(call, "pending", args=call.arguments)
         decisions: list[Decision] = []
         try:
             if planned.problem:
                 result = failure("INVALID_PARAM", planned.problem)
             else:
-                result = await self._judged(call, step, decisions)
+                result = await self._judged(call, decisions)
         except ToolFailure as error:
             result = failure(error.code, error.message)
         except Refusal:
@@ -179,7 +176,7 @@ class Executor:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
         return _Outcome(call, result, decisions[-1] if decisions else None)
 
-    async def _judged(self, call: Call, step: int, decisions: list[Decision]) -> ToolResult:
+    async def _judged(self, call: Call, decisions: list[Decision]) -> ToolResult:
         tool = self.toolbox.get(call.tool)
         if tool is None:
             known = ", ".join(self.toolbox.names)
@@ -203,39 +200,51 @@ class Executor:
             # What would be written holds no key: it is what stood there before that may.
             preview = self.redaction.value(await tool.preview(arguments, self.environment))
             told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
-            self.tell(call, "awaiting_approval", step, diff=told, decision=decision)
+            self.tell(call, "awaiting_approval", diff=told, decision=decision)
             asked = Asked(
                 title(tool.title(arguments), TITLE),
                 preview if preview != Preview() else Preview(text=_spelled(call.arguments)),
                 title(tool.described(arguments), DESCRIBED),
                 decision,
             )
-            verdict = await self.gate.ask(facts, call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+            verdict = await self.gate.ask(facts, call, asked, chat_id=self.open.chat_id, turn_id=self.open.id)
             if verdict.allowed and decision.always_asked and tool.effect == "execute":
                 # What the user has seen named is open in the first run already: nobody is asked twice.
                 environment = replace(environment, opened=self._named(facts.subject or ""))
             decision, comment, by = verdict.decision, self.redaction.text(verdict.comment), verdict.by
             decisions.append(decision)
-            if comment and self.heed is not None:
-                await self.heed(comment)
+            if comment:
+                await self.notes.comment(comment)
         about = self._about(tool, arguments, facts, comment)
         await self._recorded(tool, decision, by, about)
         if decision.action != "allow":
             why = "The user refused this call." if by is not None else f"Refused by the rule {decision.rule}."
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
-        self.tell(call, "running", step, decision=decision)
-        journal = self.journal(call.id) if self.journal is not None else None
-        seen = self._seen_by(tool, environment)
-        seen = replace(seen, journal=journal)
+        self.tell(call, "running", decision=decision)
+        seen = replace(self._seen_by(tool, environment), journal=self._journal(call))
         result = await run_tool(tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)
         shut = tool.blocked(result)
         if shut:
-            begun = _Begun(call=call, tool=tool, arguments=arguments, facts=facts, step=step, about=about)
+            begun = _Begun(call=call, tool=tool, arguments=arguments, facts=facts, about=about)
             result, said = await self._again(begun, seen, result, shut, decisions)
             comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    def _journal(self, call: Call) -> StoredJournal:
+        """Keeps what a call does to files (E-2)."""
+        turn, workspace = self.open, self.environment.workspace
+        return StoredJournal(
+            store=turn.store,
+            workspace=workspace,
+            chat_id=turn.chat_id,
+            turn_id=turn.id,
+            call_id=call.id,
+            redaction=self.redaction,
+            held=self.held,
+            turn=turn,
+        )
 
     async def _again(
         self,
@@ -254,26 +263,26 @@ class Executor:
         decision = Decision("ask", "default", why, always_asked=True)
         decisions.append(decision)
         preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))
-        self.tell(begun.call, "awaiting_approval", begun.step, diff=preview.diff, decision=decision)
+        self.tell(begun.call, "awaiting_approval", diff=preview.diff, decision=decision)
         asked = Asked(
             title(f"Run again what failed, and let it change {named}", TITLE),
             preview,
             title(begun.tool.described(begun.arguments), DESCRIBED),
             decision,
         )
-        verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.chat_id, turn_id=self.turn_id)
+        verdict = await self.gate.ask(begun.facts, begun.call, asked, chat_id=self.open.chat_id, turn_id=self.open.id)
         decisions.append(verdict.decision)
         detail = "\n".join(filter(None, (f"To change {named}", begun.about["detail"])))
         await self._recorded(begun.tool, verdict.decision, verdict.by, {**begun.about, "detail": detail})
         comment = self.redaction.text(verdict.comment)
-        if comment and self.heed is not None:
-            await self.heed(comment)
+        if comment:
+            await self.notes.comment(comment)
         if not verdict.allowed:
             error = failed.error
             if error is not None:
                 error = replace(error, message=f"{error.message} The user did not let it run again to change {named}.")
             return replace(failed, error=error), comment
-        self.tell(begun.call, "running", begun.step, decision=verdict.decision)
+        self.tell(begun.call, "running", decision=verdict.decision)
         opened = replace(environment, opened=(*environment.opened, *shut))
         result = await run_tool(begun.tool, begun.arguments, opened)
         if self.recorder is not None:
@@ -301,14 +310,14 @@ class Executor:
         detail = "\n".join(text for text in (facts.subject, said) if text)
         folder, _ = home(facts, self.gate.folders)
         title = tool.title(arguments)
-        return {"chat_id": self.chat_id, "tool": tool.name, "title": title, "detail": detail, "folder": folder}
+        return {"chat_id": self.open.chat_id, "tool": tool.name, "title": title, "detail": detail, "folder": folder}
 
     def _seen_by(self, tool: Tool[Any], environment: ToolEnvironment) -> ToolEnvironment:
         """The world as a tool that reads may see it: without what rules deny it (S-1)."""
-        hides = self.gate.hides(tool.name, tool.paths) if tool.paths == "reads" else None
-        if hides is None:
+        denied = self.gate.denied(tool.name, tool.paths) if tool.paths == "reads" else None
+        if denied is None:
             return environment
-        return replace(environment, workspace=Withheld(environment.workspace, hides), withheld=True)
+        return replace(environment, workspace=Withheld(environment.workspace, denied), withheld=True)
 
     async def _strictest(self, tool: Tool[Any], arguments: Any, facts: CallFacts) -> tuple[CallFacts, Decision]:
         """The judgement of a call; of one that changes several files the strictest, and the file it is about."""

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.agent.inputs.gathering import added
 from codelaw.context.escaping import one_name
 from codelaw.context.mentions import reminder
 from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
-from codelaw.domain.messages import Fragment, Note
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Worded
     from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.agent.turn.approval import Gate
     from codelaw.domain.requests import EditorState
+    from codelaw.ports.workspace import Workspace
+    from codelaw.tools.freshness import Ledger
 
 CHANGED_NAMED = 5
 """Most changed files a reminder names (F-5)."""
-
-
-Add = Callable[[Note, str, tuple[Fragment, ...]], Awaitable[None]]
-"""Puts a note into the running turn."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,9 +42,11 @@ class Steer:
 
 @dataclass(slots=True)
 class Notes:
-    """Notes that have come in and are not told yet. `word` makes a steer ready for the model (M-7)."""
+    """Notes that have come in and are not told yet."""
 
-    word: Callable[[str, EditorState | None], Awaitable[Worded]]
+    workspace: Workspace
+    gate: Gate
+    """Says what the model may not be shown of what a steer speaks of (M-7)."""
     _steers: list[Steer] = field(default_factory=list[Steer])
     _reminders: list[str] = field(default_factory=list[str])
 
@@ -90,17 +91,21 @@ class Notes:
 
     async def comment(self, text: str) -> None:
         """Queue a reminder of what the user's words at an approval mention; they stand in the call's result (M-7)."""
-        if block := reminder((await self.word(text, None)).mentions):
+        if block := reminder((await self._worded(text)).mentions):
             self._reminders.append(block)
 
-    async def tell(self, opened: OpenTurn, add: Add) -> None:
-        """Hand everything on; what `add` has not put into the turn when it fails is kept for the next time."""
+    async def tell(self, opened: OpenTurn, ledger: Ledger) -> None:
+        """Put everything into the turn, files of the ledger that the user changed too (R-9, F-5).
+
+        What the turn has not taken is kept for the next time.
+        """
+        self.changed(await ledger.external_changes(self.workspace))
         while self._steers:
-            await self._tell_steer(self._steers[0], opened, add)
+            await self._tell_steer(self._steers[0], opened)
         while self._reminders:
             told = len(opened.record)
             try:
-                await add("reminder", self._reminders[0], ())
+                await opened.note("reminder", self._reminders[0])
             finally:
                 if len(opened.record) > told:
                     del self._reminders[0]
@@ -112,18 +117,22 @@ class Notes:
             if steer.content in recorded:
                 self._tell_told(steer, opened)
 
-    async def _tell_steer(self, steer: Steer, opened: OpenTurn, add: Add) -> None:
+    async def _tell_steer(self, steer: Steer, opened: OpenTurn) -> None:
         steer.taken = True
         told = len(opened.record)
         worded = None
         try:
-            worded = await self.word(steer.text, steer.editor)
+            worded = await self._worded(steer.text, steer.editor)
             steer.content = render("steer", text=worded.content)
-            await add("steer", steer.content, worded.looking)
+            await opened.note("steer", steer.content, worded.looking)
         finally:
             steer.taken = False
             if len(opened.record) > told:
                 self._tell_told(steer, opened, worded)
+
+    async def _worded(self, text: str, editor: EditorState | None = None) -> Worded:
+        """The user's words, made ready for the model."""
+        return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"))
 
     def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
         self.drop([steer])

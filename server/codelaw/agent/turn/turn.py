@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
-from codelaw.domain.chats import Todo, TurnError, TurnStop
+from codelaw.domain.chats import TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
-from codelaw.domain.events import RetryEvent, TodoEvent, UsageEvent
-from codelaw.domain.messages import Call, Fragment
+from codelaw.domain.events import RetryEvent, UsageEvent
+from codelaw.domain.messages import Fragment
 from codelaw.domain.results import failure
 from codelaw.templates.render import render
 from codelaw.transcript.repair.closing import CANCELLED, STOPPED
@@ -24,11 +23,9 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
-    from codelaw.agent.turn.notes import Add
     from codelaw.agent.turn.window_fitter import Fitting
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
-    from codelaw.domain.results import ToolResult
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -41,16 +38,6 @@ class Surroundings:
     """What the turn works with; everything volatile was gathered before it started (L-3)."""
 
     ground: Ground
-    tell_notes: Callable[[Add], Awaitable[None]]
-    """Hands on the steers and reminders that have come since the last step (R-9, F-5)."""
-    recap: Callable[[], str]
-    """The todo recap, empty without todos (T-7)."""
-    save_todos: Callable[[], Awaitable[tuple[Todo, ...]]]
-    """Makes the todo list durable, and gives it."""
-    calibrate: Callable[[View, int], None]
-    """Told the view and the reported input tokens of each call (W-4)."""
-    learned: Callable[[int], None]
-    """Told how many tokens the vendor really takes, when that is less than the window."""
     beside: tuple[Fragment, ...] = ()
 
 
@@ -74,14 +61,13 @@ class Turn:
     open: OpenTurn
     typed: str
     """The user's words as typed (W-2)."""
-    around: Surroundings
     fitting: Fitting
     executor: Executor
     _unreadable: int = 0
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
-        limit = asyncio.timeout(self.around.ground.limits.seconds)
+        limit = asyncio.timeout(self.fitting.ground.limits.seconds)
         try:
             async with limit:
                 await self.fitting.prepare(self.typed)
@@ -94,14 +80,14 @@ class Turn:
             return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
             if limit.expired():
-                told = self.fitting.timed_out(self.around.ground.limits.seconds or 0)
+                told = self.fitting.timed_out(self.fitting.ground.limits.seconds or 0)
                 return self._failed("model_unavailable", *told)
             _log.exception("turn %s failed", self.open.id)
             message = "codelaw failed inside; the log says why."
             return self._failed("internal_error", message, "Please report it.")
 
     async def _steps(self) -> Ending:
-        limits = self.around.ground.limits
+        limits = self.fitting.ground.limits
         while self.open.step < limits.steps:
             if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
                 return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
@@ -114,7 +100,7 @@ class Turn:
     async def _step(self) -> Ending | None:
         if (task := asyncio.current_task()) is not None and task.cancelling():
             raise asyncio.CancelledError  # whatever has swallowed it
-        await self.around.tell_notes(self.open.note)
+        await self.executor.notes.tell(self.open, self.executor.environment.ledger)
         asked = await self._asked()
         if asked.reply.stop_reason == "refusal":
             error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
@@ -141,13 +127,7 @@ class Turn:
         self._unreadable = 0
         plan = planned(reading.calls, self.executor.toolbox)
         caller = await self.open.say(reading, tuple(one.call for one in plan))
-
-        async def done(call: Call, result: ToolResult) -> None:
-            await self.open.observe(caller, call, result)
-            if call.tool == "TodoWrite" and result.status == "success":
-                self.open.emit(TodoEvent(await self.around.save_todos(), self.open.step))
-
-        await self.executor.run(plan, self.open.step, done)
+        await self.executor.run(plan, caller)
         if self.executor.broken:
             message = "The same call failed the same way six times."
             return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
@@ -158,7 +138,7 @@ class Turn:
         assert reading.unreadable is not None  # noqa: S101 - narrowing; the caller has looked
         call, problem = reading.unreadable.call, reading.unreadable.problem
         caller = await self.open.say(reading, (call,))
-        self.executor.tell(call, "failed", self.open.step, summary=problem)
+        self.executor.tell(call, "failed", summary=problem)
         await self.open.observe(caller, call, failure("INVALID_PARAM", render("unreadable", problem=problem)))
         self._unreadable += 1
         if self._unreadable < UNREADABLE_LIMIT:
@@ -175,7 +155,7 @@ class Turn:
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
         view = await self.fitting.view()
-        news = self.around.ground.law_news()
+        news = self.fitting.ground.law.news()
         if news is not None:
             self.open.notice(news)
         while True:
@@ -193,7 +173,7 @@ class Turn:
         asked = await Asker(self.open, ground, view, estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        self.around.calibrate(view, usage.total_tokens - usage.output_tokens)
+        ground.measures.learn(ground.model_name, view, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, ground.limits.window, self.open.step))
         return asked
 

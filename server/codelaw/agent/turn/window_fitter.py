@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +24,8 @@ from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
+from codelaw.tools.keeping.todos import recap
+from codelaw.tools.todo_list import TodoList
 from codelaw.transcript.summaries.compaction import due
 
 if TYPE_CHECKING:
@@ -58,11 +60,8 @@ class Fitting:
     """Its window shrinks when the vendor takes less."""
     past: Past
     compacting: Compacting
-    recap: Callable[[], str]
-    """The todo recap, empty without todos (T-7)."""
+    todos: TodoList
     beside: tuple[Fragment, ...] = ()
-    learned: Callable[[int], None] = field(kw_only=True)
-    """Told how many tokens the vendor really takes."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
     _selected: Selection | None = None
@@ -82,7 +81,7 @@ class Fitting:
         self._typed = typed
         beside = message_tokens(self.open.question)
         if ground.shape.strategy != "layered" or ground.budget.enforced:
-            law = estimate(await ground.law())
+            law = estimate(await ground.law.text())
             self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
         if not ground.economical and past.transcript.whole:
             # Without a cache nothing is saved by the same bytes (C-6).
@@ -163,7 +162,7 @@ class Fitting:
             self._doubted = True
             return view
         if failure.limit is not None:
-            self.learned(failure.limit)
+            self.ground.measures.shrink(self.ground.model_name, failure.limit)
             # In our measure, where the vendor told how long it found the prompt.
             self._shrink(int(failure.limit * min(1.0, sent / (failure.size or sent))))
             goal = min(self.ground.room, int(sent * _MARGIN))
@@ -207,11 +206,11 @@ class Fitting:
 
     async def _build(self) -> View:
         ground = self.ground
-        recap = self.recap()
-        tail = [Fragment("todo", render("todo", recap=recap))] if recap else []
+        told = recap(self.todos.now)
+        tail = [Fragment("todo", render("todo", recap=told))] if told else []
         if ground.shape.pin:
-            tail.append(pin(active_task(self._typed or self.open.question.content, recap)))
-        around = gathered(ground, await ground.law(), self.beside, tuple(tail))
+            tail.append(pin(active_task(self._typed or self.open.question.content, told)))
+        around = gathered(ground, await ground.law.text(), self.beside, tuple(tail))
         history = self.past.history(self.selection)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
@@ -234,7 +233,7 @@ class Fitting:
         self._tried = tokens
         if again:
             # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
-            planned = await asyncio.to_thread(plan, self.past, self.ground, await self.ground.law(), cause)
+            planned = await asyncio.to_thread(plan, self.past, self.ground, await self.ground.law.text(), cause)
             if not planned.changes:
                 return view
         await self._compact(cause)

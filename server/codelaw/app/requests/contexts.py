@@ -14,7 +14,7 @@ from codelaw.app.destinations import leaves
 from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
-from codelaw.app.ruling import readable, visible
+from codelaw.app.ruling import unreadable, visible
 from codelaw.domain.brought import UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
@@ -76,12 +76,12 @@ class ContextRequests(Core):
             beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
         view, report = await inspection.inspect(
-            plan, agent, settings, ground, beside, asked=bool(text), known=self._turns.known
+            plan, agent, settings, ground, beside, asked=bool(text), known=self._turns.measures.known
         )
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
             report = await inspection.counted(view, report, ground, stays=stays)
-            self._turns.learn(name, view, report.exact_tokens or 0)
+            self._turns.measures.learn(name, view, report.exact_tokens or 0)
         return self._redaction.value(report)
 
     async def compact(self, chat_id: str) -> CompactionReport:
@@ -125,11 +125,11 @@ class ContextRequests(Core):
 
     async def law(self) -> LawReport:
         """The law as it is now (L-4)."""
-        return await inspection.law_report(self._workspace, readable(self._settings.value, self._workspace.folders))
+        return await inspection.law_report(self._workspace, unreadable(self._settings.value, self._workspace.folders))
 
     async def looked_at(self, uri: str) -> Looked:
         """Whether the model is told that the user looks at a document (L-3)."""
-        return await looked_at(self._workspace, uri, readable(self._settings.value, self._workspace.folders))
+        return await looked_at(self._workspace, uri, unreadable(self._settings.value, self._workspace.folders))
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
         """Completions of an `@path` (M-4)."""

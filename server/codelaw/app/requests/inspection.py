@@ -24,10 +24,10 @@ from codelaw.tools.keeping.todos import recap
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.chat.retrieved_context import Beside
-    from codelaw.agent.inputs.gathering import Readable
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.app.turns import Plan
     from codelaw.context.calibration import Calibration
+    from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
@@ -54,7 +54,7 @@ async def inspect(
     Its tokens are corrected by what is `known` of the model (W-4).
     """
     running = agent.opened if agent is not None else None
-    todos = recap(agent.todos) if agent is not None else ""
+    todos = recap(agent.todos.now) if agent is not None else ""
     tail = [Fragment("todo", render("todo", recap=todos))] if todos else []
     question: Message | None = None
     if running is not None:
@@ -122,9 +122,9 @@ async def counted(view: View, report: ContextReport, ground: Ground, *, stays: b
     return replace(report, exact_tokens=tokens, exact_problem=_NOBODY if tokens is None else "")
 
 
-async def law_report(workspace: Workspace, readable: Readable) -> LawReport:
+async def law_report(workspace: Workspace, denied: Denied | None) -> LawReport:
     """Every folder's law and L2 as it is sent (L-4)."""
-    law = await find_law(workspace, readable)
+    law = await find_law(workspace, denied)
     documents = tuple(
         LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source)
         for entry in law.documents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.inputs.gathering import FolderLaw, folder_laws
 from codelaw.app import models
 from codelaw.app.core import Core
-from codelaw.app.ruling import readable
+from codelaw.app.ruling import unreadable
 from codelaw.context.system import law as laws
 from codelaw.context.system.law import LawText
 from codelaw.context.tokens import estimate
@@ -29,7 +29,7 @@ class LawRequests(Core):
 
     async def laws(self) -> LawState:
         """Every folder's law as it is now, readable or not, and the window it must fit into."""
-        found = await folder_laws(self._workspace, readable(self._settings.value, self._workspace.folders))
+        found = await folder_laws(self._workspace, unreadable(self._settings.value, self._workspace.folders))
         texts = [
             LawText(one.folder.name, one.place.uri, one.text.text, one.text.digest, one.text.source)
             for one in found

@@ -44,7 +44,7 @@ class TodoWrite(Tool[TodoWriteArguments]):
         blank = [index for index, todo in enumerate(todos) if not todo.content.strip()]
         if blank:
             raise ToolFailure("INVALID_PARAM", f"todos[{blank[0]}].content is blank; it must say something.")
-        env.todos(todos)
+        env.todos.now = todos
         data = {
             "todos": [{"content": todo.content, "status": todo.status} for todo in todos],
             "recap": recap(todos),

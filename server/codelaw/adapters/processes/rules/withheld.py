@@ -11,12 +11,13 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from codelaw.adapters.processes.rules.listings import YOUNG
 from codelaw.adapters.processes.rules.listings import stamp as stamp_of
+from codelaw.permissions.policy import Denied
 
 MOST_FOLDERS = 300_000
 MOST_FOUND = 2_000
@@ -26,7 +27,6 @@ SECONDS = 5.0
 _ANY = "\ue000any"
 """A name that only a pattern for every name matches."""
 
-Matcher = Callable[[str], bool]
 _log = logging.getLogger(__name__)
 
 
@@ -43,11 +43,11 @@ class ChangedError(UndrawableError):
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What is kept back; the matchers take a path as it is shown."""
+    """What is kept back."""
 
-    unreadable: Matcher | None = None
+    unreadable: Denied | None = None
     """What rules deny to tools that read."""
-    unwritable: Matcher | None = None
+    unwritable: Denied | None = None
     hidden: tuple[str, ...] = ()
     """Paths that the user has named: absolute, `~/`, or relative to a workspace folder."""
     read_only: tuple[str, ...] = ()
@@ -111,12 +111,12 @@ class Walk:
         visited: dict[str, _Seen] = {}
         for folder in folders:
             prefix = f"{withheld.names.get(folder, folder.name)}/" if len(withheld.names) > 1 else ""
-            if withheld.unreadable is not None and withheld.unreadable(prefix + _ANY):
+            if withheld.unreadable is not None and withheld.unreadable.hides(prefix + _ANY):
                 raise UndrawableError(
                     "a rule denies reading every file of the workspace, so no command can run in it: narrow the rule,"
                     " or deny Bash too"
                 )
-            if withheld.unwritable is not None and withheld.unwritable(prefix + _ANY):
+            if withheld.unwritable is not None and withheld.unwritable.hides(prefix + _ANY):
                 fixed.append(str(folder))
             waiting = [(str(folder), prefix)]
             while waiting:
@@ -191,10 +191,10 @@ def _sort(entry: os.DirEntry[str], shown: str, withheld: Withheld, seen: _Seen) 
         seen.folders.append(entry.name)
 
 
-def _denies(matcher: Matcher | None, path: str, *, folder: bool) -> bool:
-    return matcher is not None and (matcher(path) or (folder and matcher(f"{path}/{_ANY}")))
+def _denies(denied: Denied | None, path: str, *, folder: bool) -> bool:
+    return denied is not None and (denied.hides(path) or (folder and denied.hides(f"{path}/{_ANY}")))
 
 
-def _by_name(matcher: Matcher | None, path: str) -> bool:
+def _by_name(denied: Denied | None, path: str) -> bool:
     """Whether it is kept back wherever it lies."""
-    return matcher is not None and matcher(f"{_ANY}/{path.rpartition('/')[2]}")
+    return denied is not None and denied.hides(f"{_ANY}/{path.rpartition('/')[2]}")
