@@ -18,7 +18,7 @@ from codelaw.agent.turn.planned import planned
 from codelaw.domain.chats import Mode
 from codelaw.domain.files import Folder
 from codelaw.domain.messages import Call, Message
-from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Grant
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.domain.results import ToolResult
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Rules, judge
@@ -136,11 +136,8 @@ async def called(
         mode, tuple(map(parse, allow)), tuple(map(parse, deny)), default, sandboxed=True, restricted=restricted
     )
 
-    async def save(_: Grant) -> None:
-        raise AssertionError("nobody granted anything")
-
-    gate = Gate(policy, asked, save, [])
     book, said = cast("Any", Book()), Message("say", "t", "assistant", "")
+    gate = Gate(policy, asked, book, [])
     outbox = Outbox("c", book, lambda _: None)
     turn = Heard("c", "t", Message("ask", "t", "user", ""), book, outbox, step=1)
     notes = Notes(desk.workspace, gate)

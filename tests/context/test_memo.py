@@ -5,27 +5,26 @@ from __future__ import annotations
 from codelaw.context.memo import Memo
 
 
-def test_a_text_is_looked_at_once() -> None:
-    seen: list[str] = []
-
-    def length(text: str) -> int:
-        seen.append(text)
-        return len(text)
-
-    memo = Memo(length, limit=1000)
-    assert [memo.of("one"), memo.of("one"), memo.of("other")] == [3, 3, 5]
-    assert seen == ["one", "other"]
+def test_what_was_found_of_a_text_is_known() -> None:
+    memo = Memo[str, int](limit=1000)
+    assert memo.find("one") is None
+    assert memo.keep("one", 3) == 3
+    assert (memo.find("one"), memo.find("other")) == (3, None)
 
 
 def test_it_forgets_before_it_holds_too_much() -> None:
-    memo = Memo(len, limit=1000)
+    memo = Memo[str, int](limit=1000)
     for number in range(50):
-        assert memo.of(f"{number:>100}") == 100
-    assert sum(map(len, memo._known)) <= 1100
+        assert memo.keep(f"{number:>100}", number) == number
+    known = [number for number in range(50) if memo.find(f"{number:>100}") is not None]
+    assert known[-1] == 49
+    assert len(known) <= 11
 
 
 def test_several_texts_are_a_key_too_and_all_count() -> None:
-    memo = Memo("".join, limit=1000)
+    memo = Memo[tuple[str, ...], int](limit=1000)
     for number in range(50):
-        assert memo.of(("a" * 60, f"{number:>40}")) == "a" * 60 + f"{number:>40}"
-    assert sum(len(one) + len(other) for one, other in memo._known) <= 1100
+        memo.keep(("a" * 60, f"{number:>40}"), number)
+    known = [number for number in range(50) if memo.find(("a" * 60, f"{number:>40}")) is not None]
+    assert known[-1] == 49
+    assert len(known) <= 11

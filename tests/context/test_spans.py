@@ -13,11 +13,13 @@ from codelaw.domain.passages import Hit
 from codelaw.transcript.transcript import Transcript
 
 DAY = 86_400.0
+ONES = dict.fromkeys(range(20), "x")
+"""Texts of one token each."""
 
 
 def spans(*anchors: int, radius: int = 2, count: int = 100) -> list[tuple[int, int, tuple[int, ...]]]:
     scores = dict.fromkeys(anchors, 1.0)
-    found = spans_of(scores, radius=radius, allowed=lambda place: 0 <= place < count)
+    found = spans_of(scores, radius=radius, allowed=set(range(count)))
     return [(span.first, span.last, span.anchors) for span in found]
 
 
@@ -68,7 +70,7 @@ def test_more_anchors_go_before_a_better_score_and_that_before_what_is_newer():
 
 
 def test_what_fits_is_whole_and_told_in_the_order_of_the_chat():
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 100, str, count=lambda text: 1)
+    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 100, ONES)
     assert [(span.first, [piece.place for piece in pieces]) for span, pieces in kept] == [
         (0, [0, 1, 2, 3, 4]),
         (8, [8, 9, 10, 11, 12]),
@@ -77,15 +79,15 @@ def test_what_fits_is_whole_and_told_in_the_order_of_the_chat():
 
 
 def test_the_best_span_is_filled_first_and_the_next_one_keeps_its_anchor():
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 7, str, count=lambda text: 1)
+    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 7, ONES)
     assert [[piece.place for piece in pieces] for _, pieces in kept] == [[1, 2], [8, 9, 10, 11, 12]]
-    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 5, str, count=lambda text: 1)
+    kept, out = filled([Span(0, 4, (2,), 0.1), Span(8, 12, (10,), 0.9)], 5, ONES)
     assert [[piece.place for piece in pieces] for _, pieces in kept] == [[8, 9, 10, 11, 12]]
     assert out == 1
 
 
 def test_all_anchors_stay_before_any_neighbour_does():
-    kept, _ = filled([Span(0, 9, (2, 7), 0.1)], 3, str, count=lambda text: 1)
+    kept, _ = filled([Span(0, 9, (2, 7), 0.1)], 3, ONES)
     places = [piece.place for piece in kept[0][1]]
     assert {2, 7} <= set(places)
     assert len(places) == 3
@@ -93,7 +95,7 @@ def test_all_anchors_stay_before_any_neighbour_does():
 
 def test_an_anchor_that_is_too_long_is_cut_to_its_ends():
     texts = {1: "x" * 50, 2: "BEGIN " + "middle " * 2_000 + "END", 3: "y" * 50}
-    kept, out = filled([Span(1, 3, (2,), 1.0)], 100, texts.__getitem__)
+    kept, out = filled([Span(1, 3, (2,), 1.0)], 100, texts)
     pieces = kept[0][1]
     anchor = next(piece for piece in pieces if piece.place == 2)
     assert anchor.text.startswith("BEGIN")
@@ -101,7 +103,7 @@ def test_an_anchor_that_is_too_long_is_cut_to_its_ends():
     assert not anchor.whole
     assert sum(estimate(piece.text) for piece in pieces) <= 100
     assert out == 0
-    assert filled([Span(1, 3, (2,), 1.0)], 10, texts.__getitem__) == ([], 1), "no room for a part that says anything"
+    assert filled([Span(1, 3, (2,), 1.0)], 10, texts) == ([], 1), "no room for a part that says anything"
 
 
 def test_the_block_has_dates_and_speakers_and_says_that_it_is_data():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,14 @@ from hypothesis import strategies as st
 
 from codelaw.context.builder import Gathered, build
 from codelaw.context.past.projection import project
-from codelaw.context.past.strategies import STRATEGIES, Resolved, Selection, cut_to, resolve, round_tokens
+from codelaw.context.past.strategies import Resolved, Selection, cut_to, resolve, round_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.transcript.rounds import rounds
 from codelaw.transcript.transcript import Transcript
 
-NAMES: tuple[Resolved, ...] = tuple(STRATEGIES)
+NAMES: tuple[Resolved, ...] = get_args(Resolved)
 
 
 def a_round(number: int, calls: int = 0, words: int = 3) -> list[Message]:

@@ -113,9 +113,7 @@ def test_a_line_full_of_denied_names_is_asked_about_soon(monkeypatch: pytest.Mon
 
 
 def gate(deny: tuple[Rule, ...]) -> Gate:
-    async def save(_: Any) -> None: ...
-
-    return Gate(Policy("agent", deny=deny, roots={"/w": ""}), None, save, [])  # type: ignore[arg-type]
+    return Gate(Policy("agent", deny=deny, roots={"/w": ""}), None, None, [])  # type: ignore[arg-type]
 
 
 async def test_the_loop_goes_round_while_a_long_command_is_judged():

@@ -307,7 +307,7 @@ async def test_on_windows_every_command_is_asked_once(posix: bool, tmp_path: Pat
     settings = Settings.model_validate({"permissions": {"allow": ["Bash"], "default": "allow"}})
     rules, _ = policy(settings, "agent", cast("Any", _Shell(posix=posix)), [Folder("w", tmp_path, tmp_path.as_uri())])
     user = _User()
-    gate = Gate(rules, user, save_grant=cast("Any", None), always=[])
+    gate = Gate(rules, user, store=cast("Any", None), always=[])
     facts = CallFacts("Bash", "execute", "git diff")
     assert (await gate.judge(facts)).action == ("allow" if posix else "ask")
     asked = Asked("git diff", Preview(command="git diff"), decision=await gate.judge(facts))

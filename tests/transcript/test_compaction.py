@@ -48,6 +48,6 @@ def size(round_: Round) -> int:
 )
 def test_the_newest_rounds_stay_and_more_while_they_fit(sizes: tuple[int, ...], keep: int, room: int, kept: int):
     rounds = rounds_of(*sizes)
-    parted = cut(rounds, keep=keep, room=room, size=size)
+    parted = cut(rounds, keep=keep, room=room, sizes={round_.turn_id: size(round_) for round_ in rounds})
     assert parted.kept == tuple(rounds[-kept:])
     assert parted.archived + parted.kept == tuple(rounds)

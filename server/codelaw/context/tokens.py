@@ -45,12 +45,18 @@ Kinds = tuple[float, float, float]
 
 def estimate(text: str) -> int:
     """Tokens of `text`, by its parts: plain text, wide scripts, runs without words (W-4)."""
-    return _count(text) if len(text) < _MEMO_FROM else _estimates.of(text)
+    if len(text) < _MEMO_FROM:
+        return _count(text)
+    known = _estimates.find(text)
+    return _estimates.keep(text, _count(text)) if known is None else known
 
 
 def kinds(text: str) -> Kinds:
     """The estimate of `text` by kinds; code is told by its marks."""
-    return _kinds(text) if len(text) < _MEMO_FROM else _mixtures.of(text)
+    if len(text) < _MEMO_FROM:
+        return _kinds(text)
+    known = _mixtures.find(text)
+    return _mixtures.keep(text, _kinds(text)) if known is None else known
 
 
 def trigger_estimate(text: str) -> int:
@@ -83,8 +89,8 @@ def _kinds(text: str) -> Kinds:
     return rest * (1 - code), rest * code, wide
 
 
-_estimates = Memo(_count, _MEMO_LIMIT)
-_mixtures = Memo(_kinds, _MEMO_LIMIT)
+_estimates = Memo[str, int](_MEMO_LIMIT)
+_mixtures = Memo[str, Kinds](_MEMO_LIMIT)
 
 
 def _wordless(run: str) -> bool:

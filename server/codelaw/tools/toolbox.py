@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,17 +29,17 @@ from codelaw.tools.reading.grep import Grep
 from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
 
-SERVED: dict[str, Callable[[], AnyTool]] = {
-    "diagnostics": Diagnostics,
-    "definition": Definition,
-    "references": References,
-    "rename": Rename,
-    "quickFix": QuickFix,
+SERVED: dict[str, AnyTool] = {
+    "diagnostics": Diagnostics(),
+    "definition": Definition(),
+    "references": References(),
+    "rename": Rename(),
+    "quickFix": QuickFix(),
 }
 """Tools by the service of the editor that they need, in the order of the manual."""
 
 
-REMEMBERING: tuple[Callable[[], AnyTool], ...] = (MemorySave, MemorySearch)
+REMEMBERING: tuple[AnyTool, ...] = (MemorySave(), MemorySearch())
 
 
 class Toolbox:
@@ -105,8 +105,8 @@ def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = 
     `bash_timeout` is Bash's default limit in seconds.
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
-    served = (tool() for service, tool in SERVED.items() if service in services)
-    return Toolbox((*nine, *served, *((tool() for tool in REMEMBERING) if memory else ())))
+    served = (tool for service, tool in SERVED.items() if service in services)
+    return Toolbox((*nine, *served, *(REMEMBERING if memory else ())))
 
 
 def ruled_tools() -> dict[str, PathUse | None]:

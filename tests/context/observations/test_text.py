@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from codelaw.context.escaping import one_line
 from codelaw.context.observations.layout import HEADER, LABELS
-from codelaw.context.observations.text import FAMILIES, observation_text
+from codelaw.context.observations.text import KNOWN, observation_text
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.tokens import estimate
 from codelaw.domain.results import ToolError, ToolResult, failure
@@ -244,7 +244,7 @@ def safe(shown: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("tool", [*FAMILIES, "mcp__x"])
+@pytest.mark.parametrize("tool", [*KNOWN, "mcp__x"])
 def test_hostile_text_forges_nothing_wherever_it_stands(tool: str, text: str):
     at = {"file": text, "line": 1, "text": text, "message": text, "severity": text, "code": text, "outside": True}
     every = ("path", "pattern", "command", "content", "stdout", "stderr", "diff", "refused", "reason", "note", "recap")
@@ -278,7 +278,7 @@ FIELDS = st.sampled_from(
 
 
 @given(
-    tool=st.sampled_from([*FAMILIES, "Other"]),
+    tool=st.sampled_from([*KNOWN, "Other"]),
     data=st.dictionaries(FIELDS | TEXTS, VALUES, max_size=6),
     more=st.dictionaries(st.sampled_from(["status", "text", "error", "ref", "shortened", "names", "whole"]), VALUES),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
@@ -122,8 +122,8 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
     sized = _sizes(shown, known | set(saved))
     summary = sizes(ground.limits.window, shape.index_tokens).total
     if cause.asked_for:
-        parted = cut(rounds, keep=shape.keep_rounds, room=0, size=sized)
-    elif ground.corrected(before + sum(map(sized, rounds))) <= _goal(ground, cause):
+        parted = cut(rounds, keep=shape.keep_rounds, room=0, sizes=sized)
+    elif ground.corrected(before + sum(sized[one.turn_id] for one in rounds)) <= _goal(ground, cause):
         # Cheap measures are enough, or nothing was to be done at all.
         return Plan(
             history=history,
@@ -137,16 +137,16 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
         )
     else:
         room = ground.low_water - ground.corrected(before + summary)
-        parted = cut(rounds, keep=shape.keep_rounds, room=room, size=lambda one: ground.corrected(sized(one)))
+        parted = cut(rounds, keep=shape.keep_rounds, room=room, sizes=_corrected(sized, ground))
     demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, ground=ground)
     if cause.goal is not None:
         sized = _sizes(shown, known | set(demotions))
         # With room to grow, or the next compaction would not be allowed to wait (K-8).
         goal = cause.goal - ground.limits.window // GROWTH
-        if ground.corrected(before + summary + sum(map(sized, parted.kept))) > goal:
+        if ground.corrected(before + summary + sum(sized[one.turn_id] for one in parted.kept)) > goal:
             # Well below the goal, or the next step would be in danger again.
             room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
-            parted = cut(rounds, keep=1, room=room, size=lambda one: ground.corrected(sized(one)))
+            parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, ground))
     tokens = ground.corrected(view)
     return Plan(
         history=history,
@@ -258,8 +258,13 @@ def _thinned(
     return (*own, *economy.thin(kept, known | set(own), to_free=over))
 
 
-def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Callable[[Round], int]:
-    """Estimated tokens of rounds with these demotions."""
-    view = demoted(shown, demotions)
-    by_turn = {turn: sum(map(message_tokens, group)) for turn, group in groupby(view, lambda message: message.turn_id)}
-    return lambda round_: by_turn.get(round_.turn_id, 0)
+def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Counter[str]:
+    """Estimated tokens of rounds with these demotions, by turn."""
+    sizes = Counter[str]()
+    for message in demoted(shown, demotions):
+        sizes[message.turn_id] += message_tokens(message)
+    return sizes
+
+
+def _corrected(sizes: Mapping[str, int], ground: Ground) -> dict[str, int]:
+    return {turn: ground.corrected(tokens) for turn, tokens in sizes.items()}

@@ -10,14 +10,14 @@ _LIMIT = 4_000_000
 """Characters of results whose texts are kept."""
 
 
-def _text(key: tuple[str, ...]) -> str:
-    return observation_text(*key)
-
-
-_texts = Memo(_text, _LIMIT)
+_texts = Memo[tuple[str, ...], str](_LIMIT)
 
 
 def shown(message: Message) -> str:
     """A tool message's result as its turn shows it: as text (`metadata.as_text`), or its JSON as it stands (C-7)."""
     facts = message.metadata
-    return _texts.of((facts.tool_name or "Result", message.content)) if facts.as_text else message.content
+    if not facts.as_text:
+        return message.content
+    key = (facts.tool_name or "Result", message.content)
+    known = _texts.find(key)
+    return _texts.keep(key, observation_text(*key)) if known is None else known

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import escaped, one_name
@@ -69,12 +69,11 @@ def _told(tool: str, given: Json) -> str:
 
 
 def _laid_out(tool: str, data: Any, facts: Json) -> Told:
-    """The data as their tool's family has them, with whatever the family does not know."""
-    family = FAMILIES.get(tool)
-    told = family.lay(facts) if family is not None else None
-    if family is None or told is None:
+    """The data as their tool has them, with whatever is not known of it."""
+    told = _lay(tool, facts)
+    if told is None:
         return _plain(data, facts)
-    odd = {name: value for name, value in facts.items() if name not in family.known and value not in _NOTHING}
+    odd = {name: value for name, value in facts.items() if name not in KNOWN[tool] and value not in _NOTHING}
     flags = tuple(name.replace("_", " ") for name, value in odd.items() if value is True)
     rest = {name: value for name, value in odd.items() if value is not True}
     more = (DATA, _listed(rest)) if rest else ()
@@ -146,14 +145,31 @@ def _demoted(tool: str, clean: Json) -> str:
     return "\n".join([header(tool, status, told), *body])
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """How the data of some tools are laid out."""
-
-    lay: Callable[[Json], Told | None]
-    """None where they are not as that tool gives them."""
-    known: frozenset[str]
-    """The fields it has looked at, and those that a model need not be told."""
+def _lay(tool: str, facts: Json) -> Told | None:
+    """The data as that tool gives them; None where they are not like that."""
+    match tool:
+        case "Read":
+            return read(facts)
+        case "Glob":
+            return glob(facts)
+        case "LS":
+            return listing(facts)
+        case "Grep":
+            return grep(facts)
+        case "Bash":
+            return bash(facts)
+        case "Edit" | "MultiEdit" | "Write":
+            return change(facts)
+        case "Rename" | "QuickFix":
+            return changes(facts)
+        case "TodoWrite":
+            return _recap(facts)
+        case "Diagnostics":
+            return diagnostics(facts)
+        case "Definition" | "References":
+            return symbols(facts)
+        case _:
+            return None
 
 
 _COUNTS = frozenset({"total", "shown", "truncated", "reason", "whole"})
@@ -170,25 +186,21 @@ _READ = frozenset(
     {"path", "start_line", "end_line", "total_lines", "content", "cut_lines", "replaced", "unsaved", "note"}
     | {"mtime", "size", "source", "version", "truncated", "shown", "whole"}
 )
-_ONE_FILE = Family(change, _CHANGE)
-_FILES = Family(changes, _MANY)
-_SYMBOLS = Family(symbols, _COUNTS | {"symbol", "places", "withheld"})
-FAMILIES: Mapping[str, Family] = {
-    "Read": Family(read, _READ),
-    "Glob": Family(glob, _COUNTS | {"pattern", "path", "files"}),
-    "LS": Family(listing, _COUNTS | {"path", "folders", "files", "entries"}),
-    "Grep": Family(grep, _COUNTS | {"pattern", "path", "files", "matches", "buffers", "fallback", "withheld"}),
-    "Bash": Family(bash, _BASH),
-    "Edit": _ONE_FILE,
-    "MultiEdit": _ONE_FILE,
-    "Write": _ONE_FILE,
-    "Rename": _FILES,
-    "QuickFix": _FILES,
-    "TodoWrite": Family(_recap, frozenset({"recap", "todos"})),
-    "Diagnostics": Family(
-        diagnostics, _COUNTS | {"path", "errors", "diagnostics", "version", "unversioned", "withheld"}
-    ),
+_SYMBOLS = _COUNTS | {"symbol", "places", "withheld"}
+KNOWN: Mapping[str, frozenset[str]] = {
+    "Read": _READ,
+    "Glob": _COUNTS | {"pattern", "path", "files"},
+    "LS": _COUNTS | {"path", "folders", "files", "entries"},
+    "Grep": _COUNTS | {"pattern", "path", "files", "matches", "buffers", "fallback", "withheld"},
+    "Bash": _BASH,
+    "Edit": _CHANGE,
+    "MultiEdit": _CHANGE,
+    "Write": _CHANGE,
+    "Rename": _MANY,
+    "QuickFix": _MANY,
+    "TodoWrite": frozenset({"recap", "todos"}),
+    "Diagnostics": _COUNTS | {"path", "errors", "diagnostics", "version", "unversioned", "withheld"},
     "Definition": _SYMBOLS,
     "References": _SYMBOLS,
 }
-"""By tool; all others are listed field by field."""
+"""By tool the fields that are laid out, and those that a model need not be told; all others are listed one by one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,17 +65,17 @@ class Piece:
     whole: bool = True
 
 
-def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: Callable[[int], bool]) -> list[Span]:
+def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: AbstractSet[int]) -> list[Span]:
     """The anchors with `radius` messages on either side, those that touch or overlap made one, in order.
 
-    `anchors` gives the score of each place. A span ends where a place is not allowed.
+    `anchors` gives the score of each place. A span ends before a place that is not `allowed`.
     """
     found: list[Span] = []
     for place in sorted(anchors):
         first = last = place
-        while first > place - radius and allowed(first - 1):
+        while first > place - radius and first - 1 in allowed:
             first -= 1
-        while last < place + radius and allowed(last + 1):
+        while last < place + radius and last + 1 in allowed:
             last += 1
         before = found[-1] if found else None
         if before is not None and first <= before.last + 1:
@@ -86,22 +86,20 @@ def spans_of(anchors: Mapping[int, float], *, radius: int, allowed: Callable[[in
     return found
 
 
-def filled(
-    spans: Sequence[Span], budget: int, text: Callable[[int], str], *, count: Callable[[str], int] = estimate
-) -> tuple[list[tuple[Span, list[Piece]]], int]:
+def filled(spans: Sequence[Span], budget: int, texts: Mapping[int, str]) -> tuple[list[tuple[Span, list[Piece]]], int]:
     """The best spans that `budget` tokens hold, in the order of the record, and how many found no room (B-4).
 
-    A span that does not fit keeps its anchors, then the messages nearest to them; where even one anchor is too long, it
-    is cut.
+    `texts` has the message of each place in a span. A span that does not fit keeps its anchors, then the messages
+    nearest to them; where even one anchor is too long, it is cut.
     """
     kept: list[tuple[Span, list[Piece]]] = []
     left, out = budget, 0
     for span in sorted(spans, key=lambda one: one.rank):
-        pieces = _pieces(span, left, text, count)
+        pieces = _pieces(span, left, texts)
         if not pieces:
             out += 1
             continue
-        left -= sum(count(piece.text) for piece in pieces)
+        left -= sum(estimate(piece.text) for piece in pieces)
         kept.append((span, pieces))
     return sorted(kept, key=lambda one: one[0].first), out
 
@@ -113,7 +111,6 @@ def spans_fragment(
     *,
     radius: int,
     budget_tokens: int,
-    count: Callable[[str], int] = estimate,
 ) -> tuple[Fragment | None, SpanReport]:
     """The block beside the question with what was found earlier in this chat, and what it holds.
 
@@ -122,8 +119,7 @@ def spans_fragment(
         shown_ids: the messages that the view shows in any case: nothing of them is told twice.
         hits: best first; those of unknown, withdrawn or shown messages are left out.
         radius: messages on either side of a hit.
-        budget_tokens: for the whole block, as `count` counts them.
-        count: the tokens of a text.
+        budget_tokens: for the whole block, as estimated.
     """
     record = transcript.unwithdrawn
     places = {message.id: place for place, message in enumerate(record)}
@@ -135,16 +131,12 @@ def spans_fragment(
     if not anchors:
         return None, SpanReport()
 
-    def allowed(place: int) -> bool:
-        return 0 <= place < len(record) and record[place].id not in shown_ids
-
+    allowed = {place for place, message in enumerate(record) if message.id not in shown_ids}
     spans = spans_of(anchors, radius=radius, allowed=allowed)
-    frame = count(_rendered([])) + count(_heading(0.0)) * len(spans)
+    frame = estimate(_rendered([])) + estimate(_heading(0.0)) * len(spans)
 
-    def text(place: int) -> str:
-        return _line(record[place])
-
-    kept, out = filled(spans, budget_tokens - frame, text, count=count)
+    texts = {place: _line(record[place]) for span in spans for place in range(span.first, span.last + 1)}
+    kept, out = filled(spans, budget_tokens - frame, texts)
     if not kept:
         return None, SpanReport(hits=len(anchors), left_out=out)
     told = [_stretch(transcript, record, pieces) for _, pieces in kept]
@@ -155,28 +147,28 @@ def spans_fragment(
         spans=len(kept),
         anchors=sum(len(span.anchors) for span, _ in kept),
         messages=sum(len(pieces) for _, pieces in kept),
-        tokens=count(block),
+        tokens=estimate(block),
         cut=cut,
         left_out=out,
     )
 
 
-def _pieces(span: Span, room: int, text: Callable[[int], str], count: Callable[[str], int]) -> list[Piece]:
+def _pieces(span: Span, room: int, texts: Mapping[int, str]) -> list[Piece]:
     """The messages of a span that fit, in order: all, or the anchors and what is nearest to them, or an anchor's ends.
 
     Nothing only where there is no room for a part of the first anchor.
     """
-    whole = [Piece(place, text(place)) for place in range(span.first, span.last + 1)]
-    if sum(count(piece.text) for piece in whole) <= room:
+    whole = [Piece(place, texts[place]) for place in range(span.first, span.last + 1)]
+    if sum(estimate(piece.text) for piece in whole) <= room:
         return whole
     kept: dict[int, Piece] = {}
     near = sorted(range(span.first, span.last + 1), key=lambda place: _distance(span, place))
     for place in near:
         piece = whole[place - span.first]
-        tokens = count(piece.text)
+        tokens = estimate(piece.text)
         if tokens > room and place in span.anchors and room >= SMALLEST:
             piece = Piece(place, ends(piece.text, room * _CHARACTERS), whole=False)
-            tokens = count(piece.text)
+            tokens = estimate(piece.text)
         if tokens <= room:
             kept[place] = piece
             room -= tokens

@@ -7,7 +7,7 @@ ladder's business (C-5, W-6).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -113,7 +113,19 @@ def resolve(strategy: Strategy, messages: int) -> Resolved:
 
 def choose(material: Material, selection: Selection) -> Chosen:
     """What the selection's strategy shows of the material."""
-    return STRATEGIES[selection.strategy](material, selection)
+    match selection.strategy:
+        case "layered":
+            return layered(material, selection)
+        case "full":
+            return full(material, selection)
+        case "last-n":
+            return last_n(material, selection)
+        case "summary+recent":
+            return summary_recent(material, selection)
+        case "span-retrieval":
+            return span_retrieval(material, selection)
+        case "sliding-window":
+            return sliding_window(material, selection)
 
 
 def layered(material: Material, selection: Selection) -> Chosen:
@@ -155,16 +167,6 @@ def sliding_window(material: Material, selection: Selection) -> Chosen:
         return _summarised(material, selection, rounds[-max(1, selection.rounds) :])
     covered = material.covered if material.thread is not None else 0
     return _summarised(material, selection, rounds[min(covered, max(0, len(rounds) - 1)) :])
-
-
-STRATEGIES: Mapping[Resolved, Callable[[Material, Selection], Chosen]] = {
-    "layered": layered,
-    "full": full,
-    "last-n": last_n,
-    "summary+recent": summary_recent,
-    "span-retrieval": span_retrieval,
-    "sliding-window": sliding_window,
-}
 
 
 def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:

@@ -7,7 +7,7 @@ holds in another shape, is bounded like an unknown tool's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 Json = dict[str, Any]
@@ -35,12 +35,11 @@ def compress(tool: str, envelope: Any, ref: str) -> Json:
     given = cast("Mapping[str, Any]", envelope)
     status = given.get("status")
     kept: Json = {"status": status if status in ("success", "partial", "error") else "success"}
-    rule = _RULES.get(tool)
     if "data" not in given:
         # No envelope of ours, so all of it is data.
         kept["data"] = {} if "status" in given else bounded(dict(given))
-    elif rule is not None and isinstance(given["data"], Mapping):
-        kept["data"] = _by_rule(rule, cast("Mapping[str, Any]", given["data"]), _params(given))
+    elif tool in _FIELDS and isinstance(given["data"], Mapping):
+        kept["data"] = _by_rule(tool, cast("Mapping[str, Any]", given["data"]), _params(given))
     else:
         kept["data"] = bounded(given["data"])
     error = given.get("error")
@@ -60,28 +59,46 @@ def bounded(value: Any, limit: int = UNKNOWN) -> Any:
     return {"head": text[:half], "tail": text[-half:], "omitted_characters": len(text) - 2 * half, "truncated": True}
 
 
-Rule = Callable[[Json, Json], None] | tuple[str, int] | None
-"""Takes the data and writes what is kept of it; or a list's name and how many of its items are kept; or is not needed,
-as the fields are all there is."""
-
-
-def _by_rule(rule: tuple[tuple[str, ...], Rule], data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
-    fields, shorten = rule
+def _by_rule(tool: str, data: Mapping[str, Any], params: Mapping[str, Any]) -> Json:
     kept: Json = {}
-    for name in fields:
+    for name in _FIELDS[tool]:
         value = data.get(name, params.get(name))
         if value is not None or name in data:
             kept[name] = bounded(value, FIELD)
     # Flags stay, also those that no rule knows yet.
     kept |= {str(name): value for name, value in data.items() if isinstance(value, bool)}
-    if callable(shorten):
-        shorten(dict(data), kept)
-    elif shorten is not None:
-        _list(data, kept, *shorten)
+    _shorten(tool, dict(data), kept)
     return kept
 
 
-def _list(data: Mapping[str, Any], kept: Json, name: str, count: int) -> None:
+def _shorten(tool: str, data: Json, kept: Json) -> None:
+    """Write what is kept of the tool's large data; for others the fields are all there is."""
+    match tool:
+        case "LS":
+            _list(data, kept, "entries", LISTED)
+        case "Glob":
+            _list(data, kept, "files", LISTED)
+        case "Grep":
+            _list(data, kept, "matches", MATCHES)
+        case "Read":
+            _read(data, kept)
+        case "Edit" | "MultiEdit" | "Write":
+            _change(data, kept)
+        case "Rename" | "QuickFix":
+            _changes(data, kept)
+        case "Bash":
+            _bash(data, kept)
+        case "Diagnostics":
+            _list(data, kept, "diagnostics", LISTED)
+        case "Definition" | "References":
+            _list(data, kept, "places", LISTED)
+        case "memory_search":
+            _list(data, kept, "memories", LISTED)
+        case _:
+            pass
+
+
+def _list(data: Json, kept: Json, name: str, count: int) -> None:
     """The first items of a list."""
     value = data.get(name)
     if isinstance(value, list):
@@ -172,27 +189,36 @@ def _bash(data: Json, kept: Json) -> None:
 
 
 _CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines", "refused")
-_RULES: dict[str, tuple[tuple[str, ...], Rule]] = {
-    "LS": (("path", "total", "folders", "files"), ("entries", LISTED)),
-    "Glob": (("pattern", "path", "total", "reason"), ("files", LISTED)),
-    "Grep": (("pattern", "path", "total", "files", "reason"), ("matches", MATCHES)),
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "LS": ("path", "total", "folders", "files"),
+    "Glob": ("pattern", "path", "total", "reason"),
+    "Grep": ("pattern", "path", "total", "files", "reason"),
     "Read": (
-        ("path", "start_line", "end_line", "total_lines", "mtime", "size", "source", "version", "cut_lines", "note"),
-        _read,
+        "path",
+        "start_line",
+        "end_line",
+        "total_lines",
+        "mtime",
+        "size",
+        "source",
+        "version",
+        "cut_lines",
+        "note",
     ),
-    "Edit": (_CHANGE_FIELDS, _change),
-    "MultiEdit": (_CHANGE_FIELDS, _change),
-    "Write": (_CHANGE_FIELDS, _change),
-    "Bash": (("command", "description", "exit_code", "seconds", "unsaved", "changed"), _bash),
-    "TodoWrite": (("recap",), None),
-    "Diagnostics": (("path", "total", "errors", "version"), ("diagnostics", LISTED)),
-    "Definition": (("symbol", "total"), ("places", LISTED)),
-    "References": (("symbol", "total"), ("places", LISTED)),
-    "memory_save": (("outcome", "id", "text", "category", "scope"), None),
-    "memory_search": (("query", "total"), ("memories", LISTED)),
-    "Rename": (("symbol", "new_name", "failed", "left"), _changes),
-    "QuickFix": (("title", "failed", "left"), _changes),
+    "Edit": _CHANGE_FIELDS,
+    "MultiEdit": _CHANGE_FIELDS,
+    "Write": _CHANGE_FIELDS,
+    "Bash": ("command", "description", "exit_code", "seconds", "unsaved", "changed"),
+    "TodoWrite": ("recap",),
+    "Diagnostics": ("path", "total", "errors", "version"),
+    "Definition": ("symbol", "total"),
+    "References": ("symbol", "total"),
+    "memory_save": ("outcome", "id", "text", "category", "scope"),
+    "memory_search": ("query", "total"),
+    "Rename": ("symbol", "new_name", "failed", "left"),
+    "QuickFix": ("title", "failed", "left"),
 }
+"""What is kept of the data of each tool that has a rule, besides what `_shorten` writes."""
 
 
 def _params(envelope: Mapping[str, Any]) -> Mapping[str, Any]:

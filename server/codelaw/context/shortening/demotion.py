@@ -75,7 +75,10 @@ def _same(one: Message, other: Message) -> bool:
 def _told(message: Message) -> Sequence[str]:
     """The names that a message goes on to tell: those of a result only once it is one line."""
     whole = message.role == "tool" and '"shortened": "' not in message.content
-    return () if whole else _found.of(message.content)
+    if whole:
+        return ()
+    known = _found.find(message.content)
+    return _found.keep(message.content, _distinct(message.content)) if known is None else known
 
 
 def _shown(
@@ -118,14 +121,14 @@ class _Line:
 
 def _short_result(message: Message, told: AbstractSet[str]) -> Message:
     facts = message.metadata
-    line = _lines.of((facts.tool_name or "Result", facts.ref or "", message.content))
+    key = (facts.tool_name or "Result", facts.ref or "", message.content)
+    line = _lines.find(key) or _lines.keep(key, _line(*key))
     content = line.spelt(told) if line is not None else message.content
     return replace(message, content=content) if len(content) < len(message.content) else message
 
 
-def _line(key: tuple[str, ...]) -> _Line | None:
+def _line(tool: str, ref: str, content: str) -> _Line | None:
     """The line for a result of `tool` with `ref` and that content; None when it holds no data."""
-    tool, ref, content = key
     body = _object(content)
     if body is None or "data" not in body:
         return None
@@ -139,7 +142,7 @@ def _line(key: tuple[str, ...]) -> _Line | None:
     return _Line(facts, _names(texts), min(most, int(share * sum(map(len, texts)))), f"result:{ref}")
 
 
-_lines = Memo(_line, _KEPT)
+_lines = Memo[tuple[str, ...], _Line | None](_KEPT)
 
 
 def _target(data: Any) -> str:
@@ -172,7 +175,7 @@ def _distinct(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_telling(text)))
 
 
-_found = Memo(_distinct, _KEPT)
+_found = Memo[str, tuple[str, ...]](_KEPT)
 
 
 def _texts(value: Any) -> list[str]:

@@ -41,9 +41,8 @@ class Edit(Tool[EditArguments]):
 
     async def run(self, args: EditArguments, env: ToolEnvironment) -> ToolResult:
         change = await replacing(args.path, [_replacement(args)], env)
-        return await made(
-            change, env, lambda done: {"replacements": done.count}, dry_run=args.dry_run, label=self.title(args)
-        )
+        data = {"replacements": change.count}
+        return await made(change, env, data, dry_run=args.dry_run, label=self.title(args))
 
 
 def _replacement(args: EditArguments) -> Replacement:

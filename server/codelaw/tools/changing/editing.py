@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,15 +89,15 @@ async def replacing(path: str, replacements: list[Replacement], env: ToolEnviron
 
 
 async def made(
-    change: Change, env: ToolEnvironment, data: Callable[[Change], dict[str, Any]], *, dry_run: bool, label: str = ""
+    change: Change, env: ToolEnvironment, data: Mapping[str, Any], *, dry_run: bool, label: str = ""
 ) -> ToolResult:
-    """Write the change, or with `dry_run` only tell of it.
+    """Write the change, or with `dry_run` only tell of it; `data` is what the tool itself says of it.
 
     Raises:
         ToolFailure: what writing raises; INVALID_PARAM for a text that the history has shortened.
     """
     _refuse_shortened(change)
-    body = {"path": change.place.shown, "applied": not dry_run, **data(change)}
+    body = {"path": change.place.shown, "applied": not dry_run, **data}
     if change.mended:
         body["mended"] = True
     context = {"path_resolved": str(change.place.path)}

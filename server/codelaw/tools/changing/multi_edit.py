@@ -43,7 +43,7 @@ class MultiEdit(Tool[MultiEditArguments]):
     async def run(self, args: MultiEditArguments, env: ToolEnvironment) -> ToolResult:
         change = await replacing(args.path, _replacements(args), env)
         counts = {"edits": len(args.edits), "replacements": change.count}
-        return await made(change, env, lambda _: counts, dry_run=args.dry_run, label=self.title(args))
+        return await made(change, env, counts, dry_run=args.dry_run, label=self.title(args))
 
 
 def _replacements(args: MultiEditArguments) -> list[Replacement]:

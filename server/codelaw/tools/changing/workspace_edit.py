@@ -175,7 +175,7 @@ async def all_made(
     for number, change in enumerate(work.changes):
         try:
             known = _knowing(change, env)
-            one = await made(change, known, _counted, dry_run=dry_run, label=label)
+            one = await made(change, known, {"replacements": change.count}, dry_run=dry_run, label=label)
         except ToolFailure as failure:
             if number == 0:
                 raise
@@ -204,10 +204,6 @@ async def all_made(
         if len(texts) > 1 and any("refused" in file for file in files):
             text += " The user refused the parts under `refused`: leave them so, unless they ask for it."
     return ToolResult("partial" if partial else "success", data, text, changes=tuple(changes))
-
-
-def _counted(change: Change) -> dict[str, Any]:
-    return {"replacements": change.count}
 
 
 def _knowing(change: Change, env: ToolEnvironment) -> ToolEnvironment:

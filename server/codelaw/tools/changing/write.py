@@ -45,7 +45,8 @@ class Write(Tool[WriteArguments]):
         return await reviewed(args.path, env)
 
     async def run(self, args: WriteArguments, env: ToolEnvironment) -> ToolResult:
-        return await made(await _change(args, env), env, _facts, dry_run=args.dry_run, label=self.title(args))
+        change = await _change(args, env)
+        return await made(change, env, _facts(change), dry_run=args.dry_run, label=self.title(args))
 
 
 async def _change(args: WriteArguments, env: ToolEnvironment) -> Change:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codelaw.transcript.rounds import Round
@@ -25,13 +25,14 @@ class Cut:
     kept: tuple[Round, ...]
 
 
-def cut(rounds: Sequence[Round], *, keep: int, room: float, size: Callable[[Round], int]) -> Cut:
+def cut(rounds: Sequence[Round], *, keep: int, room: float, sizes: Mapping[str, int]) -> Cut:
     """Keep the newest `keep` rounds, and more while all that is kept fits into `room` tokens (K-2).
 
-    A `room` of 0 keeps exactly `keep` rounds; a `keep` of 1 keeps what fits, when the window is in danger (K-8).
+    `sizes` gives the tokens of each turn; one that is not in it shows nothing. A `room` of 0 keeps exactly `keep`
+    rounds; a `keep` of 1 keeps what fits, when the window is in danger (K-8).
     """
     place = max(0, len(rounds) - keep)
-    used = sum(map(size, rounds[place:]))
-    while place > 0 and (used := used + size(rounds[place - 1])) <= room:
+    used = sum(sizes.get(round_.turn_id, 0) for round_ in rounds[place:])
+    while place > 0 and (used := used + sizes.get(rounds[place - 1].turn_id, 0)) <= room:
         place -= 1
     return Cut(tuple(rounds[:place]), tuple(rounds[place:]))
