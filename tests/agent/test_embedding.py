@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from codelaw.agent.recall import embedding as queue
 from codelaw.agent.recall.embedding import BATCH, Embedding
+from codelaw.agent.recall.in_use import EmbedderInUse
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Memory
@@ -58,9 +59,17 @@ class World:
 
     def __init__(self) -> None:
         self.shared = SharedPassages()
-        self.embedder = Embedder()
+        self.in_use = EmbedderInUse(Embedder())
         self.told: list[tuple[str, Notice]] = []
         self.servers: list[Embedding] = []
+
+    @property
+    def embedder(self) -> Embedder:
+        return cast("Embedder", self.in_use.now)
+
+    @embedder.setter
+    def embedder(self, other: Embedder) -> None:
+        self.in_use.now = other
 
     def server(
         self, owner: str = "us", memories: Any = None, *, remembering: bool = True, team: bool = False
@@ -69,11 +78,10 @@ class World:
         made = Embedding(
             index,
             memories,
-            lambda: self.embedder,
+            self.in_use,
             lambda *told: self.told.append(told),
-            whose=lambda: "me" if remembering else None,
+            whose="me" if remembering else None,
             shared=team,
-            jitter=lambda: 0.5,
         )
         self.servers.append(made)
         return made, index

@@ -56,7 +56,7 @@ async def test_after_a_turn_its_messages_have_vectors_without_any_setting(bench:
     found = rows(bench, "SELECT body, length(vector) FROM passages JOIN vectors ON passage_id = passages.id")
     assert {("Where is the parser?", 2048), ("The parser lives in parse.py.", 2048)} <= set(found)
     index = (await bench.session._chats.stores()).index
-    (vector,) = await bench.session._embedder().embed(["which file has the parser"])
+    (vector,) = await bench.session._embedder.in_use.now.embed(["which file has the parser"])
     hits = await index.search(chat, "which file has the parser", embedder="hashing-1/512", vector=vector)
     assert len(hits) == 2
     assert all(hit.similarity is not None and hit.similarity > 0.2 for hit in hits)

@@ -12,6 +12,7 @@ import pytest
 
 from codelaw.adapters.stores.opening import open_stores
 from codelaw.agent.recall import question_vectors
+from codelaw.agent.recall.in_use import EmbedderInUse
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors, patience
 from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure
@@ -137,7 +138,9 @@ async def test_a_similarity_that_was_shown_to_mean_something_recalls_a_paraphras
     embedder: Any = Knowing({question, entry})
     stores = await open_stores(None, tmp_path / "codelaw.db")
     attic = Attic()
-    memory = ChatMemory(stores.memories, lambda: embedder, Places("ann", (), "c1"), RecallLimits(seconds=30.0), attic)
+    memory = ChatMemory(
+        stores.memories, EmbedderInUse(embedder), Places("ann", (), "c1"), RecallLimits(seconds=30.0), attic
+    )
     try:
         await memory.save(entry)
         await memory.save("The walrus party was in May")

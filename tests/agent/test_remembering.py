@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from codelaw.agent.recall import question_vectors, remembering
+from codelaw.agent.recall.in_use import EmbedderInUse
 from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 from codelaw.domain.memories import Category, Memory, MemoryScope, Places
@@ -59,7 +60,7 @@ def lens():
 def memory(shelf, lens, attic, monkeypatch):
     monkeypatch.setattr(question_vectors, "RESERVE_SECONDS", 0.7)  # a slow machine takes longer to look up words
     monkeypatch.setattr(question_vectors, "RESERVE_SHARE", 0.7)
-    return ChatMemory(shelf, lambda: lens, HERE, RecallLimits(seconds=1.0), attic)
+    return ChatMemory(shelf, EmbedderInUse(lens), HERE, RecallLimits(seconds=1.0), attic)
 
 
 def names(remembered):
@@ -172,7 +173,7 @@ async def test_an_embedder_that_fails_leaves_the_words(memory, lens):
 
 
 async def test_no_embedder_is_no_trouble(memory, shelf):
-    without = replace(memory, embedder=lambda: None)
+    without = replace(memory, embedder=None)
     beside = await without.beside("walrus")
     assert (names(beside), beside.notices) == (["profile", "memories"], ())
     assert "candidates" in shelf.calls

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.processes.local import LocalProcesses
@@ -137,7 +137,7 @@ class Core:
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
-        self._memory = Memories(self._workspace, self._embedder, self._user)
+        self._memory = Memories(self._workspace, self._embedder.in_use, self._user)
         self._embedding: Embedding | None = None
         """None until the store is open."""
 
@@ -157,12 +157,16 @@ class Core:
         self._embedding = Embedding(
             stores.index,
             stores.memories,
-            self._embedder,
+            self._embedder.in_use,
             self._tell_aside,
-            whose=lambda: self._user if self._settings.value.memory.enabled else None,
+            whose=self._remembering(),
             shared=stores.shared,
         )
         return stores
+
+    def _remembering(self) -> str | None:
+        """Whose memories are embedded; None while memory is switched off."""
+        return self._user if self._settings.value.memory.enabled else None
 
     def _embed_later(self, chat_id: str | None = None) -> None:
         """Let what was said be indexed and embedded in the background (B-5); None: whatever waits anywhere."""
@@ -193,7 +197,7 @@ class Core:
         if memory is None:
             memory = await self._memory_of(agent.chat.id if agent is not None else None, settings)
         past = agent.past if agent is not None else Past("", stores.chats)
-        retriever = Retriever(stores.index, self._embedder(), patience(limits.seconds), memory.attic.questions)
+        retriever = Retriever(stores.index, self._embedder.in_use.now, patience(limits.seconds), memory.attic.questions)
         return BesideGatherer(past, memory, retriever, limits)
 
     def _roots(self) -> list[Path]:
@@ -243,19 +247,12 @@ class Core:
             redaction=self._redaction,
             recorder=self._recorder,
             follow=self._follow,
-            after_turn=self._embed_later,
+            embedding=self._embedding,
             held=self._leftovers,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
-        gate = Gate(rules, self._approver, stores.chats.add_grant, self._always, self._user, granted=self._record_grant)
+        gate = Gate(rules, self._approver, stores.chats, self._always, self._user, recorder=self._recorder)
         return AgentChat(chat, house, gate)
-
-    def _record_grant(self, grant: Grant, chat_id: str, decision: Literal["grant", "revoke"] = "grant") -> None:
-        """Put on record that a standing permission was given, or taken back (S-8)."""
-        scope = "always" if grant.scope == "always" else "in this chat"
-        title = f"Allowed {scope}: {grant.rule}" if decision == "grant" else f"Taken back: {grant.rule}"
-        about = {"chat_id": chat_id, "title": title, "rule": grant.rule, "folder": grant.folder}
-        self._recorder.note("grant", decision, "user", tool=grant.rule.partition("(")[0], **about)
 
     def _own(self, grants: Sequence[Grant]) -> list[Grant]:
         """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""

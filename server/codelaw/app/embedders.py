@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from codelaw.adapters.embedders.hashing import DIMENSION, HashingEmbedder
 from codelaw.adapters.embedders.http import HttpEmbedder
 from codelaw.adapters.embedders.local import LocalEmbedder
+from codelaw.agent.recall.in_use import EmbedderInUse
 
 if TYPE_CHECKING:
     from codelaw.ports.embedder import Embedder
@@ -32,25 +33,19 @@ class CurrentEmbedder:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._made: Embedder | None = None
+        self.in_use = EmbedderInUse(make_embedder(settings))
         self._retired: list[Embedder] = []
-
-    def __call__(self) -> Embedder:
-        """The embedder, made at its first use."""
-        if self._made is None:
-            self._made = make_embedder(self._settings)
-        return self._made
 
     def reconfigure(self, settings: Settings) -> bool:
         """Whether from now on another one is used."""
         changed = settings.embedding != self._settings.embedding
         self._settings = settings
-        if changed and self._made is not None:
-            self._retired.append(self._made)
-            self._made = None
+        if changed:
+            self._retired.append(self.in_use.now)
+            self.in_use.now = make_embedder(settings)
         return changed
 
     async def close(self) -> None:
         """Give back what they all hold."""
-        for embedder in [*self._retired, *([self._made] if self._made is not None else [])]:
+        for embedder in [*self._retired, self.in_use.now]:
             await embedder.close()

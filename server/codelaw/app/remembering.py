@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.workspace.projects import project_keys
@@ -12,7 +11,7 @@ from codelaw.agent.recall.remembering import Attic, ChatMemory, RecallLimits
 from codelaw.domain.memories import Places
 
 if TYPE_CHECKING:
-    from codelaw.ports.embedder import Embedder
+    from codelaw.agent.recall.in_use import EmbedderInUse
     from codelaw.ports.memories import MemoryStore
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 class Memories:
     """Gives each chat its memory."""
 
-    def __init__(self, workspace: Workspace, embedder: Callable[[], Embedder | None], user: str) -> None:
+    def __init__(self, workspace: Workspace, embedder: EmbedderInUse, user: str) -> None:
         self._workspace = workspace
         self._embedder = embedder
         self._user = user

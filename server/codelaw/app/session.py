@@ -110,8 +110,11 @@ class Session(
         self._settings = settings
         self._redaction.learn(known_keys(settings.value, self._environment))
         self._workspace.review = settings.value.editor.review
-        if self._embedder.reconfigure(settings.value) and self._embedding is not None:
-            self._embedding.renew()
+        changed = self._embedder.reconfigure(settings.value)
+        if self._embedding is not None:
+            self._embedding.whose = self._remembering()
+            if changed:
+                self._embedding.renew()
 
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""

@@ -108,9 +108,10 @@ class Withheld:
         seconds: float,
         hides: Callable[[str], bool] | None = None,
     ) -> Found:
-        return await self._workspace.walk(
-            starts, pattern, max_visits=max_visits, seconds=seconds, hides=self._both(hides)
-        )
+        def hidden(shown: str) -> bool:
+            return self._denied.hides(shown) or (hides is not None and hides(shown))
+
+        return await self._workspace.walk(starts, pattern, max_visits=max_visits, seconds=seconds, hides=hidden)
 
     async def search(
         self,
@@ -123,6 +124,9 @@ class Withheld:
         seconds: float,
         hides: Callable[[str], bool] | None = None,
     ) -> Hits:
+        def hidden(shown: str) -> bool:
+            return self._denied.hides(shown) or (hides is not None and hides(shown))
+
         return await self._workspace.search(
             starts,
             pattern,
@@ -130,16 +134,12 @@ class Withheld:
             case_sensitive=case_sensitive,
             limit=limit,
             seconds=seconds,
-            hides=self._both(hides),
+            hides=hidden,
         )
 
     def _refuse(self, located: Located) -> None:
         if self._denied.hides(located.shown):
             raise ToolFailure("PERMISSION_DENIED", f"A permission rule denies {located.shown}.")
-
-    def _both(self, other: Callable[[str], bool] | None) -> Callable[[str], bool]:
-        own = self._denied.hides
-        return own if other is None else lambda shown: own(shown) or other(shown)
 
 
 class _Buffers:

@@ -330,7 +330,8 @@ class AgentChat:
         await self.outbox.drain()
         await tidy(self.house.store, self.chat.id, opened.id)
         self.rolling.after_turn()
-        self.house.after_turn(self.chat.id)
+        if self.house.embedding is not None:
+            self.house.embedding.kick(self.chat.id)
         return result
 
     async def _conclude(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.crash_recovery import left_untold
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from codelaw.domain.chats import StoredTurn
     from codelaw.domain.requests import EditorState
 
-Start = Callable[["AgentChat", "Sequence[Steer]"], Awaitable["RunningTurn"]]
-"""Starts the turn that steers become, in a claimed chat."""
 _log = logging.getLogger(__name__)
 
 

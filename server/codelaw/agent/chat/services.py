@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from codelaw.domain.safety.redaction import Redaction
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.agent.chat.following import Start
+    from codelaw.agent.recall.embedding import Embedding
     from codelaw.agent.recall.remembering import ChatMemory
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.notes import Steer
@@ -48,11 +48,10 @@ class House:
     """What is taken out of all that is said, kept and told (S-5)."""
     recorder: Recorder | None = None
     """Keeps on record what is decided (S-8)."""
-    follow: Start = _refused
-    """Starts the turn that waiting steers become (R-9)."""
-    after_turn: Callable[[str], None] = lambda _: None
-    """Told the chat when one of its turns has ended and is stored."""
-
+    follow: Callable[[AgentChat, Sequence[Steer]], Awaitable[RunningTurn]] = _refused
+    """Starts the turn that waiting steers become, in a claimed chat (R-9)."""
+    embedding: Embedding | None = None
+    """Indexes what was said when a turn has ended (B-5)."""
     held: HeldImages | None = None
     """Keeps files while commands run."""
 

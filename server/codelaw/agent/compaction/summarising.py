@@ -94,7 +94,12 @@ class Summariser:
             shown = sent if until is not None else archived
         past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law.text())
         return _Prompt(
-            past, gathered, ground.dialect, ground.model_name, self._instruction(until), ground.limits.window
+            past=past,
+            around=gathered,
+            dialect=ground.dialect,
+            model=ground.model_name,
+            instruction=self._instruction(until),
+            window=ground.limits.window,
         )
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import find
-from codelaw.agent.dialects.spelling import Speller
+from codelaw.agent.dialects.spelling import Speller, Spelling
 from codelaw.context.observations.shown import shown
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
@@ -25,13 +25,21 @@ if TYPE_CHECKING:
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
+class NativeSpeller(Speller):
+    """Writes messages as this dialect does."""
+
+    def message(self, message: Message) -> Spelling:
+        """One message of the view."""
+        return spell(message)
+
+
 class Native:
     """Reads and writes the vendor's tool use."""
 
     name: Literal["native"] = "native"
 
     def __init__(self) -> None:
-        self._speller = Speller(spell)
+        self._speller = NativeSpeller()
 
     def description(self, toolbox: Toolbox) -> str:
         """Only the names: the schemas travel beside the messages and are not paid for twice."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
-from codelaw.agent.dialects.spelling import Speller
+from codelaw.agent.dialects.spelling import Speller, Spelling
 from codelaw.context.observations.shown import shown
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.messages import Call, Message
@@ -20,13 +20,21 @@ if TYPE_CHECKING:
     from codelaw.tools.toolbox import Toolbox
 
 
+class ReactSpeller(Speller):
+    """Writes messages as this dialect does."""
+
+    def message(self, message: Message) -> Spelling:
+        """One message of the view."""
+        return spell(message)
+
+
 class React:
     """Reads and writes the text dialect."""
 
     name: Literal["react"] = "react"
 
     def __init__(self) -> None:
-        self._speller = Speller(spell)
+        self._speller = ReactSpeller()
         self._tools: AbstractSet[str] = frozenset()
         """The names that a call may have, by the last request."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -30,17 +31,20 @@ class _Spelt:
     """Blocks in front of the round that ended last."""
 
 
-class Speller:
-    """Spells views with one dialect's way of writing a message.
+class Speller(ABC):
+    """Spells views; a dialect says how a message is written.
 
     The spelt history of the last view is kept, because it does not change from step to step of a turn.
     """
 
-    def __init__(self, spell: Callable[[Message], Spelling]) -> None:
-        self._spell = spell
+    def __init__(self) -> None:
         self._history: _Spelt | None = None
         self._marked: dict[int, ApiMessage] = {}
         """Messages with a breakpoint in the last request, by their places."""
+
+    @abstractmethod
+    def message(self, message: Message) -> Spelling:
+        """One message of the view."""
 
     def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
         """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
@@ -59,11 +63,11 @@ class Speller:
                 tail.append(TextBlock(section.content))
             elif section.name == "scratchpad":
                 newest = _newest_step(section.messages)
-                _extend(messages, map(self._spell, section.messages[:newest]))
+                _extend(messages, map(self.message, section.messages[:newest]))
                 step = before + _blocks(messages[max(0, known) :])
-                _extend(messages, map(self._spell, section.messages[newest:]))
+                _extend(messages, map(self.message, section.messages[newest:]))
             elif section.messages:
-                _extend(messages, map(self._spell, section.messages))
+                _extend(messages, map(self.message, section.messages))
             else:
                 _extend(messages, [("user", (TextBlock(section.content),))])
         layout = Layout(
@@ -100,7 +104,7 @@ class Speller:
             messages: list[ApiMessage] = []
             ends = [0]
             for message in rounds.messages:
-                spelling = self._spell(message)
+                spelling = self.message(message)
                 _extend(messages, [spelling])
                 ends.append(ends[-1] + len(spelling[1]))
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)

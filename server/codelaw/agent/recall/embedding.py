@@ -12,6 +12,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
 
 if TYPE_CHECKING:
+    from codelaw.agent.recall.in_use import EmbedderInUse
     from codelaw.domain.passages import Passage
     from codelaw.ports.embedder import Embedder
     from codelaw.ports.index import MessageIndex
@@ -44,12 +45,11 @@ class Embedding:
         self,
         index: MessageIndex,
         memories: MemoryStore | None,
-        embedder: Callable[[], Embedder],
+        embedder: EmbedderInUse,
         tell: Callable[[str, Notice], None],
         *,
-        whose: Callable[[], str | None] = lambda: None,
+        whose: str | None = None,
         shared: bool = False,
-        jitter: Callable[[], float] = random.random,
     ) -> None:
         """`whose`: the user whose memories are given to the embedder, beside what is everybody's.
 
@@ -60,9 +60,8 @@ class Embedding:
         self._memories = memories
         self._embedder = embedder
         self._tell = tell
-        self._whose = whose
+        self.whose = whose
         self._shared = shared
-        self._jitter = jitter
         self._unindexed: dict[str | None, None] = {}
         self._unembedded: dict[str | None, None] = {}
         """Chats in the order in which they were asked for; None: everything, memories too."""
@@ -111,7 +110,7 @@ class Embedding:
         try:
             while await self._index.index(chat_id):
                 pass
-            while (count := await self._step(self._embedder(), chat_id, BACKFILL_BATCH)) > 0:
+            while (count := await self._step(self._embedder.now, chat_id, BACKFILL_BATCH)) > 0:
                 done += count
         except EmbeddingFailure as failure:
             message = f"{failure.message} {done} were embedded before." if done else failure.message
@@ -175,11 +174,11 @@ class Embedding:
             self._unembedded.setdefault(chat_id)
 
     async def _embed_some(self) -> None:
-        chat_id, embedder = next(iter(self._unembedded)), self._embedder()
+        chat_id, embedder = next(iter(self._unembedded)), self._embedder.now
         try:
             left = await self._step(embedder, chat_id, BATCH)
         except EmbeddingFailure as failure:
-            if self._embedder() is embedder:  # else the settings have changed meanwhile
+            if self._embedder.now is embedder:  # else the settings have changed meanwhile
                 self._failed(failure)
             return
         if not left:
@@ -193,7 +192,7 @@ class Embedding:
             if passages:
                 await self._embed(embedder, passages)
                 return len(passages)
-            user = self._whose()
+            user = self.whose
             if chat_id is not None or self._memories is None or user is None:
                 return 0
             memories = await self._memories.unembedded(embedder.name, most, user)
@@ -242,7 +241,7 @@ class Embedding:
             self._tell_in(next(iter(self._unembedded), None))
 
     def _back_off(self) -> None:
-        wait = min(FIRST_WAIT * 2**self._failures, LONGEST_WAIT) * (0.75 + 0.5 * self._jitter())
+        wait = min(FIRST_WAIT * 2**self._failures, LONGEST_WAIT) * (0.75 + 0.5 * random.random())  # noqa: S311 - no secret
         self._failures = min(self._failures + 1, 20)
         self._not_before = asyncio.get_running_loop().time() + wait
 

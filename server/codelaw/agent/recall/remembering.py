@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -21,7 +21,8 @@ from codelaw.memory.evidence import evident
 from codelaw.memory.recall import Shown, ranked, shown
 
 if TYPE_CHECKING:
-    from codelaw.ports.embedder import Embedder, Vector
+    from codelaw.agent.recall.in_use import EmbedderInUse
+    from codelaw.ports.embedder import Vector
     from codelaw.ports.memories import MemoryStore
 
 T = TypeVar("T")
@@ -119,8 +120,8 @@ class ChatMemory:
     """A `Remembering`: the memory of one chat, or of no chat, as the settings are now."""
 
     store: MemoryStore
-    embedder: Callable[[], Embedder | None]
-    """The one in use; None as long as there is none."""
+    embedder: EmbedderInUse | None
+    """None as long as there is none."""
     places: Places
     limits: RecallLimits
     attic: Attic
@@ -252,7 +253,7 @@ class ChatMemory:
         self, found: Sequence[Candidate], question: str, vector: Vector | None, seconds: float
     ) -> Sequence[Candidate]:
         """Those that have something in common with the question; `seconds` for measuring an embedder that is new."""
-        embedder = self.embedder()
+        embedder = None if self.embedder is None else self.embedder.now
         floor = None
         if embedder is not None and vector is not None and found:
             floor = await self.attic.questions.floor(embedder, vector, seconds)
@@ -271,7 +272,7 @@ class ChatMemory:
         Raises:
             EmbeddingFailure: it could not be done.
         """
-        embedder = self.embedder()
+        embedder = None if self.embedder is None else self.embedder.now
         if embedder is None:
             return "", None
         (vector,) = await embedder.embed([text])
@@ -352,7 +353,7 @@ class _Gathering:
     async def _embedded(self, question: str) -> tuple[str, Vector | None]:
         """The question's vector and whose it is; nothing where words must do."""
         memory = self._memory
-        embedder = memory.embedder()
+        embedder = None if memory.embedder is None else memory.embedder.now
         if embedder is None:
             return "", None
         try:

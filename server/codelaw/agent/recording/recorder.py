@@ -7,13 +7,13 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.errors import Refusal
 
 if TYPE_CHECKING:
-    from codelaw.domain.permissions import Decision
+    from codelaw.domain.permissions import Decision, Grant
     from codelaw.domain.results import ToolResult
     from codelaw.domain.safety.redaction import Redaction
     from codelaw.ports.store import ChatStore
@@ -74,6 +74,15 @@ class Recorder:
         self._waiting.append(replace(entry, person=self._person))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write(), name="audit")
+
+    def granted(self, grant: Grant, chat_id: str, decision: Literal["grant", "revoke"] = "grant") -> None:
+        """Put on record that a standing permission was given, or taken back."""
+        scope = "always" if grant.scope == "always" else "in this chat"
+        title = f"Allowed {scope}: {grant.rule}" if decision == "grant" else f"Taken back: {grant.rule}"
+        tool = grant.rule.partition("(")[0]
+        self.note(
+            "grant", decision, "user", chat_id=chat_id, tool=tool, title=title, rule=grant.rule, folder=grant.folder
+        )
 
     def judged(self, decision: Decision, by: By | None, **about: str) -> None:
         """Put the last decision about a call on record; `by` where it was no rule's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
@@ -17,8 +17,10 @@ from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.standing import Folders, home, in_force, kept_rule
 
 if TYPE_CHECKING:
+    from codelaw.agent.recording.recorder import Recorder
     from codelaw.domain.messages import Call
     from codelaw.ports.approver import Approver
+    from codelaw.ports.store import ChatStore
     from codelaw.tools.base import Preview
 
 
@@ -95,16 +97,16 @@ class Gate:
 
     policy: Policy
     approver: Approver
-    save_grant: Callable[[Grant], Awaitable[None]]
-    """Stores a grant given for always."""
+    store: ChatStore
+    """Keeps grants for always."""
     always: list[Grant]
     """This person's grants for always, in whichever folder; shared by the chats of a session."""
     person: str = ""
     """Whose the grants are."""
     folders: Folders = field(default_factory=dict[str, str])
     """The workspace's, as they were when the turn began; grants for always belong to one of them (S-1)."""
-    granted: Callable[[Grant, str], None] = lambda _grant, _chat: None
-    """Told of a grant that was given, and of the chat it was given in."""
+    recorder: Recorder | None = None
+    """Puts on record that a grant was given (S-8)."""
     grants: list[Grant] = field(default_factory=list[Grant])
     """Grants given in this chat."""
 
@@ -172,11 +174,12 @@ class Gate:
             scope: Literal["always", "chat"] = "chat" if always is None else "always"
             grant = Grant(uuid4().hex[:12], always or chosen.rule, scope, folder, self.person)
             if grant.scope == "always":
-                await self.save_grant(grant)
+                await self.store.add_grant(grant)
                 self.always.append(grant)
             else:
                 self.grants.append(grant)
-            self.granted(grant, chat_id)
+            if self.recorder is not None:
+                self.recorder.granted(grant, chat_id)
         return Verdict(Decision("allow", "user", chosen.kind), answer.comment, answer.by)
 
 

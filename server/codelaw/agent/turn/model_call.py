@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.base import Reading
 from codelaw.agent.dialects.growing import GrowingText
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.context.sections import View
 
-P = ParamSpec("P")
-R = TypeVar("R")
 LONG_REPLY = 1 << 16
 """Characters of a reply that is read in a thread."""
 CONTINUATIONS = 3
@@ -124,16 +121,16 @@ class Asker:
             reply = await self._recovered(kept, after)
             stopped = await self._stopped(reply)
             if reply.stop_reason != "max_tokens" and not stopped:
-                return self._read(reply, await self._beside(reply, self.ground.dialect.read, reply, self._name))
+                return self._read(reply, await self._said(reply))
             if stopped:
                 reply = replace(reply, text=reply.text + reply.stopped_by)
             else:
-                cut = await self._beside(reply, self.ground.dialect.cut, reply, self._name)
+                cut = await self._cut(reply)
                 if cut is not None:
                     return self._read(reply, cut)
             if number > CONTINUATIONS:
                 why = _STOPPED if stopped else _TOO_LONG
-                reading = await self._beside(reply, self.ground.dialect.read, reply, self._name)
+                reading = await self._said(reply)
                 return replace(self._read(reply, reading), cut=why)
             kept, after = reply.text, _continuation(reply.text, "go_on")
             by = "a stop sequence of the endpoint" if stopped else "the output limit"
@@ -144,7 +141,7 @@ class Asker:
         """Whether an endpoint's own stop sequence has cut an answer (R-3); one that may be cut gets a notice."""
         if reply.stop_reason != "stop_sequence" or not reply.text.strip():
             return False
-        whole = await self._beside(reply, self.ground.dialect.whole, reply)
+        whole = await self._whole_by_its_text(reply)
         if whole or _CONTROL.fullmatch(reply.stopped_by):
             return False
         if whole is None and not reply.stopped_by:
@@ -152,11 +149,19 @@ class Asker:
             return False
         return True
 
-    async def _beside(self, reply: ModelReply, work: Callable[P, R], *given: P.args, **named: P.kwargs) -> R:
-        """Read a reply; a long one beside the event loop, which others wait for."""
-        if len(reply.text) < LONG_REPLY and not reply.calls:
-            return work(*given, **named)
-        return await asyncio.to_thread(work, *given, **named)
+    async def _said(self, reply: ModelReply) -> Reading:
+        """What a reply says; a long one is read beside the event loop, which others wait for."""
+        dialect, name = self.ground.dialect, self._name
+        return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
+
+    async def _cut(self, reply: ModelReply) -> Reading | None:
+        """The same of one that was cut off; None when it should be continued."""
+        dialect, name = self.ground.dialect, self._name
+        return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
+
+    async def _whole_by_its_text(self, reply: ModelReply) -> bool | None:
+        dialect = self.ground.dialect
+        return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
@@ -243,6 +248,10 @@ class Asker:
     def _name(self) -> str:
         """The step's, unique in the chat."""
         return f"{self.turn.id}_{self.turn.step}"
+
+
+def _long(reply: ModelReply) -> bool:
+    return len(reply.text) >= LONG_REPLY or bool(reply.calls)
 
 
 def _continuation(kept: str, template: str) -> tuple[ApiMessage, ...]:

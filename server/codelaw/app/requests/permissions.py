@@ -45,7 +45,7 @@ class PermissionRequests(Core):
             for grant in agent.gate.grants:
                 if grant.id == grant_id:
                     agent.gate.grants.remove(grant)
-                    self._record_grant(grant, agent.chat.id, "revoke")
+                    self._recorder.granted(grant, agent.chat.id, "revoke")
                     return
         store = await self._chats.store()
         taken = [grant for grant in await store.grants() if grant.id == grant_id]
@@ -58,7 +58,7 @@ class PermissionRequests(Core):
             raise Refusal("grant_not_found", message, "`codelaw permissions list` shows them in a terminal.")
         self._always[:] = [grant for grant in self._always if grant.id != grant_id]
         for grant in taken:
-            self._record_grant(grant, "", "revoke")
+            self._recorder.granted(grant, "", "revoke")
 
     async def audit(self, chat_id: str | None, limit: int) -> Sequence[AuditEntry]:
         """What was decided, of a chat or of all, newest first (S-8).
