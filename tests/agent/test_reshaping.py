@@ -14,7 +14,7 @@ from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
-from codelaw.agent.recording.history import Past
+from codelaw.agent.recording.history import HistoryState, Past
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.shortening.economy import thin
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
@@ -64,6 +64,10 @@ class Chat:
     turns: int = 0
 
     @property
+    def state(self) -> HistoryState:
+        return self.past.state(layered(self.ground))
+
+    @property
     def view(self) -> int:
         """Corrected tokens of what would be sent now."""
         history = self.past.history(layered(self.ground))
@@ -72,8 +76,8 @@ class Chat:
 
     @property
     def waits(self) -> bool:
-        known = ended(self.past, *self.last) if self.last is not None else None
-        return waits(self.past, self.ground, known, view=self.view, beside=ASKED)
+        known = ended(self.past.transcript, *self.last) if self.last is not None else None
+        return waits(self.state, self.ground, known, view=self.view, beside=ASKED)
 
     def round(self, tokens: int, results: int) -> None:
         turn = f"t{self.turns}"
@@ -85,7 +89,7 @@ class Chat:
     def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[Plan, CompactionReport]:
         goal = self.ground.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
-        planned = plan(self.past, self.ground, "", cause)
+        planned = plan(self.state, self.ground, "", cause)
         checkpoint = None
         if planned.changes:
             checkpoint = f"c{len(self.past.transcript.checkpoints)}"
@@ -98,7 +102,7 @@ class Chat:
             self.past.transcript = self.past.transcript.reshaped(cut, ())
             self.past.settled = self.past.transcript.newest_turn
         told = reason if planned.archived else planned.idle
-        report = report_of(planned, self.past, self.ground, told, seconds=0.0, message="", checkpoint=checkpoint)
+        report = report_of(planned, self.state, self.ground, told, seconds=0.0, message="", checkpoint=checkpoint)
         self.last = f"t{self.turns}", report
         return planned, report
 
@@ -128,7 +132,7 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     assert len(kept) >= min(keep, len(said))
     mark = chat.ground.low_water
     around = (("question", ASKED),)
-    why = held_up(chat.past, chat.ground, law=0, around=around, tokens=report.tokens_after)
+    why = held_up(chat.state, chat.ground, law=0, around=around, tokens=report.tokens_after)
     assert bool(why) == (report.tokens_after > mark)
     if report.tokens_after > mark and report.tokens_before > mark:
         assert len(kept) == min(keep, len(said)), "all that may be archived is"
@@ -184,7 +188,7 @@ def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_grow
     undone = chat.past.transcript.restored(report.checkpoint_id)
     assert undone is not None
     chat.past.transcript = undone
-    assert ended(chat.past, "t12", report) is None
+    assert ended(chat.past.transcript, "t12", report) is None
     assert chat.waits
     chat.round(3_300, 0)
     assert not chat.waits
@@ -193,8 +197,8 @@ def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_grow
 def test_a_failure_or_a_cancel_ends_nothing():
     chat = Chat(ground_of(32_000, 2, 500, 1.0))
     for reason in ("summary_failed", "cancelled"):
-        assert ended(chat.past, "t1", CompactionReport(compacted=False, reason=reason)) is None  # type: ignore[arg-type]
-    assert ended(chat.past, "", None) is None
+        assert ended(chat.past.transcript, "t1", CompactionReport(compacted=False, reason=reason)) is None  # type: ignore[arg-type]
+    assert ended(chat.past.transcript, "", None) is None
     assert not chat.waits
 
 
@@ -217,11 +221,11 @@ def test_a_message_is_named_where_the_user_can_do_something_about_it():
     for _ in range(5):
         chat.round(4_000, 0)
     around = (("question", 2_000), ("scratchpad", 3_000), ("memories", 0))
-    why = held_up(chat.past, chat.ground, law=700, around=around, tokens=26_000)
+    why = held_up(chat.state, chat.ground, law=700, around=around, tokens=26_000)
     assert why.index("newest 5 rounds (context.keepRounds") < why.index("the steps of this turn 3000")
     assert why.index("the steps of this turn 3000") < why.index("your message 2000") < why.index("the law 700")
     assert "memories" not in why
     assert "grown by 3200 tokens" in why
-    lower = held_up(chat.past, chat.ground, law=700, around=around, tokens=20_000)
+    lower = held_up(chat.state, chat.ground, law=700, around=around, tokens=20_000)
     assert "grown by" not in lower, "the trigger is farther away than that"
-    assert held_up(chat.past, chat.ground, law=700, around=around, tokens=12_800) == ""
+    assert held_up(chat.state, chat.ground, law=700, around=around, tokens=12_800) == ""

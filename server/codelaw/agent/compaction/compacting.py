@@ -23,7 +23,7 @@ from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
-    from codelaw.agent.recording.history import Past
+    from codelaw.agent.recording.history import HistoryState, Past
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.outbox import Outbox
 
@@ -101,12 +101,13 @@ class Compacting:
                 event = None
             told = event.event if event is not None else None
             report = told.report if isinstance(told, CompactionEvent) else None
-            self._last = past.generation, ended(past, event.turn_id if event is not None else "", report)
-        return await asyncio.to_thread(waits, past, ground, self._last[1], view=view, beside=beside)
+            self._last = past.generation, ended(past.transcript, event.turn_id if event is not None else "", report)
+        last, state = self._last[1], await _state(past, ground)
+        return await asyncio.to_thread(waits, state, ground, last, view=view, beside=beside)
 
     def remember(self, turn_id: str, report: CompactionReport) -> None:
         """Keep how the newest one has ended."""
-        self._last = self.past.generation, ended(self.past, turn_id, report)
+        self._last = self.past.generation, ended(self.past.transcript, turn_id, report)
 
     async def settled(self) -> None:
         """Wait until none is in flight; how it ended is not the waiter's business (K-7)."""
@@ -122,6 +123,11 @@ class Compacting:
             flight.cancel()
             await asyncio.wait([flight], timeout=AGAIN_SECONDS)
         return True
+
+
+async def _state(past: Past, ground: Ground) -> HistoryState:
+    """The history as it is, its view made away from the event loop."""
+    return await asyncio.to_thread(past.state, layered(ground))
 
 
 @dataclass(slots=True)
@@ -163,7 +169,8 @@ class _Job:
 
     async def _compact(self) -> CompactionReport:
         law = await self.ground.law.text()
-        self._plan = planned = await asyncio.to_thread(plan, self.of.past, self.ground, law, self.cause)
+        state = await _state(self.of.past, self.ground)
+        self._plan = planned = await asyncio.to_thread(plan, state, self.ground, law, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)
         if not planned.changes:
             self.of.state = "done"
@@ -251,7 +258,7 @@ class _Job:
         if self._plan is None:
             return CompactionReport(compacted=False, reason=reason, seconds=round(seconds, 3), message=message)
         report = report_of(
-            self._plan, self.of.past, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
+            self._plan, self._now, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
         )
         if self._shown is None:
             return report
@@ -264,8 +271,12 @@ class _Job:
         """The report, which says what keeps the view above the low-water mark after one that began by itself (K-8)."""
         if self.cause.asked_for or self._plan is None or self._shown is not None or report.message:
             return report
-        past, law, around = self.of.past, self._plan.law, self.cause.around
-        return replace(report, message=held_up(past, self.ground, law=law, around=around, tokens=report.tokens_after))
+        law, around, after = self._plan.law, self.cause.around, report.tokens_after
+        return replace(report, message=held_up(self._now, self.ground, law=law, around=around, tokens=after))
+
+    @property
+    def _now(self) -> HistoryState:
+        return self.of.past.state(layered(self.ground))
 
     def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
         self.audience.hears(CompactionEvent(phase, report, self.of.past.store.owner))

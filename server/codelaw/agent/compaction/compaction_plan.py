@@ -23,7 +23,7 @@ from codelaw.transcript.summaries.summary import sizes
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
-    from codelaw.agent.recording.history import Past
+    from codelaw.agent.recording.history import HistoryState
     from codelaw.context.builder import History
     from codelaw.transcript.transcript import Transcript
 
@@ -94,17 +94,20 @@ class Plan:
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
 
 
-def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
-    """Cheapest first: demote what is old, archive whole rounds, thin what must stay."""
+def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
+    """Cheapest first: demote what is old, archive whole rounds, thin what must stay.
+
+    `state` is seen as `layered` shows it.
+    """
     shape = ground.shape
-    history = past.history(layered(ground))
-    rounds = past.transcript.kept
+    history = state.view
+    rounds = state.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
     law_tokens = estimate(law)
     before = sum(section.tokens for section in ground.system) + law_tokens + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)
-    known = past.transcript.demoted
+    known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
     saved = savings(shown, known, ground, view, cold=True)
     if not rounds or (len(rounds) <= shape.keep_rounds and cause.goal is None):
@@ -162,7 +165,7 @@ def plan(past: Past, ground: Ground, law: str, cause: Cause) -> Plan:
 
 def report_of(
     planned: Plan,
-    past: Past,
+    state: HistoryState,
     ground: Ground,
     reason: CompactionReason,
     *,
@@ -170,10 +173,10 @@ def report_of(
     message: str,
     checkpoint: str | None,
 ) -> CompactionReport:
-    """What came of a plan; without a checkpoint the view is as it was."""
+    """What came of a plan; without a checkpoint the view is as it was. `state` is what it is now."""
     after = planned.tokens_before
     if checkpoint is not None:
-        history = past.history(layered(ground))
+        history = state.view
         grown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
         was = planned.history.summaries.tokens if planned.history.summaries else 0
         after = ground.corrected(planned.fixed - was + grown)
@@ -181,7 +184,7 @@ def report_of(
         compacted=checkpoint is not None and bool(planned.archived),
         reason=reason,
         rounds_archived=len(planned.archived) if checkpoint is not None else 0,
-        rounds_kept=len(past.transcript.kept),
+        rounds_kept=len(state.transcript.kept),
         tokens_before=planned.tokens_before,
         tokens_after=after,
         seconds=round(seconds, 3),

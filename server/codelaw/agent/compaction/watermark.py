@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.selection import layered
 from codelaw.context.sections import message_tokens
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
-    from codelaw.agent.recording.history import Past
+    from codelaw.agent.recording.history import HistoryState
     from codelaw.domain.checkpoints import CompactionReport
+    from codelaw.transcript.transcript import Transcript
 
 GROWTH = 10
 """The part of the window by which the view grows before a compaction begins by itself again."""
@@ -29,7 +29,7 @@ class Ended:
     """Of the whole view."""
 
 
-def ended(past: Past, turn_id: str, report: CompactionReport | None) -> Ended | None:
+def ended(transcript: Transcript, turn_id: str, report: CompactionReport | None) -> Ended | None:
     """The end that a report tells of; None when the view is not what that compaction left.
 
     That is so after a failure, a cancel, and when its checkpoint was undone.
@@ -38,11 +38,11 @@ def ended(past: Past, turn_id: str, report: CompactionReport | None) -> Ended | 
         return None
     if report.checkpoint_id is None:
         return Ended(turn_id, report.tokens_after) if report.reason in _IDLE else None
-    known = report.checkpoint_id in {checkpoint.id for checkpoint in past.transcript.checkpoints}
+    known = report.checkpoint_id in {checkpoint.id for checkpoint in transcript.checkpoints}
     return Ended(turn_id, report.tokens_after) if known else None
 
 
-def grown(past: Past, ground: Ground, last: Ended | None, *, view: int, beside: int) -> int | None:
+def grown(state: HistoryState, ground: Ground, last: Ended | None, *, view: int, beside: int) -> int | None:
     """Tokens that a view of `view` tokens has more than when its history was last reshaped; None: it never was.
 
     `beside` is what of the view is neither L1 nor law nor history, in estimated tokens. All of it follows from what is
@@ -50,26 +50,26 @@ def grown(past: Past, ground: Ground, last: Ended | None, *, view: int, beside: 
     at which the newest compaction ended. A turn that was compacted while it ran and has become a shorter round since
     is no growth.
     """
-    since_settled = _since(past, ground, past.settled, beside)
+    since_settled = _since(state, ground, state.settled, beside)
     if last is None:
         return since_settled
-    since_turn = _since(past, ground, last.turn_id, beside)
+    since_turn = _since(state, ground, last.turn_id, beside)
     more = view - last.tokens if since_turn is None else max(view - last.tokens, since_turn)
     return more if since_settled is None else min(more, since_settled)
 
 
-def waits(past: Past, ground: Ground, last: Ended | None, *, view: int, beside: int) -> bool:
+def waits(state: HistoryState, ground: Ground, last: Ended | None, *, view: int, beside: int) -> bool:
     """Whether a compaction that nobody asked for has to wait: it would do again what the last one did (K-8).
 
     Never in danger: a view that leaves no room for an answer is not to wait.
     """
     if view > ground.room:
         return False
-    growth = grown(past, ground, last, view=view, beside=beside)
+    growth = grown(state, ground, last, view=view, beside=beside)
     return growth is not None and growth < ground.limits.window / GROWTH
 
 
-def held_up(past: Past, ground: Ground, *, law: int, around: tuple[tuple[str, int], ...], tokens: int) -> str:
+def held_up(state: HistoryState, ground: Ground, *, law: int, around: tuple[tuple[str, int], ...], tokens: int) -> str:
     """What keeps a view of `tokens` tokens above the low-water mark, the largest first, for a person.
 
     Empty when it is not above. `law` and the sizes in `around` are estimated tokens.
@@ -77,7 +77,7 @@ def held_up(past: Past, ground: Ground, *, law: int, around: tuple[tuple[str, in
     mark = ground.low_water
     if tokens <= mark:
         return ""
-    history, rounds = past.history(layered(ground)), len(past.transcript.kept)
+    history, rounds = state.view, len(state.transcript.kept)
     newest = f"the newest {rounds} rounds, of which {ground.shape.keep_rounds} stay (context.keepRounds)"
     if rounds <= ground.shape.keep_rounds:
         newest = "the newest round" if rounds == 1 else f"the newest {rounds} rounds (context.keepRounds keeps them)"
@@ -97,11 +97,10 @@ def held_up(past: Past, ground: Ground, *, law: int, around: tuple[tuple[str, in
     return f"{sentence} The next compaction waits until it has grown by {more} tokens or the window is full."
 
 
-def _since(past: Past, ground: Ground, turn_id: str, beside: int) -> int | None:
+def _since(state: HistoryState, ground: Ground, turn_id: str, beside: int) -> int | None:
     """Corrected tokens of what has come after a finished turn; None when there is no such turn."""
-    turns = past.transcript.turns
+    turns = state.transcript.turns
     if turn_id not in turns:
         return None
-    shown = past.history(layered(ground)).rounds
-    newer = (one for one in (shown.messages if shown else ()) if turns.get(one.turn_id, 0) > turns[turn_id])
+    newer = (one for one in state.shown if turns.get(one.turn_id, 0) > turns[turn_id])
     return ground.corrected(beside + sum(map(message_tokens, newer)))

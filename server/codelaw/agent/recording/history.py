@@ -34,6 +34,22 @@ CACHE_SECONDS = 300.0
 """How long a vendor keeps a prompt in its cache after the last use."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class HistoryState:
+    """The finished rounds of one chat at one moment: what decides about them is given this."""
+
+    transcript: Transcript
+    view: History
+    """As one selection shows it."""
+    settled: str
+    """As `Past.settled`."""
+
+    @property
+    def shown(self) -> tuple[Message, ...]:
+        """The rounds in the view."""
+        return self.view.rounds.messages if self.view.rounds else ()
+
+
 @dataclass(slots=True)
 class Past:
     """The finished rounds of one chat. What changes their view is stored first, then remembered (K-6)."""
@@ -99,6 +115,10 @@ class Past:
         if known is None or known[0] is not self.transcript or known[1] != selection:
             self._view = known = self.transcript, selection, after(project(self.transcript, selection), self.sent)
         return known[2]
+
+    def state(self, selection: Selection) -> HistoryState:
+        """The rounds as they are now, and the view that a selection gives of them."""
+        return HistoryState(self.transcript, self.history(selection), self.settled)
 
     def ended(
         self,

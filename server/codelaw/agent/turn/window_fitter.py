@@ -233,7 +233,8 @@ class Fitting:
         self._tried = tokens
         if again:
             # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
-            planned = await asyncio.to_thread(plan, self.past, self.ground, await self.ground.law.text(), cause)
+            state = await asyncio.to_thread(self.past.state, layered(self.ground))
+            planned = await asyncio.to_thread(plan, state, self.ground, await self.ground.law.text(), cause)
             if not planned.changes:
                 return view
         await self._compact(cause)
