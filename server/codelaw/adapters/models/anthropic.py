@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_body import BodyWriter
@@ -27,6 +27,8 @@ from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
+
+T = TypeVar("T")
 
 VENDOR = "https://api.anthropic.com"
 
@@ -56,7 +58,7 @@ class AnthropicModel:
     """A `ChatModel` on any endpoint that speaks the Messages API.
 
     `api_key` None or empty is for endpoints that want none. `silence` is how many seconds without a byte count as a
-    broken stream. Requests are never retried here: `agent.recovery` does that, visibly.
+    broken stream. Requests are never retried here: `agent/model_calls/recovery` does that, visibly.
     """
 
     def __init__(self, api_key: str | None = None, base_url: str | None = None, *, silence: float = _SILENCE) -> None:
@@ -120,13 +122,7 @@ class AnthropicModel:
         self._check_key()
         client = await self._client()
         body = await asyncio.to_thread(BodyWriter().write_counted, request)
-        try:
-            return await apart(_count(client, body))
-        except Exception as error:
-            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, request.model)
-            if failure is None:
-                raise
-        raise failure  # outside the handler, as in `reply`
+        return await self._answered(_count(client, body), request.model)
 
     async def offers(self, name: str) -> bool | None:
         """Whether the endpoint has the model `name`; None where it keeps no list of models. No model is asked.
@@ -136,10 +132,13 @@ class AnthropicModel:
         """
         self._check_key()
         client = await self._client()
+        return await self._answered(_offers(client, name), name)
+
+    async def _answered(self, question: Coroutine[Any, Any, T], model: str) -> T:
         try:
-            return await apart(_offers(client, name))
+            return await apart(question)
         except Exception as error:
-            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, name)
+            failure = _failure(error, ReplyReader(lambda _: None), self._without_key, self._base_url, model)
             if failure is None:
                 raise
         raise failure  # outside the handler, as in `reply`

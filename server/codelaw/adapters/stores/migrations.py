@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 
 from codelaw.adapters.stores.rows.database import Dialect
@@ -37,8 +38,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     steps = migrations()
     if refuse_foreign(connection) == steps[-1][0]:
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _all_or_nothing(connection):
         version = refuse_foreign(connection)  # another server may have been faster
         connection.execute(_RECORD)
         for number, name, script in steps:
@@ -48,11 +48,6 @@ def migrate(connection: sqlite3.Connection) -> None:
                 connection.execute("INSERT INTO migrations VALUES (?, ?, ?)", (number, name, time.time()))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {steps[-1][0]}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def make_index_anew(connection: sqlite3.Connection) -> None:
@@ -62,13 +57,19 @@ def make_index_anew(connection: sqlite3.Connection) -> None:
         sqlite3.Error: as the database gives it; nothing is changed then.
     """
     script = next(script for _, name, script in migrations() if name == "search")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _all_or_nothing(connection):
         connection.execute("DROP TRIGGER IF EXISTS messages_said")
         for table in ("message_vocabulary", "message_grams", "search_waiting", "search_backlog"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in statements(script):
             connection.execute(statement)
+
+
+@contextmanager
+def _all_or_nothing(connection: sqlite3.Connection) -> Generator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
