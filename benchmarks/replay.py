@@ -24,7 +24,7 @@ from recorded import Rows, kind_of, messages_of, readable, texts
 from codelaw.adapters.tokenizer import counter
 from codelaw.context.shortening import economy, relief
 from codelaw.context.shortening.demotion import demoted
-from codelaw.context.shortening.economy import BEHIND, DEMOTE_TOKENS, FLOOR, opened, plan, thin
+from codelaw.context.shortening.economy import APART, BEFORE, BEHIND, DEMOTE_TOKENS, FLOOR, opened, plan, thin
 from codelaw.context.shortening.relief import relieve
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Message
@@ -204,7 +204,11 @@ class Chat:
             self.written.clear()
         if self.settings.cold == "turns" and first:
             self.written.clear()
-        anchors = [*places[:1], *(place for place in places[1:] if place <= shortened + BEHIND)] or [past]
+        near = range(shortened - BEFORE, shortened + BEHIND + 1)
+        anchors = places[:1] or [past]
+        for place in places[1:]:
+            if place in near and (len(anchors) == 1 or place >= anchors[-1] + APART):
+                anchors.append(place)
         marks = [1, anchors[number % len(anchors)], past, len(keys)]
         changed = self.changed(keys)
         if changed < min(past, len(self.before_keys)):  # the request after a batch

@@ -30,6 +30,10 @@ BEHIND = 20
 """Messages behind the last one that a batch has shortened, most of which were there already when it did."""
 LARGEST = 8_000
 """Tokens of a result that is too large for the working set."""
+BEFORE = 40
+"""Messages in front of the last one that a batch has shortened, in which the next one begins as a rule."""
+APART = 8
+"""Messages between such places: an entry in the cache serves those that follow it closely too."""
 SHORT = 300
 """Characters of a body that no batch would make shorter."""
 WORTH = 30
@@ -93,15 +97,20 @@ def _paying(messages: Sequence[Message], gains: Mapping[Demotion, int]) -> tuple
 def anchors(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> tuple[int, ...]:
     """Where the next batch may begin: messages in front of those that it may still shorten, rising, at least one (L-6).
 
-    The first says how much is settled. The others stand among what batches have shortened, and closely behind: there
-    the requests before the last batch have left nothing in the vendor's cache that could be read again.
+    The first says how much is settled. The others stand where the last batch has ended, and closely behind: there the
+    requests before it have left nothing in the vendor's cache that could be read again. Further in front there is only
+    what no batch was worth writing all the rest for.
     """
     places = [place for place, message in enumerate(messages) if opened(message, demotions)]
     if not places:
         return (len(messages),)
     ids = {what.message_id for what in demotions}
     last = max((place for place, message in enumerate(messages) if message.id in ids), default=-BEHIND)
-    return (places[0], *(place for place in places[1:] if place <= last + BEHIND))
+    found = [places[0]]
+    for place in places[1:]:
+        if last - BEFORE <= place <= last + BEHIND and (len(found) == 1 or place >= found[-1] + APART):
+            found.append(place)
+    return tuple(found)
 
 
 def opened(message: Message, demotions: AbstractSet[Demotion]) -> bool:
