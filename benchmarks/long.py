@@ -50,7 +50,9 @@ def said(turn: str, number: int) -> list[Message]:
     return [
         Message(f"{turn}-u", turn, "user", f"What does m{number} do?"),
         Message(f"{turn}-a", turn, "assistant", written, Metadata(step=1, calls=(call,))),
-        Message(f"{turn}-t", turn, "tool", observation, Metadata(step=1, tool_name="Read", call_id=call.id)),
+        Message(
+            f"{turn}-t", turn, "tool", observation, Metadata(step=1, tool_name="Read", call_id=call.id, as_text=True)
+        ),
         Message(f"{turn}-f", turn, "assistant", f"Thought: done\nAction: Finish[{answer}]", closing),
     ]
 
