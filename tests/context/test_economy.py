@@ -130,7 +130,7 @@ def test_the_working_set_is_bounded_the_newest_reads_first():
 
 def test_a_result_too_large_for_the_working_set_goes_though_its_file_was_touched_just_now():
     spoken = long_chat().turn("t", read("large.py", LARGEST // 10), read("small.py"), bash("make"))
-    sizes = {message.id: size(message) for message in spoken.record}
+    sizes = {message.id: message_tokens(message) for message in spoken.record}
     assert sizes["result_t_1"] > LARGEST
     chosen = ids(planned(spoken, cold=True))
     assert "result_t_1" in chosen
