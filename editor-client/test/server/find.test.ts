@@ -201,7 +201,11 @@ describe("what is missing", () => {
 });
 
 test("what is missing, and what helps, is told in the words that are given", async () => {
-  const found = await findServer(machine({ programs: {} }), { ...nowhere, command: ["/opt/codelaw"], words: german });
+  const found = await findServer(machine({ programs: {} }), {
+    ...nowhere,
+    command: ["/nowhere/codelaw"],
+    words: german,
+  });
   expect(found).toMatchObject({
     message:
       "Der Befehl in codelaw.server.command läuft nicht: es ließ sich nicht starten. Berichtigen Sie ihn, oder entfernen Sie ihn, damit der Server gesucht wird.",
