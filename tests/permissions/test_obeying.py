@@ -56,6 +56,8 @@ OBEYED = [
     ".devcontainer.json",
     ".claude/settings.json",
     ".cursor/mcp.json",
+    "all.code-workspace",
+    "sub/All.Code-Workspace",
     ".VSCode/tasks.json",
     ".vscode./x",
     ".vscode /x",

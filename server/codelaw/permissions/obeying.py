@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.globs import alternatives, translate
-from codelaw.domain.safety.obeyed import NAMES, folded, obeyed
+from codelaw.domain.safety.obeyed import NAMES, WORKSPACES, folded, obeyed
 from codelaw.permissions.flags import escape_flag
 from codelaw.permissions.programs import listed, program
 from codelaw.permissions.runs import inner_commands
@@ -232,7 +232,7 @@ def spoken(found: Sequence[str]) -> str | None:
         parts = [part for part in re.split(r"[/\\]", piece) if part not in ("", ".")]
         for at, part in enumerate(parts):
             name = folded(part)
-            if name in NAMES or name == _PRIVATE:
+            if name in NAMES or name == _PRIVATE or name.endswith(WORKSPACES):
                 return f"other programs obey {name}" if name != _PRIVATE else "codelaw itself obeys .codelaw"
             if name == ".git" and not (len(parts) > at + 1 and _GIT_DATA.fullmatch(folded(parts[at + 1]))):
                 return "git obeys what lies in .git"

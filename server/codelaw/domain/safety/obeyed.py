@@ -29,6 +29,8 @@ START_UP = (
 )
 """Files that a shell or a session reads when it starts; obeyed in a home folder."""
 
+WORKSPACES = ".code-workspace"
+"""What the names of an editor's workspace files end with: they hold tasks and settings."""
 NAMES = frozenset((*FOLDERS, *FILES, *START_UP))
 _IGNORED = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
@@ -56,7 +58,7 @@ def obeyed(parts: Iterable[str]) -> str | None:
 
     `.git` and `.codelaw` are not among them: the file tools never write these (T-2).
     """
-    return next((name for part in parts if (name := folded(part)) in NAMES), None)
+    return next((name for part in parts if (name := folded(part)) in NAMES or name.endswith(WORKSPACES)), None)
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codelaw.domain.safety.obeyed import obeyed
+from codelaw.domain.safety.obeyed import WORKSPACES, obeyed
 
 _BY_NAME = {
     ".vscode": "Visual Studio Code",
@@ -35,5 +35,5 @@ def who_obeys(path: str) -> str | None:
     parts: Sequence[str] = path.replace("\\", "/").split("/")
     name = obeyed(parts)
     if name is not None:
-        return _BY_NAME.get(name, "your shell")
+        return _BY_NAME.get(name, _BY_NAME[".vscode"] if name.endswith(WORKSPACES) else "your shell")
     return "git" if ".git" in (part.casefold() for part in parts) else None
