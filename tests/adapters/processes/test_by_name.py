@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,7 @@ import pytest
 
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.network.proxied import PORT
+from codelaw.adapters.processes.network.proxy import Proxy
 from codelaw.adapters.processes.sandbox import Means, Sandbox
 from codelaw.domain.files import ProcessResult
 from tests.adapters.processes.networks import Handler, Internet, answering, certificate, echoing, server_tls
@@ -254,6 +256,13 @@ async def test_connections_of_a_killed_command_leave_no_descriptor(online: Onlin
             return
         await asyncio.sleep(0.01)
     pytest.fail(f"{descriptors()} descriptors are open, {before} were")
+
+
+async def test_what_has_just_come_is_closed_with_the_way():
+    listener = socket.create_server(("127.0.0.1", 0))
+    async with Proxy().way(("a.example",)) as way:
+        way.listen(listener)  # nothing runs between it and the end
+    assert listener.fileno() == -1
 
 
 async def test_landlock_alone_reaches_no_host_and_says_so(around: World):

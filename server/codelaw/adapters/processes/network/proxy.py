@@ -86,6 +86,8 @@ class Way:
         self._limits = limits
         self._rooms = (asyncio.Semaphore(limits.connections), room)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._fresh = set[socket.socket]()
+        """Whose task has not begun yet: one that is cancelled before never closes them."""
         self._refused: dict[str, None] = {}
         self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ours.setblocking(False)  # noqa: FBT003
@@ -107,6 +109,7 @@ class Way:
     def listen(self, listener: socket.socket) -> None:
         """Take what connects to a listening socket, which becomes ours."""
         listener.setblocking(False)  # noqa: FBT003
+        self._fresh.add(listener)
         self._keep(self._accept(listener))
 
     async def close(self) -> None:
@@ -118,6 +121,8 @@ class Way:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for one in self._fresh:
+            one.close()
 
     def _receive(self) -> None:
         """The one message of `listening_child`."""
@@ -144,6 +149,7 @@ class Way:
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()
+        self._fresh.discard(listener)
 
         def leave(_: object) -> None:
             for room in self._rooms:
@@ -162,9 +168,11 @@ class Way:
                     # No descriptors left, or the other side has gone already.
                     await asyncio.sleep(0.05)
                     continue
+                self._fresh.add(accepted)
                 self._keep(self._serve(accepted)).add_done_callback(leave)
 
     async def _serve(self, accepted: socket.socket) -> None:
+        self._fresh.discard(accepted)
         client = await _Stream.of(accepted)
         try:
             await self._answer(client)
