@@ -1,0 +1,72 @@
+"""Servers that people bring along, and the user whom they may ask (X-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerQuestion, ServerSpec, ServerState
+
+
+class Asking(Protocol):
+    """Whom a server asks in the middle of a call."""
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        """The answer; cancelling the task withdraws the question."""
+        ...
+
+
+class ToolServers(Protocol):
+    """Runs servers in the background and speaks with them; a broken server breaks nothing else."""
+
+    def begin(self, specs: Sequence[ServerSpec]) -> None:
+        """Make these the servers in force: begin what is new or changed, end what is gone. Returns at once."""
+        ...
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until no server is starting any more, at most so long."""
+        ...
+
+    def states(self) -> tuple[ServerState, ...]:
+        """Of the servers in force, sorted by name."""
+        ...
+
+    def offer(self) -> Offer:
+        """What is served now; the same value until it changes."""
+        ...
+
+    async def restart(self, name: str) -> None:
+        """Begin a server anew.
+
+        Raises:
+            Refusal: no server in force has this name (`server_not_found`).
+        """
+        ...
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
+        """Call a tool; cancelling the task tells the server and returns within a second (R-8).
+
+        Raises:
+            ToolFailure: the server is not ready, ended, hung, or answered something that cannot be read.
+        """
+        ...
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
+        """The text of a prompt.
+
+        Raises:
+            ToolFailure: as for `call`.
+        """
+        ...
+
+    async def read(self, server: str, uri: str) -> ServedResult:
+        """A resource.
+
+        Raises:
+            ToolFailure: as for `call`.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End all servers and their processes, within two seconds (V-3)."""
+        ...
