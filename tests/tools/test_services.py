@@ -160,6 +160,21 @@ async def test_an_editor_that_never_says_which_version_is_marked(desk: Desk, ser
     assert result.data["unversioned"] is True
 
 
+async def test_who_knows_nothing_of_a_document_is_asked_once(desk: Desk, services: FakeServices):
+    path = desk.put("a.py", "1\n")
+    place = await located(desk.workspace, "a.py")
+    desk.documents.open(path, "1\n", 3)
+    await desk("Read", path="a.py")
+    assert await after_edit(place, desk.environment) is None, "nobody reports on it"
+    services.finding(path, None, finding(0, "of no version"))
+    assert await after_edit(place, desk.environment) is None, "no later answer would have a version either"
+    assert len(services.asked) == 2, "neither was asked a second time"
+    services.findings.clear()
+    result = await desk("Diagnostics", path="a.py")
+    assert (result.status, result.data["unreported"]) == ("partial", True)
+    assert "may be no language server" in result.text
+
+
 async def test_after_an_edit_ten_errors_first_and_never_stale_ones(
     desk: Desk, services: FakeServices, monkeypatch: pytest.MonkeyPatch
 ):

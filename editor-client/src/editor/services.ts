@@ -35,19 +35,20 @@ export type Services = { readonly [M in Asked]: Answer<M> };
 /** Which text the diagnostics of each document are about: the version it had when they were last reported. */
 export class Reported implements Disposable {
   readonly #versions = new Map<string, number>();
+  /** Languages in which somebody has reported on a document, if only that nothing is wrong. */
+  readonly #languages = new Set<string>();
   readonly #listening: Disposable[];
   readonly #waiting = new Set<() => void>();
 
   constructor() {
     for (const document of workspace.textDocuments) {
-      const { uri } = document;
-      if (languages.getDiagnostics(uri).length > 0) this.#versions.set(uri.toString(), document.version);
+      if (languages.getDiagnostics(document.uri).length > 0) this.#heard(document);
     }
     this.#listening = [
       languages.onDidChangeDiagnostics(({ uris }) => {
         for (const uri of uris) {
           const document = documentAt(uri);
-          if (document !== undefined) this.#versions.set(uri.toString(), document.version);
+          if (document !== undefined) this.#heard(document);
         }
         for (const wake of [...this.#waiting]) wake();
       }),
@@ -57,6 +58,12 @@ export class Reported implements Disposable {
 
   of(uri: Uri): number | undefined {
     return this.#versions.get(uri.toString());
+  }
+
+  /** Whether anybody can be expected to report on a document: somebody has, on it or on another of its language. */
+  expects(uri: Uri): boolean {
+    const document = documentAt(uri);
+    return this.of(uri) !== undefined || (document !== undefined && this.#languages.has(document.languageId));
   }
 
   /** Wait until diagnostics of that version are there and have settled, or patience is over. */
@@ -71,6 +78,11 @@ export class Reported implements Disposable {
   dispose(): void {
     for (const one of this.#listening) one.dispose();
     for (const wake of [...this.#waiting]) wake();
+  }
+
+  #heard(document: TextDocument): void {
+    this.#versions.set(document.uri.toString(), document.version);
+    this.#languages.add(document.languageId);
   }
 
   #has(uri: Uri, version: number): boolean {
@@ -126,7 +138,10 @@ export function services(reported: Reported): Services {
           .map(([document, found]) => reportOf(reported, document, found));
       }
       const asked = Uri.parse(uri);
-      if (version !== undefined) await reported.wait(asked, version, token);
+      if (version !== undefined) {
+        if (!reported.expects(asked)) return null;
+        await reported.wait(asked, version, token);
+      }
       return [reportOf(reported, asked, languages.getDiagnostics(asked))];
     },
 

@@ -24,7 +24,14 @@ const document = (version: number, dirty = false) => ({
   version,
   isDirty: dirty,
   isUntitled: false,
+  languageId: "python",
 });
+/** Somebody reports on another document of the language, as a language server does once it runs. */
+const reporting = (): void => {
+  const other = { ...document(1), uri: fake.Uri.parse("file:///w/other.py") };
+  fake.editor.documents = [...fake.editor.documents, other];
+  fake.diagnosticsChanged.fire({ uris: [other.uri] });
+};
 
 let reported: InstanceType<typeof Reported>;
 let answers: Services;
@@ -64,6 +71,7 @@ describe("diagnostics", () => {
 
   it("are waited for until the language server has seen that version", async () => {
     fake.editor.documents = [document(7)];
+    reporting();
     const asked = answers["codelaw/editor/diagnostics"]({ uri: A, version: 7 }, never);
     await vi.advanceTimersByTimeAsync(500);
     fake.editor.diagnostics.set(A, [problem]);
@@ -85,8 +93,15 @@ describe("diagnostics", () => {
     expect(Date.now() - started).toBeLessThanOrEqual(2_000);
   });
 
+  it("are not waited for where nobody reports on that language", async () => {
+    fake.editor.documents = [document(1)];
+    expect(await answers["codelaw/editor/diagnostics"]({ uri: A, version: 1 }, never)).toBeNull();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("have no version where none was ever reported", async () => {
     fake.editor.documents = [document(1)];
+    reporting();
     const asked = answers["codelaw/editor/diagnostics"]({ uri: A, version: 1 }, never);
     await vi.advanceTimersByTimeAsync(1_900);
     expect(await asked).toEqual([{ uri: A, diagnostics: [] }]);
@@ -94,6 +109,7 @@ describe("diagnostics", () => {
 
   it("are not waited for any longer when the question is withdrawn", async () => {
     fake.editor.documents = [document(1)];
+    reporting();
     const source = token();
     const asked = answers["codelaw/editor/diagnostics"]({ uri: A, version: 1 }, source.token);
     source.cancel();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -82,7 +82,9 @@ async def after_edit(place: Located, env: ToolEnvironment) -> list[dict[str, Any
         found = await _fresh(services, buffer.uri, buffer.version, lambda: _version(place, env))
     except ToolFailure:
         return None
-    return None if found is None else [_entry(finding, None) for finding in _ranked(found.findings)[:AFTER_EDIT]]
+    if not isinstance(found, DocumentFindings):
+        return None
+    return [_entry(finding, None) for finding in _ranked(found.findings)[:AFTER_EDIT]]
 
 
 async def _of_file(
@@ -94,6 +96,10 @@ async def _of_file(
         own = [entry for entry in every if entry.uri == uri]
         return await _result(args, place, own, env, {"unversioned": True} if own else {})
     found = await _fresh(services, uri, version, lambda: _version(place, env), unversioned=True)
+    if found == "nobody":
+        data = {"path": place.shown, "unreported": True}
+        text = f"Nothing in the editor has reported on {place.shown}: there may be no language server or linter for it."
+        return ToolResult("partial", data, text)
     if found is None:
         data = {"path": place.shown, "stale": True}
         text = f"The editor has no diagnostics of the present text of {place.shown} yet: ask again in a moment."
@@ -104,10 +110,11 @@ async def _of_file(
 
 async def _fresh(
     services: LanguageServices, uri: str, version: int, now: Any, *, unversioned: bool = False
-) -> DocumentFindings | None:
+) -> DocumentFindings | Literal["nobody"] | None:
     """The diagnostics of exactly that version, waited for; `now` gives the document's version of the moment.
 
-    With `unversioned`, those of an editor that never says of which version they are, too.
+    With `unversioned`, those of an editor that never says of which version they are, too. An editor that knows nothing
+    of the document, or never says versions, is not asked again: nobody reports on it.
     """
     until = time.monotonic() + FRESH_SECONDS
     while (left := until - time.monotonic()) > 0:
@@ -120,7 +127,11 @@ async def _fresh(
         if now() != version:
             return None
         found = next((entry for entry in every if entry.uri == uri), None)
-        if found is not None and (found.version == version or (unversioned and found.version is None)):
+        if found is None:
+            return "nobody"
+        if found.version is None:
+            return found if unversioned else None
+        if found.version == version:
             return found
         await asyncio.sleep(AGAIN_SECONDS)
     return None
