@@ -124,8 +124,14 @@ export function manifestOf(manifest, schema) {
 /** The text of package.json. */
 export const textOf = (manifest) => format(JSON.stringify(manifest), { parser: "json-stringify", printWidth: 120 });
 
+/** The settings editor has no field for a text or null: there it is a text, and empty where nobody has set it. */
+const asText = (spec) =>
+  Array.isArray(spec.type) && spec.type.includes("string") && spec.type.length === 2 && spec.enum === undefined
+    ? { ...spec, type: "string", default: spec.default ?? "" }
+    : spec;
+
 function settingOf(schema, path, spec) {
-  const { description, default: given, ...shape } = plain(schema, spec);
+  const { description, default: given, ...shape } = asText(plain(schema, spec));
   return {
     ...shape,
     ...(given === undefined ? {} : { default: given }),

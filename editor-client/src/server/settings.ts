@@ -51,7 +51,8 @@ export const settingsFor = (
     if (set === undefined) continue;
     const folder = options.trusted && !options.guarded.has(key);
     const value = folder ? over(set.globalValue, set.workspaceValue) : set.globalValue;
-    if (value !== undefined && value !== null) put(settings, key.split("."), value);
+    // A field of the settings page that was emptied is not set.
+    if (value !== undefined && value !== null && value !== "") put(settings, key.split("."), value);
   }
   if (options.apiKey !== undefined && options.apiKey !== "") put(settings, ["model", "apiKey"], options.apiKey);
   return settings;

@@ -45,6 +45,17 @@ describe("what the server is told of the editor's settings", () => {
     expect(read(set)).toEqual({ context: { threshold: 0 }, permissions: { allow: false } });
   });
 
+  test("a field of the settings page that was emptied is not set, and every nullable text has such a field", () => {
+    expect(read({ "model.name": { globalValue: "" } })).toEqual({});
+    const all = manifest.contributes.configuration.flatMap(({ properties }) => Object.entries(properties));
+    const settings = new Map<string, { type?: unknown; default?: unknown; enum?: unknown }>(all);
+    expect(settings.get("codelaw.model.baseUrl")).toMatchObject({ type: "string", default: "" });
+    const unseen = [...settings].filter(
+      ([, { type, enum: values }]) => Array.isArray(type) && type.includes("string") && values === undefined,
+    );
+    expect(unseen.map(([name]) => name)).toEqual([]);
+  });
+
   test("the key of the secret storage is put in", () => {
     const set = { "model.name": { globalValue: "one" } };
     expect(read(set, { trusted: true, apiKey: "sk" })).toEqual({ model: { name: "one", apiKey: "sk" } });
