@@ -1,8 +1,9 @@
 // Takes events into a chat. What changes is copied once for a batch, all else stays the same object, so that the panel
 // renders again only what changed.
-import type { ChatEvent, NoticeGiven, Steer, ToolCall } from "../src/protocol/types";
+import type { ChatEvent, NoticeGiven, Steer, ToolCall, ToolOutput } from "../src/protocol/types";
 import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
 import { t } from "./language";
+import { grown } from "./text/live";
 
 /** A batch under way: `fresh` are the objects made in it, which may be written to. */
 interface Draft {
@@ -15,6 +16,11 @@ export function fold(chat: ChatState, events: readonly ChatEvent[], whole: boole
   const draft: Draft = { chat, fresh: new WeakSet() };
   for (const event of events) {
     const seen = draft.chat.lastSeq;
+    if (event.event.kind === "tool_output") {
+      // It has no number of its own: it belongs behind the event whose number it carries.
+      if (event.seq === seen) output(draft, event.turnId, event.event);
+      continue;
+    }
     if (event.seq <= seen || (whole && event.seq > seen + 1)) continue;
     own(draft);
     draft.chat.lastSeq = event.seq;
@@ -226,6 +232,7 @@ function upsert(draft: Draft, turnId: string, seq: number, call: ToolCall, at: n
       step: call.step,
       at,
       call,
+      live: "",
       startedAt: null,
       endedAt: null,
     };
@@ -236,6 +243,16 @@ function upsert(draft: Draft, turnId: string, seq: number, call: ToolCall, at: n
   items[place] = timed({ ...before, call: { ...before.call, ...given } }, at);
 }
 
+/** What a running command prints joins its row; its result will have it all. */
+function output(draft: Draft, turnId: string, { callId, delta }: ToolOutput): void {
+  own(draft);
+  const turn = findTurn(draft, turnId);
+  const place = turn?.items.findIndex((item) => item.kind === "call" && item.call.callId === callId) ?? -1;
+  const before = turn?.items[place];
+  if (turn === null || before?.kind !== "call" || before.call.status !== "running") return;
+  turn.items[place] = { ...before, live: grown(before.live, delta) };
+}
+
 function timed(call: Call, at: number): Call {
   switch (call.call.status) {
     case "running":
@@ -244,7 +261,7 @@ function timed(call: Call, at: number): Call {
     case "failed":
     case "interrupted":
     case "rejected":
-      return { ...call, endedAt: call.endedAt ?? at };
+      return { ...call, endedAt: call.endedAt ?? at, live: "" };
     default:
       return call;
   }

@@ -102,10 +102,14 @@ export interface Answer extends Base {
   kind: "answer";
   text: string;
 }
-/** `startedAt` and `endedAt` in seconds since the epoch; the time waited for the user does not count as run. */
+/**
+ * `startedAt` and `endedAt` in seconds since the epoch; the time waited for the user does not count as run. `live` is
+ * the end of what its command has printed so far, kept while it runs.
+ */
 export interface Call extends Base {
   kind: "call";
   call: ToolCall;
+  live: string;
   startedAt: number | null;
   endedAt: number | null;
 }

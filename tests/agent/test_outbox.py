@@ -10,7 +10,7 @@ import pytest
 
 from codelaw.agent.recording.outbox import INTERVAL, Outbox
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta
+from codelaw.domain.events import AnswerDelta, ChatEvent, Event, NoticeEvent, ThoughtDelta, ToolOutputEvent
 from codelaw.domain.safety.redaction import Redaction
 
 
@@ -137,3 +137,24 @@ async def test_a_key_that_comes_in_deltas_that_are_joined_does_not_leave():
         AnswerDelta("it is [redacted: model key] so", 1),
         notice("n [redacted: model key]"),
     ]
+
+
+async def test_what_is_not_kept_has_the_number_of_the_event_before_it():
+    book, sent = Book(), list[ChatEvent]()
+    box = outbox(book, sent)
+    output = ToolOutputEvent("k", "stdout", "x", 1)
+    for event in (notice("a"), output, notice("b"), output, output):
+        box.post("t", event)
+    await box.drain()
+    box.post("t", output)
+    await box.drain()
+    book.fails = True
+    box.post("t", output)
+    box.post("t", notice("c"))
+    await box.drain()
+    assert [event.seq for event in sent] == [1, 1, 2, 2, 2, 2, 2, 3]
+    assert [type(event) for _, event in book.rows] == [NoticeEvent, NoticeEvent]
+    book.fails = False
+    box.post("t", notice("d"))
+    await box.drain()
+    assert len(book.rows) == 4, "what the store owed is there, and no output"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.domain.files import ProcessResult
+from codelaw.ports.workspace import OutputListener
 from codelaw.tools.commands.sandboxing import OWN_SERVER, hint
 from tests.fakes.desk import Desk
 
@@ -67,7 +68,13 @@ class Refusing:
         self._timed_out = timed_out
 
     async def run(
-        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        timeout: float,
+        opened: frozenset[Path] = frozenset(),
+        listener: OutputListener | None = None,
     ) -> ProcessResult:
         why = ("evil.example:443: not in tools.bash.network",)
         return ProcessResult(self._code, "", "", 0, 0, timed_out=self._timed_out, seconds=0.1, refused=why)

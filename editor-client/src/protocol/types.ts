@@ -150,6 +150,7 @@ Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
 ToolCall: ToolCall
+ToolOutput: ToolOutput
 Trust: Trust
 TrustFolder: TrustFolder
 TurnEnded: TurnEnded
@@ -516,7 +517,7 @@ chatId: string
 turnId: string
 seq: number
 at: number
-event: (TurnStarted | Thought | Answer | ToolCall | Todo | UsageReport | Steer | Compaction | Retry | NoticeGiven | TurnEnded)
+event: (TurnStarted | Thought | Answer | ToolCall | ToolOutput | Todo | UsageReport | Steer | Compaction | Retry | NoticeGiven | TurnEnded)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -579,6 +580,21 @@ export interface Decision {
 action: ("allow" | "ask" | "deny")
 source: ("mode" | "deny" | "allow" | "grant" | "default" | "user")
 rule: string
+}
+/**
+ * What a command has printed since the last one, while it runs: at most ten a second, and bounded.
+ * 
+ * Its `seq` is that of the event before it, and `chat/read` does not have it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ToolOutput".
+ */
+export interface ToolOutput {
+kind: "tool_output"
+callId: string
+stream: ("stdout" | "stderr")
+delta: string
+step: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -36,6 +36,7 @@ const call = (callId: string, rule: string) => ({
   id: callId,
   step: 1,
   at: 0,
+  live: "",
   startedAt: null,
   endedAt: null,
   call: {

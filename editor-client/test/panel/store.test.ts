@@ -126,6 +126,30 @@ describe("events", () => {
     expect([item.startedAt, item.endedAt]).toEqual([1004, 1005]);
   });
 
+  it("of a command's output join its row while it runs, have no number of their own, and go with its end", () => {
+    const call = { kind: "tool_call", callId: "k", tool: "Bash", title: "make", step: 1 };
+    const [running] = events("c", "t1", 2, { ...call, status: "running" });
+    const output = (seq: number, delta: string, callId = "k") => ({
+      ...running!,
+      seq,
+      event: { kind: "tool_output", callId, stream: "stdout", delta, step: 1 } as const,
+    });
+    const live = (state: State) => (turns(state)[0]!.items[0] as Call).live;
+    let state = reduce(begin, heard(running!, output(2, "one\n"), output(2, "two\n"), output(2, "of another", "x")));
+    expect(live(state)).toBe("one\ntwo\n");
+    const before = state;
+    state = reduce(state, heard(output(1, "of an older event"), output(4, "behind a gap")));
+    expect(live(state)).toBe("one\ntwo\n");
+    state = reduce(state, heard(output(2, `${"x".repeat(30)}\n`.repeat(1000))));
+    expect(live(state).length).toBeLessThanOrEqual(20_000);
+    expect(live(state).startsWith("xxx")).toBe(true);
+    expect(live(before)).toBe("one\ntwo\n");
+    const [, ended] = events("c", "t1", 2, { ...call, status: "running" }, { ...call, status: "completed" });
+    state = reduce(state, heard(ended!));
+    expect(live(state)).toBe("");
+    expect(live(reduce(state, heard(output(3, "late"))))).toBe("");
+  });
+
   it("of a steer stand where the word was taken", () => {
     const said = events(
       "c",

@@ -4,7 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import type { ToolCall } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { Call as CallItem } from "../state";
+import { ansiHtml, plain } from "../text/ansi";
+import { Html } from "../text/Html";
 import { counted } from "../text/hunks";
+import { lastLines } from "../text/live";
 import { span } from "../text/words";
 import { Diff } from "./Diff";
 import { Result } from "./Result";
@@ -42,26 +45,48 @@ export const Call = memo(function Call({
     if (open && over && result === null) void actions.readResult(call.callId);
   }, [open, over, result === null, call.callId]);
   const target = targetOf(call);
+  const why = status === "failed" || status === "rejected" ? (call.summary ?? "") : "";
   return (
-    <details
-      class="call"
-      data-call-id={call.callId}
-      data-status={status}
-      onToggle={(event) => setOpen(event.currentTarget.open)}
-    >
-      <summary>
-        <State status={status} />
-        <span class="call-tool">{call.tool}</span>
-        <span class="call-target" dir="ltr" title={target}>
-          <Visible text={target} />
-        </span>
-        {call.diff !== undefined && <Counts diff={call.diff} />}
-        <Time item={item} over={over} />
-      </summary>
-      {open && <Inside call={call} result={result} over={over} />}
-    </details>
+    <>
+      <details
+        class="call"
+        data-call-id={call.callId}
+        data-status={status}
+        onToggle={(event) => setOpen(event.currentTarget.open)}
+      >
+        <summary>
+          <State status={status} />
+          <span class="call-tool">{call.tool}</span>
+          <span class="call-target" dir="ltr" title={target}>
+            <Visible text={target} />
+          </span>
+          {call.diff !== undefined && <Counts diff={call.diff} />}
+          <Time item={item} over={over} />
+        </summary>
+        {open && <Inside call={call} result={result} over={over} />}
+      </details>
+      {!open && why !== "" && (
+        <p class="call-problem" dir="auto" title={why}>
+          <Visible text={why} />
+        </p>
+      )}
+      {!over && item.live !== "" && <Live text={item.live} />}
+    </>
   );
 });
+
+/** Lines that are shown of a command while it runs. */
+const LIVE_LINES = 10;
+
+function Live({ text }: { text: string }) {
+  const shown = lastLines(text, LIVE_LINES);
+  const html = ansiHtml(shown);
+  return (
+    <pre class="call-live" dir="ltr" role="group" aria-label={t.outputSoFar}>
+      {html === null ? <Visible text={plain(shown)} /> : <Html as="code" html={html} />}
+    </pre>
+  );
+}
 
 const UNDER_WAY = new Set<string>(["pending", "awaiting_approval", "running"]);
 

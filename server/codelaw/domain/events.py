@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from codelaw.domain.chats import Level, Todo, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
+from codelaw.domain.files import OutputStream
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 
@@ -68,6 +69,20 @@ class ToolCallEvent:
     diff: str | None = None
     decision: Decision | None = None
     kind: Literal["tool_call"] = "tool_call"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutputEvent:
+    """What a command has printed since the last one, while it runs.
+
+    It is sent and not kept: it has the `seq` of the event before it, and the call's result has it all, bounded.
+    """
+
+    call_id: str
+    stream: OutputStream
+    delta: str
+    step: int
+    kind: Literal["tool_output"] = "tool_output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +167,7 @@ Event = (
     | ThoughtDelta
     | AnswerDelta
     | ToolCallEvent
+    | ToolOutputEvent
     | TodoEvent
     | UsageEvent
     | SteerEvent

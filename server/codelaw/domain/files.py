@@ -103,6 +103,9 @@ class Entry:
     mtime: float
 
 
+OutputStream = Literal["stdout", "stderr"]
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
     """How a command ended; `stdout` and `stderr` are already bounded."""

@@ -17,6 +17,7 @@ from codelaw.domain.files import (
     Found,
     Hits,
     Located,
+    OutputStream,
     ProcessResult,
     Stamp,
 )
@@ -213,6 +214,14 @@ class Workspace(Protocol):
         ...
 
 
+class OutputListener(Protocol):
+    """Hears what a command prints, as it comes; it must not wait."""
+
+    def heard(self, stream: OutputStream, data: bytes) -> None:
+        """More bytes, which may end in the midst of a character."""
+        ...
+
+
 class Processes(Protocol):
     """Commands in their own process group, with a scrubbed environment (T-6)."""
 
@@ -237,10 +246,17 @@ class Processes(Protocol):
         ...
 
     async def run(
-        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        timeout: float,
+        opened: frozenset[Path] = frozenset(),
+        listener: OutputListener | None = None,
     ) -> ProcessResult:
         """Run a shell command; cancelling the task kills the whole group. `timeout` is in seconds.
 
         `opened` are paths of an earlier result's `blocked` that the user has allowed this run to change (S-8).
+        `listener` hears what is printed as it comes.
         """
         ...

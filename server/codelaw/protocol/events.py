@@ -66,6 +66,19 @@ class ToolCall(Payload):
     decision: Decision | None = None
 
 
+class ToolOutput(Payload):
+    """What a command has printed since the last one, while it runs: at most ten a second, and bounded.
+
+    Its `seq` is that of the event before it, and `chat/read` does not have it.
+    """
+
+    kind: Literal["tool_output"] = "tool_output"
+    call_id: str
+    stream: Literal["stdout", "stderr"]
+    delta: str
+    step: int
+
+
 class TodoItem(Payload):
     content: str
     status: Literal["pending", "in_progress", "completed", "cancelled"]
@@ -140,6 +153,7 @@ Event = Annotated[
     | Thought
     | Answer
     | ToolCall
+    | ToolOutput
     | Todo
     | UsageReport
     | Steer

@@ -17,7 +17,7 @@ from codelaw.domain.results import ToolResult, failure
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
 from codelaw.ports.services import LanguageServices
-from codelaw.ports.workspace import Processes, Workspace
+from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.paths import hint
@@ -62,6 +62,8 @@ class ToolEnvironment:
     """None where memory is switched off (B-6)."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
+    listener: OutputListener | None = None
+    """Hears what a command prints while it runs."""
     opened: tuple[str, ...] = ()
     """Paths, as shown, that the user has allowed this one run to change although other programs obey them (S-8)."""
 

@@ -136,6 +136,7 @@ export const panel: PanelWords = {
   waiting: "Wartet",
   waitingApproval: "Wartet auf Ihre Erlaubnis",
   running: "Läuft",
+  outputSoFar: "Was er bisher ausgegeben hat",
   done: "Fertig",
   rejected: "Zurückgewiesen",
   interrupted: "Unterbrochen",

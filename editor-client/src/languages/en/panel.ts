@@ -135,6 +135,7 @@ export const panel = {
   waiting: "Waiting",
   waitingApproval: "Waiting for your approval",
   running: "Running",
+  outputSoFar: "What it has printed so far",
   done: "Done",
   rejected: "Rejected",
   interrupted: "Interrupted",

@@ -20,9 +20,10 @@ from codelaw.adapters.processes.rules.blocked import blocked
 from codelaw.adapters.processes.rules.withheld import Withheld, nothing
 from codelaw.adapters.processes.sandbox import Confined, Means, Sandbox
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import ProcessResult
+from codelaw.domain.files import OutputStream, ProcessResult
 from codelaw.domain.safety.hosts import Network
 from codelaw.ports.finishing import outlast
+from codelaw.ports.workspace import OutputListener
 
 STDOUT_ENDS = (12_000, 12_000)
 """Bytes kept of stdout: its head and its tail."""
@@ -110,7 +111,13 @@ class LocalProcesses:
         return self._means.describe(network=self._network)
 
     async def run(
-        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path] = frozenset()
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        timeout: float,
+        opened: frozenset[Path] = frozenset(),
+        listener: OutputListener | None = None,
     ) -> ProcessResult:
         """See `Processes.run`.
 
@@ -118,12 +125,14 @@ class LocalProcesses:
             ToolFailure: EXECUTION_ERROR when the shell cannot be started, or not in its sandbox.
         """
         for _ in range(TRIES - 1):
-            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened)
+            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener)
             if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not _NOT_SET_UP.match(ended.stderr):
                 return ended
-        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened)
+        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener)
 
-    async def _run(self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path]) -> ProcessResult:
+    async def _run(
+        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path], listener: OutputListener | None
+    ) -> ProcessResult:
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
         mark = os.urandom(12).hex()
@@ -140,7 +149,8 @@ class LocalProcesses:
             async with self._confined(line, cwd, environment, opened) as confined:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
-                child = await _start(confined, cwd, (out.feed, err.feed))
+                feeds = _heard("stdout", out, listener), _heard("stderr", err, listener)
+                child = await _start(confined, cwd, feeds)
                 try:
                     await self._guard(child)
                     async with asyncio.timeout(timeout):
@@ -235,6 +245,18 @@ class Ends:
             return (self._head + self._tail).decode("utf-8", "replace")
         head, tail = self._head.decode("utf-8", "ignore"), self._tail.decode("utf-8", "ignore")
         return f"{head}\n… {self.omitted} bytes left out …\n{tail}"
+
+
+def _heard(stream: OutputStream, ends: Ends, listener: OutputListener | None) -> Feed:
+    """Keeps the ends of a stream, and lets a listener hear all of it."""
+    if listener is None:
+        return ends.feed
+
+    def feed(data: bytes) -> None:
+        ends.feed(data)
+        listener.heard(stream, data)
+
+    return feed
 
 
 def child_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta
+from codelaw.domain.events import AnswerDelta, ChatEvent, Event, ThoughtDelta, ToolOutputEvent
 
 if TYPE_CHECKING:
     from codelaw.domain.safety.redaction import Redaction
@@ -135,25 +135,28 @@ class Outbox:
 
     async def _deliver_batch(self, turn_id: str, batch: list[_Posted]) -> None:
         first = self._last_seq + 1
+        kept = [posted for posted in batch if not isinstance(posted[2], ToolOutputEvent)]
         try:
-            if self._owed:
+            if self._owed and kept:
                 heard = await self._store.events(self._chat_id, self._kept_seq)
                 known = [(event.turn_id, event.at, event.event) for event in heard]
                 self._owed = [posted for posted in self._owed if posted not in known]
                 self._kept_seq = heard[-1].seq if heard else self._kept_seq
-            for owed, events in groupby(self._owed, lambda posted: posted[0]):
-                late = list(events)
-                await self._keep(owed, late)
-                self._owed = self._owed[len(late) :]
-            first = await self._keep(turn_id, batch)
+                for owed, events in groupby(self._owed, lambda posted: posted[0]):
+                    late = list(events)
+                    await self._keep(owed, late)
+                    self._owed = self._owed[len(late) :]
+            if kept:
+                first = await self._keep(turn_id, kept)
         except Exception as error:  # noqa: BLE001 - the client must still learn how the turn ends
             known = error.message if isinstance(error, Refusal) else type(error).__name__
             _log.error("events of chat %s could not be stored: %s", self._chat_id, known)
-            self._owed = [*self._owed, *batch][-MOST_OWED:]
-        self._last_seq = first + len(batch) - 1
-        for seq, (_, at, event) in enumerate(batch, first):
+            self._owed = [*self._owed, *kept][-MOST_OWED:]
+        self._last_seq = first - 1
+        for _, at, event in batch:
+            self._last_seq += not isinstance(event, ToolOutputEvent)
             try:
-                self._send(ChatEvent(self._chat_id, turn_id, seq, at, event))
+                self._send(ChatEvent(self._chat_id, turn_id, self._last_seq, at, event))
             except Exception:  # noqa: BLE001 - a client that is gone stops no turn
                 _log.exception("an event of chat %s could not be sent", self._chat_id)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
+from codelaw.agent.turn.live_output import LiveOutput
 from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CallStatus, TodoEvent, ToolCallEvent
@@ -222,7 +223,7 @@ class Executor:
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", decision=decision)
         seen = replace(self._seen_by(tool, environment), journal=self._journal(call))
-        result = await run_tool(tool, arguments, seen)
+        result = await self._run(call, tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)
         shut = tool.blocked(result)
@@ -231,6 +232,16 @@ class Executor:
             result, said = await self._again(begun, seen, result, shut, decisions)
             comment = " ".join(filter(None, (comment, said)))
         return replace(result, text=f"{result.text} The user says: {comment}") if comment else result
+
+    async def _run(self, call: Call, tool: Tool[Any], arguments: Any, environment: ToolEnvironment) -> ToolResult:
+        """Run a call; what a command prints is told meanwhile."""
+        if tool.effect != "execute":
+            return await run_tool(tool, arguments, environment)
+        live = LiveOutput(self.open, call.id, self.redaction)
+        try:
+            return await run_tool(tool, arguments, replace(environment, listener=live))
+        finally:
+            live.close()
 
     def _journal(self, call: Call) -> StoredJournal:
         """Keeps what a call does to files (E-2)."""
@@ -284,7 +295,7 @@ class Executor:
             return replace(failed, error=error), comment
         self.tell(begun.call, "running", decision=verdict.decision)
         opened = replace(environment, opened=(*environment.opened, *shut))
-        result = await run_tool(begun.tool, begun.arguments, opened)
+        result = await self._run(begun.call, begun.tool, begun.arguments, opened)
         if self.recorder is not None:
             self.recorder.violated(result, **begun.about)
         before = f"It had run before and failed on {named}; the user let it run again and change that."

@@ -97,6 +97,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.ThoughtDelta: wire_events.Thought.of,
     events.AnswerDelta: wire_events.Answer.of,
     events.ToolCallEvent: _tool_call,
+    events.ToolOutputEvent: wire_events.ToolOutput.of,
     events.TodoEvent: _todo,
     events.UsageEvent: _usage,
     events.SteerEvent: _steer,

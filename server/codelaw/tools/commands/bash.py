@@ -68,7 +68,9 @@ class Bash(Tool[BashArguments]):
         unsaved = await env.workspace.save_edited()
         opened = frozenset(placed(shown, folders) for shown in env.opened)
         async with kept(args.command, env):
-            ended = await env.processes.run(args.command, cwd=folders[0].root, timeout=seconds, opened=opened)
+            ended = await env.processes.run(
+                args.command, cwd=folders[0].root, timeout=seconds, opened=opened, listener=env.listener
+            )
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
         if ended.blocked:
             data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
