@@ -18,6 +18,10 @@ CHECKS = "checks"
 """The lane of what stands still: format, lint, types, the extension. It runs beside the tests."""
 
 
+LONG_ROOMS = frozenset({"tests/attacks", "tests/breakers", "tests/editors"})
+"""Folders in which every test is long."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """One program to run; stages of one lane run one after the other, lanes side by side."""
@@ -84,8 +88,9 @@ def of_paths(paths: Iterable[str], pytest: Sequence[str] = (), root: Path = ROOT
     if tests:
         named = list(dict.fromkeys(tests))
         files = all(name.partition("::")[0].endswith(".py") for name in named)
-        # A file that is named runs whole; of a folder the long tests are left out.
-        chosen = () if files else ("-m", "not long")
+        # What is named runs whole; of a folder with others the long tests are left out.
+        rooms = all(name.strip("/") in LONG_ROOMS for name in named)
+        chosen = () if files or rooms else ("-m", "not long")
         stages.append(_tests((*chosen, *pytest, *named), 0 if files and len(named) == 1 else WORKERS))
     return stages + _client(client, root)
 

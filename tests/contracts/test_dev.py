@@ -42,9 +42,11 @@ def test_a_test_needs_itself_and_no_types() -> None:
 
 
 def test_a_file_runs_whole_and_a_folder_without_its_long_tests() -> None:
-    file, folder = "tests/breakers/test_kills.py", "tests/breakers"
+    file, folder, room = "tests/breakers/test_kills.py", "tests/scenarios", "tests/attacks/"
     assert "not long" not in stages.of_paths([file])[-1].command
+    assert "not long" not in stages.of_paths([room])[-1].command, "all of it is long, so nothing would be left"
     assert "not long" in stages.of_paths([folder])[-1].command
+    assert "not long" in stages.of_paths([folder, room])[-1].command
 
 
 def test_a_module_needs_the_tests_that_name_it() -> None:
@@ -146,3 +148,12 @@ def test_long_tests_are_found_by_their_place(file: str) -> None:
         [*command, "-p", "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False
     )  # fmt: skip
     assert "no tests collected" in done.stdout
+
+
+def test_of_two_dialects_the_quick_check_takes_the_first() -> None:
+    command = [sys.executable, "-m", "pytest", "tests/agent/test_steering.py", "-m", "not long", "--co", "-q"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert "[react" in done.stdout
+    assert "native" not in done.stdout
