@@ -6,7 +6,7 @@ import dataclasses
 import json
 
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo, TurnResult
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent, TurnEnded
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
 from codelaw.domain.models import Usage
@@ -34,6 +34,7 @@ WHOLE = StoredChat(
     frozenset({"law_large", "a"}),
     (Checkpoint("k1", "t1", 5.0, 1, Message("s1", "", "summary", NASTY), "model", (Demotion("m1", "result"),)),),
     (Demotion("m2", "arguments"),),
+    (Aside("m1", "memories", "what only the view shows"),),
     frozenset({"t0"}),
     ThreadSummary(NASTY, "t1", 9.0),
     "t1",
@@ -75,7 +76,8 @@ def test_every_field_of_a_chat_is_in_its_record():
         "places": [],
     }
     extra = {"format", "version", "results", "events"}
-    assert set(told) - extra == {
+    assert "what only the view shows" not in text
+    assert (set(told) - extra) | {"asides"} == {
         "".join(part.title() if place else part for place, part in enumerate(field.name.split("_")))
         for field in dataclasses.fields(StoredChat)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
@@ -133,6 +133,8 @@ class StoredChat:
     """Oldest first, the undone ones left out."""
     demotions: tuple[Demotion, ...] = ()
     """Those made for economy, in order."""
+    asides: tuple[Aside, ...] = ()
+    """What the view shows behind messages, in the order in which it was first shown (L-3)."""
     withdrawn: frozenset[str] = field(default_factory=frozenset[str])
     """The turns that were taken out of the view (E-2)."""
     thread_summary: ThreadSummary | None = None

@@ -21,14 +21,30 @@ CompactionReason = Literal[
 ]
 
 
-Part = Literal["cut", "result", "arguments"]
+Part = Literal["cut", "result", "arguments", "aside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A text that the view shows right behind a message, frozen when it was first shown (L-3).
+
+    It is kept with the state of the view, and is in no record, `chat/read` or export.
+    """
+
+    message_id: str
+    name: str
+    """What it is: `profile`, `memories`, `spans`; a message has one of each name."""
+    text: str
+    about: tuple[str, ...] = ()
+    """Ids of the memories that it tells: it goes when one of them is forgotten (B-6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demotion:
     """A message that the view shows shorter than the turn did; the record keeps it (C-6).
 
-    `cut` shows a result as the history has it (C-2), `result` as one line; `arguments` shortens those of the calls.
+    `cut` shows a result as the history has it (C-2), `result` as one line; `arguments` shortens those of the calls;
+    `aside` leaves out what stands behind the message.
     """
 
     message_id: str

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.events import ChatEvent, Event
 from codelaw.domain.messages import Message
@@ -74,9 +74,15 @@ class ChatStore(Protocol):
         ...
 
     async def append(
-        self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
+        self,
+        chat_id: str,
+        messages: Sequence[Message],
+        results: Sequence[tuple[str, dict[str, Any]]] = (),
+        asides: Sequence[Aside] = (),
     ) -> None:
-        """Add messages, and full results by ref, in one transaction.
+        """Add messages, full results by ref, and what the view shows behind messages, in one transaction.
+
+        An aside of a name that its message has already is not added.
 
         Raises:
             Refusal: `turn_not_found` when their turn has ended.

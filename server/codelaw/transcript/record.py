@@ -17,15 +17,20 @@ VERSION = 1
 """Rises when a reader of the version before would misunderstand the document; fields may be added at any time."""
 
 
+_OF_THE_VIEW = frozenset({"asides"})
+"""Fields of a chat that belong to no record (L-3)."""
+
+
 def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: Sequence[ChatEvent]) -> str:
     """The document; `results` are the full results by ref. It is plain ASCII, and text that is no Unicode survives.
 
     Names are spelt as on the wire, and a field at null, false or empty stands there all the same.
     """
+    said = {name: value for name, value in _plain(chat).items() if name not in _OF_THE_VIEW}
     told = [
         {"seq": event.seq, "turnId": event.turn_id, "at": event.at, "event": _plain(event.event)} for event in events
     ]
-    document = {"format": FORMAT, "version": VERSION, **_plain(chat), "results": dict(results), "events": told}
+    document = {"format": FORMAT, "version": VERSION, **said, "results": dict(results), "events": told}
     return json.dumps(document, indent=1).replace("\x7f", "\\u007f")  # which json leaves as it is
 
 

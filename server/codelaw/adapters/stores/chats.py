@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from codelaw.adapters.stores.damage import is_damage
 from codelaw.adapters.stores.rows import (
+    aside_rows,
     audit_rows,
     change_rows,
     chat_rows,
@@ -26,7 +27,7 @@ from codelaw.adapters.stores.search_keeper import SearchKeeper
 from codelaw.adapters.stores.worker import log_unheard
 from codelaw.domain.audit import AuditEntry
 from codelaw.domain.chats import Chat, ChatHead, Notice, StoredChat, StoredTurn, Todo
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.edits import KeptChange
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import ChatEvent, Event
@@ -126,13 +127,18 @@ class SqlChats:
         return await self._say(work, turn.chat_id)
 
     async def append(
-        self, chat_id: str, messages: Sequence[Message], results: Sequence[tuple[str, dict[str, Any]]] = ()
+        self,
+        chat_id: str,
+        messages: Sequence[Message],
+        results: Sequence[tuple[str, dict[str, Any]]] = (),
+        asides: Sequence[Aside] = (),
     ) -> None:
         def work(session: Session) -> None:
             chat_rows.require(session, chat_id)
             chat_rows.refuse_ended(session, chat_id, {message.turn_id for message in messages})
             chat_rows.add_messages(session, chat_id, messages)
             chat_rows.add_results(session, chat_id, results)
+            aside_rows.add(session, chat_id, asides)
 
         await self._say(work, chat_id)
 

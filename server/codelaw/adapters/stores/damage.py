@@ -28,6 +28,7 @@ _ESSENTIAL = (
     "grants",
     "checkpoints",
     "demotions",
+    "asides",
     "changes",
     "withdrawn",
 )

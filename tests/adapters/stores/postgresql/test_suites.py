@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from codelaw.adapters.stores.postgres.session import translated
 from codelaw.adapters.stores.postgres.text import spelt, unspelt
+from tests.adapters.stores.asides_suite import AsidesSuite
 from tests.adapters.stores.changes_suite import ChangesSuite
 from tests.adapters.stores.forks_suite import ForksSuite
 from tests.adapters.stores.index_suite import IndexSuite
@@ -35,6 +36,10 @@ class TestPostgresPages(PagesSuite):
 
 
 class TestPostgresSearch(SearchSuite):
+    pass
+
+
+class TestPostgresAsides(AsidesSuite):
     pass
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from codelaw.adapters.stores.rows import cursors, search_rows
+from codelaw.adapters.stores.rows import aside_rows, cursors, search_rows
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, from_text, legible, to_text, whole
 from codelaw.adapters.stores.rows.counts import in_order, missing, missing_turns
@@ -180,6 +180,7 @@ def load(session: Session, is_alive: IsAlive, chat_id: str) -> StoredChat:
         notices=frozenset(reading.all(reading.text, notices)),
         checkpoints=reading.all(reading.checkpoint, checkpoints),
         demotions=reading.all(reading.demotion, demotions),
+        asides=aside_rows.of_chat(session, chat_id, reading),
         withdrawn=frozenset(reading.all(reading.text, withdrawn)),
         thread_summary=next(iter(reading.all(reading.thread_summary, summary)), None),
         settled=reading.text(row[12:13]),

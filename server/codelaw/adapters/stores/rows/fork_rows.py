@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from codelaw.adapters.stores.rows import chat_rows, checkpoint_rows, event_rows, thread_rows
+from codelaw.adapters.stores.rows import aside_rows, chat_rows, checkpoint_rows, event_rows, thread_rows
 from codelaw.adapters.stores.rows.checks import moved
 from codelaw.adapters.stores.rows.codec import legible, salvaged, to_text
 from codelaw.adapters.stores.rows.database import Session
@@ -69,6 +69,7 @@ def fork(session: Session, chat_id: str, turn_id: str | None, fork: Chat) -> Non
     _results(session, chat_id, fork.id)
     _events(session, kept, fork.id)
     _view(session, kept, turn_id, fork.id)
+    aside_rows.copy(session, chat_id, fork.id)
     thread_rows.copy(session, *kept, fork.id)
     _todos(session, kept, fork.id)
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
-from codelaw.adapters.stores.rows import cursors, postgres_vectors
+from codelaw.adapters.stores.rows import aside_rows, cursors, postgres_vectors
 from codelaw.adapters.stores.rows.chat_rows import require
 from codelaw.adapters.stores.rows.checks import checksum, verify
 from codelaw.adapters.stores.rows.codec import Unreadable, legible, valid, whole
@@ -73,6 +73,7 @@ def forget(session: Session, memory_id: str) -> None:
     if not session.execute("DELETE FROM memories WHERE id = ?", (memory_id,)).rowcount:
         raise _unknown(memory_id)
     _forget_words(session)
+    aside_rows.forget(session, memory_id)
 
 
 def listed(  # noqa: PLR0917 - as the port has it

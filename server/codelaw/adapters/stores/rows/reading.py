@@ -18,7 +18,7 @@ from codelaw.adapters.stores.rows.codec import (
 )
 from codelaw.domain.audit import AuditEntry, AuditKind, By, Decided
 from codelaw.domain.chats import Chat, Mode, StoredTurn, Strategy, Todo, TurnStatus, TurnStop
-from codelaw.domain.checkpoints import Checkpoint, Demotion, Part, ThreadSummary
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, Part, ThreadSummary
 from codelaw.domain.messages import Message, Metadata, Role
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Grant
@@ -180,6 +180,16 @@ class Reading:
         """`message_id, part`."""
         shown = f"the demotion of message {legible(row[0])}"
         return self._whole(lambda: Demotion(whole(row[0]), _PART(row[1])), shown)
+
+    def aside(self, row: Row) -> Aside | None:
+        """`message_id, name, body, about, chat_id, checksum`. One that cannot be read whole is shown no more."""
+        message_id, name, body, about, chat_id, check = row
+
+        def read() -> Aside:
+            verify(check, chat_id, message_id, name, body, about)
+            return Aside(whole(message_id), whole(name), whole(body), tuple(whole(about).split("\n")) if about else ())
+
+        return self._whole(read, f"what stood behind message {legible(message_id)}")
 
     def grant(self, row: Row) -> Grant | None:
         """`id, rule, scope, folder, person, checksum`. A permission that cannot be read whole is none."""
