@@ -74,17 +74,21 @@ async def test_what_would_follow_the_user_into_every_project_is_asked_about(
         assert [one["scope"] for one in listed] == (["user"] if kept else [])
 
 
-async def test_what_was_beside_a_question_is_not_stored_with_it(start: Start, vendor: LoopbackVendor):
+async def test_what_was_beside_a_question_stays_in_the_view_and_in_no_record(start: Start, vendor: LoopbackVendor):
     vendor.script = [VendorReply(text=finish(f"answer {number}")) for number in range(2)]
     async with start(options=PATIENT) as client:
         await client.request("codelaw/memory/save", {"text": "The user likes tea", "category": "preference"})
         result = await client.request("codelaw/chat/send", {"text": "First question"})
         await client.request("codelaw/chat/send", {"text": "Second question", "chatId": result["chatId"]})
-        record = await client.request("codelaw/chat/read", {"chatId": result["chatId"]})
-    assert "likes tea" not in json.dumps(record["messages"])
+        chat = {"chatId": result["chatId"]}
+        record = await client.request("codelaw/chat/read", chat)
+        exports = [
+            await client.request("codelaw/chat/export", {**chat, "format": form}) for form in ("json", "markdown")
+        ]
+    assert "likes tea" not in json.dumps([record, *exports])
     told = texts(vendor.messages[1].json)
-    assert told.count("likes tea") == 1
-    assert told.index("First question") < told.index("Second question") < told.index("likes tea")
+    assert told.count("likes tea") == 1, "it is not said again while it stands"
+    assert told.index("First question") < told.index("likes tea") < told.index("Second question")
 
 
 async def test_an_injected_instruction_stays_data(start: Start, vendor: LoopbackVendor):

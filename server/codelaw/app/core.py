@@ -292,7 +292,7 @@ class Core:
         beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
             asked.text, plan.asked, around.ground, plan.law.text
         )
-        around = replace(around, beside=(*plan.beside, *beside.fragments))
+        around = replace(around, beside=(*plan.beside, *beside.fragments), about=beside.about)
         notices = [*plan.notices, *unread, *beside.notices]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
@@ -321,7 +321,8 @@ class Core:
             here = models.answerer(asked.settings, agent.chat)
             plan = await self._plan(asked, here, agent)
             speaker = self._chat_model(here.provider)
-            return replace(await self._turns.surroundings(plan, agent, speaker, asked.settings), beside=around.beside)
+            settled = await self._turns.surroundings(plan, agent, speaker, asked.settings)
+            return replace(settled, beside=around.beside, about=around.about)
 
         return Leaving(who.name, who.host, self._approver, decide, stay)
 

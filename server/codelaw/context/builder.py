@@ -49,8 +49,11 @@ def after(history: History, sent: Section | None) -> History:
 
 def _is_same(one: Message, other: Message) -> bool:
     """Whether two messages are sent alike."""
-    calls = one.metadata.calls, other.metadata.calls
-    return one is other or (one.id == other.id and one.content == other.content and calls[0] == calls[1])
+    if one is other:
+        return True
+    facts, others = one.metadata, other.metadata
+    same = facts.calls == others.calls and facts.asides == others.asides
+    return same and one.id == other.id and one.content == other.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Gathered:
     law: str = ""
     """L2 as sent; looked up at every step (L-4)."""
     beside: tuple[Fragment, ...] = ()
-    """Sent right after the question while its turn runs, never stored (L-3)."""
+    """Sent right after the question, and never in a record (L-3)."""
     tail: tuple[Fragment, ...] = field(default=())
     """After the last cache breakpoint, never stored: todo recap, pin (L-6)."""
     dropped: tuple[Dropped, ...] = ()

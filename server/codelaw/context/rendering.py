@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Message
 
 _ACTION = re.compile(r"^[ \t>*_]*Action[*_]*:", re.MULTILINE)
@@ -30,8 +30,9 @@ def action_text(message: Message) -> str:
 
 
 def user_texts(message: Message) -> list[str]:
-    """The parts of a user message in the order they are sent: what was typed, then its fragments."""
-    return [text for text in (message.content, *(part.text for part in message.metadata.fragments)) if text]
+    """The parts of a user message in the order they are sent: what was typed, its fragments, what stands behind it."""
+    behind = (*message.metadata.fragments, *message.metadata.asides)
+    return [text for text in (message.content, *(part.text for part in behind)) if text]
 
 
 def render_message(message: Message) -> str:
@@ -42,14 +43,14 @@ def render_message(message: Message) -> str:
         case "assistant":
             return f"[assistant] {action_text(message)}"
         case "tool":
-            return f"[tool] {message.content}"
+            return "\n\n".join((f"[tool] {message.content}", *(part.text for part in message.metadata.asides)))
         case "summary":
             return message.content
 
 
 def sent_message(message: Message) -> str:
     """One message of the view as a model is sent it: a result as its turn shows it (C-7)."""
-    return f"[tool] {shown(message)}" if message.role == "tool" else render_message(message)
+    return "[tool] " + "\n\n".join(tool_texts(message)) if message.role == "tool" else render_message(message)
 
 
 def sent_messages(messages: Sequence[Message]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import action_text, render_messages, sent_messages, user_texts
 from codelaw.context.tokens import CALL_OVERHEAD, estimate
 from codelaw.domain.messages import Message
@@ -47,7 +47,7 @@ def message_texts(message: Message) -> Sequence[str]:
         case "assistant":
             return [action_text(message)]  # a native call's arguments stand beside its text
         case "tool":
-            return [shown(message)]
+            return tool_texts(message)
         case _:
             return [message.content]
 

@@ -45,6 +45,8 @@ class Metadata:
     """The calls of an assistant message, in order."""
     fragments: tuple[Fragment, ...] = ()
     """Frozen volatile facts that are sent, and stored, with a user message."""
+    asides: tuple[Fragment, ...] = ()
+    """What stands right behind the message in a view; no record has any (L-3)."""
     note: Note | None = None
     """Why a user message stands inside a round: a steer (R-9) or a reminder of ours (F-5)."""
     ref: str | None = None

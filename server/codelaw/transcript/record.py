@@ -17,8 +17,8 @@ VERSION = 1
 """Rises when a reader of the version before would misunderstand the document; fields may be added at any time."""
 
 
-_OF_THE_VIEW = frozenset({"asides"})
-"""Fields of a chat that belong to no record (L-3)."""
+_OF_THE_VIEW = "asides"
+"""Fields that belong to no record (L-3)."""
 
 
 def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: Sequence[ChatEvent]) -> str:
@@ -26,18 +26,18 @@ def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: S
 
     Names are spelt as on the wire, and a field at null, false or empty stands there all the same.
     """
-    said = {name: value for name, value in _plain(chat).items() if name not in _OF_THE_VIEW}
     told = [
         {"seq": event.seq, "turnId": event.turn_id, "at": event.at, "event": _plain(event.event)} for event in events
     ]
-    document = {"format": FORMAT, "version": VERSION, **said, "results": dict(results), "events": told}
+    document = {"format": FORMAT, "version": VERSION, **_plain(chat), "results": dict(results), "events": told}
     return json.dumps(document, indent=1).replace("\x7f", "\\u007f")  # which json leaves as it is
 
 
 def _plain(value: Any) -> Any:
     """JSON values of a domain value. Mappings are what models and tools wrote: they keep their keys."""
     if dataclasses.is_dataclass(value):
-        return {_camel(field.name): _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        names = [field.name for field in dataclasses.fields(value) if field.name != _OF_THE_VIEW]
+        return {_camel(name): _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, AbstractSet):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
-from codelaw.domain.messages import Message
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
+from codelaw.domain.messages import Fragment, Message
 from codelaw.transcript.rounds import Round, rounds
 
 
@@ -29,9 +29,15 @@ class Transcript:
     told: Mapping[str, str] = field(default_factory=dict[str, str])
     """Contents of results as their turns showed them, by ref; of those in `whole` as many as are known (C-6)."""
 
-    def ended(self, messages: Sequence[Message], turn_id: str, started: float) -> Transcript:
+    asides: tuple[Aside, ...] = ()
+    """What was shown behind messages, in the order in which it was first shown (L-3)."""
+
+    def ended(
+        self, messages: Sequence[Message], turn_id: str, started: float, asides: Sequence[Aside] = ()
+    ) -> Transcript:
         """With one more finished round."""
-        return replace(self, messages=(*self.messages, *messages), started={**self.started, turn_id: started})
+        said, begun = (*self.messages, *messages), {**self.started, turn_id: started}
+        return replace(self, messages=said, started=begun, asides=(*self.asides, *asides))
 
     def reshaped(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion]) -> Transcript:
         """With a checkpoint, demotions, or both."""
@@ -101,6 +107,16 @@ class Transcript:
             and message.id not in shortened
             and not facts.damaged
         }
+
+    @property
+    def beside(self) -> Mapping[str, Sequence[Fragment]]:
+        """What the view shows behind messages, by their ids: it goes when its message is shortened (L-3)."""
+        gone = {one.message_id for one in self.demoted if one.part != "arguments"}
+        stands: dict[str, list[Fragment]] = {}
+        for aside in self.asides:
+            if aside.message_id not in gone:
+                stands.setdefault(aside.message_id, []).append(Fragment(aside.name, aside.text))
+        return stands
 
     @property
     def kept(self) -> tuple[Round, ...]:

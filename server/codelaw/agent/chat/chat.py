@@ -26,7 +26,6 @@ from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
-from codelaw.context.shortening.relief import given_way
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted
@@ -184,7 +183,6 @@ class AgentChat:
             compressing=ground.shape.compress_results,
             keeping=ground.economical,
             as_text=ground.shape.as_text,
-            beside=around.beside,
         )
         self.outbox.turn = turn_id
         opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
@@ -212,7 +210,8 @@ class AgentChat:
             return settled
         self.rolling.ground = ground = settled.ground
         opened.model, opened.prices = ground.model_name, ground.prices
-        fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=settled.beside)
+        beside, about = settled.beside, settled.about
+        fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=beside, about=about)
         return await Turn(opened, typed, fitting, executor).run()
 
     async def compact(self, ground: Ground) -> CompactionReport:
@@ -352,8 +351,9 @@ class AgentChat:
             executor.tell(call, "interrupted")
         said = [opened.question, *opened.record, *last]
         now = time.time()
-        self.past.ended(said, opened.id, stored.started_at, opened.last_usage, now, told=opened.told)
-        await self.past.shorten(given_way(opened.scratchpad, opened.record, opened.told))
+        usage, asides = opened.last_usage, opened.asides
+        self.past.ended(said, opened.id, stored.started_at, usage, now, told=opened.told, asides=asides)
+        await self.past.shorten(opened.gave_way())
         return result_of(self.chat.id, opened, ending)
 
     async def _write_end(

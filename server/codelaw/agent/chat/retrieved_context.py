@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.selection import select, span_budget
@@ -43,6 +44,8 @@ class Beside:
     """The fragments in their order, and what to tell the user of those that are missing."""
 
     fragments: tuple[Fragment, ...] = ()
+    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Ids of the memories that the fragments tell, by their names."""
     notices: tuple[Notice, ...] = ()
     dropped: tuple[Dropped, ...] = ()
 
@@ -68,6 +71,7 @@ class BesideGatherer:
         missing = () if used else tuple(Dropped("memories", notice.message) for notice in remembered.notices)
         return Beside(
             (*remembered.fragments, *found.fragments),
+            remembered.about,
             (*remembered.notices, *(one for one in found.notices if not used or not self.memory.told_before(one.code))),
             (*missing, *found.dropped),
         )
@@ -112,7 +116,7 @@ class BesideGatherer:
             out = f"{told.left_out} spans for which the share of retrieval has no room"
             dropped.append(Dropped("spans over budget", out))
         notices = (slow,) if slow is not None else ()
-        return Beside((fragment,) if fragment is not None else (), notices, tuple(dropped))
+        return Beside((fragment,) if fragment is not None else (), {}, notices, tuple(dropped))
 
     async def _hits(self, typed: str, without: frozenset[str]) -> Retrieved | Notice:
         limits = self.limits

@@ -12,7 +12,7 @@ from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller, Spelling
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
@@ -97,7 +97,9 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[Block, 
             return "assistant", tuple(blocks) or (TextBlock("…"),)
         case "tool":
             failed = message.content.startswith('{"status": "error"')
-            return "user", (ResultBlock(message.metadata.call_id or "", shown(message), is_error=failed),)
+            # In one block: vendors take no text between the results of parallel calls.
+            text = "\n\n".join(tool_texts(message))
+            return "user", (ResultBlock(message.metadata.call_id or "", text, is_error=failed),)
         case "summary":
             return "user", (TextBlock(message.content),)
 

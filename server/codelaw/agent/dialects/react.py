@@ -10,7 +10,7 @@ from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
 from codelaw.agent.dialects.spelling import Speller, Spelling
-from codelaw.context.observations.shown import shown
+from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import action_text, user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
@@ -124,7 +124,8 @@ def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[TextBlo
         case "assistant":
             return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
         case "tool":
-            return "user", (TextBlock(f"[tool] {shown(message)}"),)
+            result, *behind = tool_texts(message)
+            return "user", (TextBlock(f"[tool] {result}"), *map(TextBlock, behind))
         case "summary":
             return "user", (TextBlock(message.content),)
 

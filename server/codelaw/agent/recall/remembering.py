@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from codelaw.agent.recall.question_vectors import Late, QuestionVectors, late_message, looked_at, patience
+from codelaw.context.shortening.economy import PROFILE
 from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import EmbeddingFailure, Refusal
@@ -47,6 +48,8 @@ class Remembered:
     """To stand right after the question (L-3): the profile, then what was recalled; neither when there is none."""
     recalled: tuple[Recalled, ...] = ()
     notices: tuple[Notice, ...] = ()
+    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Ids of the memories that the fragments tell, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,14 +243,12 @@ class ChatMemory:
             return Remembered(notices=tuple(gathering.notices))
         known, recalled = await gathering.gather(question)
         block = shown(recalled)
-        parts = (("profile", known.text), ("memories", block.text))
         if used:
             self._used([*known.memories, *block.memories])
-        return Remembered(
-            tuple(Fragment(name, text) for name, text in parts if text),
-            recalled[: len(block.memories)],
-            tuple(gathering.notices),
-        )
+        parts = {name: part for name, part in ((PROFILE, known), ("memories", block)) if part.text}
+        fragments = tuple(Fragment(name, part.text) for name, part in parts.items())
+        about = {name: [memory.id for memory in part.memories] for name, part in parts.items()}
+        return Remembered(fragments, recalled[: len(block.memories)], tuple(gathering.notices), about)
 
     async def fitting(
         self, found: Sequence[Candidate], question: str, vector: Vector | None, seconds: float

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import Section
     from codelaw.domain.chats import StoredChat
-    from codelaw.domain.checkpoints import Checkpoint, Demotion, ThreadSummary
+    from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
     from codelaw.domain.messages import Message
     from codelaw.domain.models import Usage
     from codelaw.ports.store import ChatStore
@@ -78,6 +78,7 @@ class Past:
             messages=tuple(repaired),
             checkpoints=stored.checkpoints,
             demotions=frozenset(stored.demotions),
+            asides=stored.asides,
             started={turn.id: turn.started_at for turn in stored.turns},
             withdrawn=stored.withdrawn,
             thread=stored.thread_summary,
@@ -129,9 +130,11 @@ class Past:
         now: float,
         *,
         told: Mapping[str, str],
+        asides: Sequence[Aside] = (),
     ) -> None:
-        """A turn has become a round; `told` are its whole results by ref."""
-        self.transcript = self.transcript.ended(messages, turn_id, started).recalling({**self.transcript.told, **told})
+        """A turn has become a round; `told` are its whole results by ref, `asides` what stands behind its messages."""
+        after = self.transcript.ended(messages, turn_id, started, asides)
+        self.transcript = after.recalling({**self.transcript.told, **told})
         self.last_usage = usage or self.last_usage
         self.last_active = now
 

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.context.escaping import one_line
 from codelaw.context.shortening.compressor import compress
+from codelaw.context.shortening.relief import given_way
 from codelaw.domain.chats import Notice
+from codelaw.domain.checkpoints import Aside, Demotion
+from codelaw.domain.errors import Refusal
 from codelaw.domain.events import Event, NoticeEvent
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
 from codelaw.domain.models import Prices, Usage
@@ -52,7 +55,9 @@ class OpenTurn:
     scratchpad: list[Message] = field(default_factory=list[Message])
     """The same messages with full observations (R-2)."""
     beside: tuple[Fragment, ...] = ()
-    """What is sent right after the question and never stored (L-3)."""
+    """What is sent right after the question, and is in no record (L-3)."""
+    asides: list[Aside] = field(default_factory=list[Aside])
+    """What of that, and of the texts behind results, the view goes on to show when the turn has ended."""
     model: str = ""
     """Which is asked; empty until that is settled."""
     prices: Prices | None = None
@@ -108,8 +113,22 @@ class OpenTurn:
                 self.partial, self.partial_answer = GrowingText(), GrowingText()
         return message
 
-    async def observe(self, caller: Message, call: Call, result: ToolResult) -> None:
-        """Add a call's result: full for the model, compressed for the history, whole in the store (R-1)."""
+    async def freeze(self, fragments: Sequence[Fragment], about: Mapping[str, Sequence[str]]) -> None:
+        """Let the view go on to show these beside the question (L-3); `about` as for `Aside`, by their names.
+
+        They are a gift: what the store does not take goes with the turn.
+        """
+        asides = [Aside(self.question.id, one.name, one.text, tuple(about.get(one.name, ()))) for one in fragments]
+        try:
+            await self._write((), asides=asides)
+        except Refusal as refusal:
+            _log.warning("what stands beside the question of turn %s is not kept: %s", self.id, refusal.message)
+
+    async def observe(self, caller: Message, call: Call, result: ToolResult, behind: tuple[Fragment, ...] = ()) -> None:
+        """Add a call's result: full for the model, compressed for the history, whole in the store (R-1).
+
+        `behind` are texts that the view shows right behind it, and no record holds.
+        """
         self.refs += 1
         ref = f"r{self.refs}"
         envelope = result.envelope()
@@ -122,8 +141,17 @@ class OpenTurn:
             if self.keeping:
                 self.told[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
-        await self._write(kept, full, [(ref, envelope)])
+        asides = [Aside(full.id, one.name, one.text) for one in behind] if self.keeping else []
+        full = replace(full, metadata=replace(full.metadata, asides=behind))
+        await self._write([(kept, full)], [(ref, envelope)], asides)
         self.changes.extend(result.changes)
+
+    def gave_way(self) -> tuple[Demotion, ...]:
+        """What the turn has shortened while it ran, so that its round goes on as it was shown last (C-5)."""
+        asked = self.question.id
+        lost = not self.beside and any(aside.message_id == asked for aside in self.asides)
+        shortened = given_way(self.scratchpad, self.record, self.told, self.asides)
+        return (Demotion(asked, "aside"), *shortened) if lost else shortened
 
     @property
     def answered(self) -> bool:
@@ -157,14 +185,24 @@ class OpenTurn:
         ids = {message.id for message in stored.messages if message.turn_id == self.id}
         self.record += [kept for kept, _ in doubtful if kept.id in ids]
         self.scratchpad += [full for kept, full in doubtful if kept.id in ids]
+        self.asides = [aside for aside in stored.asides if aside.message_id in ids]
         return True
 
     async def _add(self, message: Message) -> None:
-        await self._write(message, message)
+        await self._write([(message, message)])
 
-    async def _write(self, kept: Message, full: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()) -> None:
-        """Store, then remember. A cancel waits for the store, so that both always say the same."""
-        writing = asyncio.ensure_future(self.store.append(self.chat_id, [kept], results))
+    async def _write(
+        self,
+        said: Sequence[tuple[Message, Message]],
+        results: Sequence[tuple[str, dict[str, Any]]] = (),
+        asides: Sequence[Aside] = (),
+    ) -> None:
+        """Store, then remember: messages as in `record` and in `scratchpad`.
+
+        A cancel waits for the store, so that both always say the same.
+        """
+        kept = [message for message, _ in said]
+        writing = asyncio.ensure_future(self.store.append(self.chat_id, kept, results, asides))
         try:
             await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -174,10 +212,11 @@ class OpenTurn:
             raise
         finally:
             if writing.exception() is None:
-                self.record.append(kept)
-                self.scratchpad.append(full)
+                self.record += kept
+                self.scratchpad += [full for _, full in said]
+                self.asides += asides
             else:
-                self._doubtful.append((kept, full))
+                self._doubtful += said
 
 
 def _mtime(data: Mapping[str, Any]) -> float | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
@@ -39,6 +40,9 @@ class Surroundings:
 
     ground: Ground
     beside: tuple[Fragment, ...] = ()
+    """What is to stand right after the question."""
+    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Ids of the memories that these fragments tell, by their names."""
 
 
 @dataclass(frozen=True, slots=True)

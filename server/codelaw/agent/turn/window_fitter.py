@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +13,7 @@ from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import NARROWED, estimated, gathered, layered, select
 from codelaw.agent.model_calls.recovery import TOO_LONG_HINT
 from codelaw.context.builder import build
-from codelaw.context.past.projection import in_turn
+from codelaw.context.past.projection import LASTING, in_turn, unsaid
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.economy import thin
 from codelaw.context.shortening.relief import relieve, truncate
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.context.builder import History
     from codelaw.context.past.strategies import Selection
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
@@ -62,6 +63,9 @@ class Fitting:
     compacting: Compacting
     todos: TodoList
     beside: tuple[Fragment, ...] = ()
+    """What is to stand right after the question; what the view says already is not said again (B-7)."""
+    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Ids of the memories that these fragments tell, by their names."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
     _selected: Selection | None = None
@@ -83,9 +87,10 @@ class Fitting:
         if ground.shape.strategy != "layered" or ground.budget.enforced:
             law = estimate(await ground.law.text())
             self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
-        if not ground.economical and past.transcript.whole:
+        if not ground.economical:
             # Without a cache nothing is saved by the same bytes (C-6).
-            await past.shorten([Demotion(message_id, "cut") for message_id in past.transcript.whole.values()])
+            whole = [Demotion(message_id, "cut") for message_id in past.transcript.whole.values()]
+            await past.shorten([*whole, *(Demotion(message_id, "aside") for message_id in past.transcript.beside)])
         # A long history is gone through away from the event loop; its view is kept for the steps.
         history = await asyncio.to_thread(past.history, self.selection)
         shown = history.rounds.messages if history.rounds else ()
@@ -139,7 +144,7 @@ class Fitting:
             view = await self._shorten(view, self.ground.room, all_of_it=True)
         if not self._fits(view) and self.beside:
             # What was only lent to the question goes before the question does.
-            self.beside = ()
+            self.open.beside = self.beside = ()
             view = await self._build()
         if not self._fits(view):
             raise self._overflow(view)
@@ -180,7 +185,7 @@ class Fitting:
             if self._tokens(smaller) < sent:
                 return smaller
         if self.beside:
-            self.beside = ()
+            self.open.beside = self.beside = ()
             smaller = await self._build()
             if self._tokens(smaller) < sent:
                 return smaller
@@ -210,9 +215,25 @@ class Fitting:
         tail = [Fragment("todo", render("todo", recap=told))] if told else []
         if ground.shape.pin:
             tail.append(pin(active_task(self._typed or self.open.question.content, told)))
-        around = gathered(ground, await ground.law.text(), self.beside, tuple(tail))
         history = self.past.history(self.selection)
+        around = gathered(ground, await ground.law.text(), self._unsaid(history), tuple(tail))
+        await self._freeze(around.beside)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
+
+    def _unsaid(self, history: History) -> tuple[Fragment, ...]:
+        """What stands beside the question: in the order in which it came there, and nothing that the view says already.
+
+        What a compaction takes away is said again.
+        """
+        more = unsaid([one for one in self.beside if one not in self.open.beside], history)
+        return (*self.open.beside, *more)
+
+    async def _freeze(self, beside: tuple[Fragment, ...]) -> None:
+        """From now on these stand beside the question; they stay there as shown where that saves anything (L-3)."""
+        new = [one for one in beside if one not in self.open.beside and one.name in LASTING]
+        if new and self.ground.economical and self.selection.keeps_bytes:
+            await self.open.freeze(new, self.about)
+        self.open.beside = beside
 
     async def _archive(self, view: View) -> View:
         """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.

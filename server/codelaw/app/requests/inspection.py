@@ -11,13 +11,13 @@ from codelaw.agent.inputs.gathering import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
 from codelaw.context.mixture import mixture
-from codelaw.context.past.projection import in_turn
+from codelaw.context.past.projection import in_turn, unsaid
 from codelaw.context.sections import View, message_tokens
 from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Fragment, Message
-from codelaw.domain.reports import ContextReport, LawDocument, LawReport
+from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawReport
 from codelaw.templates.render import render
 from codelaw.tools.keeping.todos import recap
 
@@ -68,8 +68,11 @@ async def inspect(
         sizes = {"law": estimate(plan.law.text), "asked": message_tokens(question) if question is not None else 0}
         selection = await asyncio.to_thread(select, ground, agent.past.transcript, **sizes)
         history = await asyncio.to_thread(agent.past.history, selection)
-    around = gathered(ground, plan.law.text, beside.fragments, tuple(tail))
-    around = replace(around, dropped=(*around.dropped, *beside.dropped))
+    fragments = beside.fragments if running is not None else unsaid(beside.fragments, history)
+    told = "it stands behind an earlier question"
+    said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
+    around = gathered(ground, plan.law.text, fragments, tuple(tail))
+    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said))
     view = build(
         history,
         in_turn(running.question, running.scratchpad) if running is not None else (),

@@ -1,4 +1,4 @@
-"""What is sent of a tool message: the text of its result, made once (C-7)."""
+"""What is sent of a tool message: the text of its result, made once, and what stands behind it (C-7, L-3)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ _LIMIT = 4_000_000
 
 
 _texts = Memo[tuple[str, ...], str](_LIMIT)
+
+
+def tool_texts(message: Message) -> list[str]:
+    """The parts of a tool message in the order they are sent: its result as its turn shows it, what stands behind."""
+    return [shown(message), *(part.text for part in message.metadata.asides)]
 
 
 def shown(message: Message) -> str:

@@ -5,7 +5,7 @@ What is shown of that, and what stands for the rest, the chat's strategy decides
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.context.builder import History
@@ -13,7 +13,7 @@ from codelaw.context.past.strategies import Chosen, Material, Selection, choose,
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import anchors
-from codelaw.domain.messages import Message
+from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import Dropped
 from codelaw.templates.render import render
 from codelaw.transcript.repair.hygiene import hygiene
@@ -22,6 +22,9 @@ from codelaw.transcript.transcript import Transcript
 
 ARCHIVE = "archive:"
 """With a number, from 1: the path under which the Read tool gives a summary that the view leaves out."""
+
+LASTING = frozenset({"profile", "memories", "spans"})
+"""Of what stands beside a question that which is not about its turn alone."""
 
 _LAYERED = Selection()
 
@@ -42,7 +45,7 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     withdrawn = _turns([message for message in transcript.messages if message.turn_id in transcript.withdrawn])
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
-    shown = retold(clean, transcript) if selection.keeps_bytes else clean
+    shown = with_asides(retold(clean, transcript), transcript) if selection.keeps_bytes else clean
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:
@@ -74,6 +77,30 @@ def retold(messages: Sequence[Message], transcript: Transcript) -> Sequence[Mess
         else message
         for message in messages
     ]
+
+
+def with_asides(messages: Sequence[Message], transcript: Transcript) -> Sequence[Message]:
+    """The messages with what stands behind them (L-3)."""
+    if not transcript.asides:
+        return messages
+    beside = transcript.beside
+    return [
+        replace(message, metadata=replace(message.metadata, asides=tuple(beside[message.id])))
+        if message.id in beside
+        else message
+        for message in messages
+    ]
+
+
+def standing(messages: Sequence[Message]) -> Mapping[str, str]:
+    """Of what stands behind these messages of a view the newest text of each name."""
+    return {part.name: part.text for message in messages for part in message.metadata.asides}
+
+
+def unsaid(fragments: Sequence[Fragment], history: History) -> tuple[Fragment, ...]:
+    """Those that are not what the newest of their name in the view says already (B-7)."""
+    said = standing(history.rounds.messages if history.rounds is not None else ())
+    return tuple(one for one in fragments if said.get(one.name) != one.text)
 
 
 def in_turn(question: Message, scratchpad: Sequence[Message]) -> Sequence[Message]:

@@ -3,7 +3,8 @@
 A result becomes `{"status": …, "error"?: …, "shortened": "Read src/a.py 1-240, 9812 characters", "names"?: "…",
 "whole": "result:r12"}`. A name that an earlier line or message tells is not said again. Reading `result:r12` brings
 back what the tool had answered, and with it the arguments of the call (C-4). In a call the long strings are replaced by
-their first words and a mark; what the model thought, and all short arguments, stay as they were written.
+their first words and a mark; what the model thought, and all short arguments, stay as they were written. What stood
+behind a result goes with it (L-3).
 """
 
 from __future__ import annotations
@@ -60,9 +61,14 @@ def demoted(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> Se
 
 
 def demotable(message: Message) -> Demotion | None:
-    """The demotion that a message of this kind can take: its result, or its arguments; None for all others."""
+    """The demotion that a message of this kind can take: its result, its arguments, or what stands behind it, or None.
+
+    That of a result takes away what stands behind it.
+    """
     if message.role == "tool" and message.metadata.ref is not None:
         return Demotion(message.id, "result")
+    if message.metadata.asides:
+        return Demotion(message.id, "aside")
     if message.role == "assistant" and message.metadata.calls:
         return Demotion(message.id, "arguments")
     return None
@@ -87,10 +93,21 @@ def _shown(
     possible = demotable(message)
     if possible is None or possible not in demotions:
         return message
+    message = _alone(message)
     try:
-        return _short_result(message, told) if possible.part == "result" else _short_call(message, refs)
+        match possible.part:
+            case "result":
+                return _short_result(message, told)
+            case "arguments":
+                return _short_call(message, refs)
+            case _:
+                return message
     except RecursionError:
         return message  # nested as deeply as JSON may be: there is nothing in it worth a line
+
+
+def _alone(message: Message) -> Message:
+    return replace(message, metadata=replace(message.metadata, asides=())) if message.metadata.asides else message
 
 
 # ------------------------------------------------------------------------------------------------------------- results

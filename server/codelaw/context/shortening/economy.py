@@ -43,6 +43,9 @@ REWRITTEN = 1.15
 CARRIED = 0.1 * 17.25
 """What a token is taken to cost that stays: it is read so many times more, by the requests of real sessions."""
 
+PROFILE = "profile"
+"""What is told of the user and the project (B-7)."""
+
 _READS = frozenset({"Read"})
 _CHANGES = frozenset({"Edit", "MultiEdit", "Write"})
 
@@ -65,7 +68,7 @@ def plan(
     """
     if context_tokens < floor or not messages:
         return ()
-    stays = _working_set(messages, NEWEST, context_tokens)
+    stays = _working_set(messages, NEWEST, context_tokens) | _said_again(messages)
     # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
     least = 1 if cold else max(1, demote_tokens)
     if sum(message_tokens(message) for message in _open(messages, already, stays)) < least:
@@ -118,6 +121,8 @@ def opened(message: Message, demotions: AbstractSet[Demotion]) -> bool:
     what = demotable(message)
     if what is None or what in demotions:
         return False
+    if message.metadata.asides:
+        return True
     if what.part == "result":
         return len(message.content) > SHORT
     return any(_is_long(value) for call in message.metadata.calls for value in call.arguments.values())
@@ -204,6 +209,12 @@ def _working_set(messages: Sequence[Message], newest: int, context_tokens: int) 
             room -= tokens
             stays.add(message.id)
     return frozenset(stays)
+
+
+def _said_again(messages: Sequence[Message]) -> frozenset[str]:
+    """The question behind which the profile stands, which would only be said again (B-7)."""
+    found = (one.id for one in reversed(messages) if any(part.name == PROFILE for part in one.metadata.asides))
+    return frozenset([next(found, "")])
 
 
 def _answered(results: Iterable[Message], calls: dict[str, tuple[Call, int]]) -> Iterable[tuple[Message, Call, int]]:

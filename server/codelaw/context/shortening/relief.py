@@ -11,7 +11,7 @@ from codelaw.context.escaping import one_line
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded
 from codelaw.context.shortening.demotion import demotable, demoted
-from codelaw.domain.checkpoints import Demotion
+from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.messages import Message
 
 SHORTEST = 200
@@ -47,14 +47,16 @@ def relieve(
 
 
 def given_way(
-    scratchpad: Sequence[Message], record: Sequence[Message], told: Mapping[str, str]
+    scratchpad: Sequence[Message], record: Sequence[Message], told: Mapping[str, str], asides: Sequence[Aside] = ()
 ) -> tuple[Demotion, ...]:
     """What of a turn was shortened while it ran, so that its round goes on as it was shown last (C-5, C-6).
 
-    `record` holds the same messages as the history has them, `told` the whole contents of results by ref. A result
-    that was truncated counts as cut: the history has no other form between the whole and the line.
+    `record` holds the same messages as the history has them, `told` the whole contents of results by ref, `asides` what
+    is kept of the texts behind them. A result that was truncated counts as cut: the history has no other form between
+    the whole and the line.
     """
     kept = {message.id: message for message in record}
+    beside = {aside.message_id for aside in asides}
     found: list[Demotion] = []
     for message in scratchpad:
         own, ref = kept.get(message.id, message), message.metadata.ref
@@ -68,6 +70,8 @@ def given_way(
                 found.append(Demotion(message.id, "cut"))
         elif own.metadata.whole and message.content != told.get(ref or ""):
             found.append(Demotion(message.id, "cut"))
+        if message.id in beside and not message.metadata.asides:
+            found.append(Demotion(message.id, "aside"))
     return tuple(found)
 
 

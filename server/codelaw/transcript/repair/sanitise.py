@@ -107,6 +107,7 @@ def _are_sound(facts: Any) -> bool:
         and type(facts.native) is bool
         and type(facts.calls) is tuple
         and (facts.fragments == () or _are_sound_fragments(facts.fragments))
+        and (facts.asides == () or _are_sound_fragments(facts.asides))
     )
 
 
@@ -175,6 +176,7 @@ def _facts(odd: Any) -> Metadata:
         answer=None if odd.answer is None else text_of(odd.answer),
         calls=tuple(map(_call, _items(odd.calls))),
         fragments=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.fragments)))),
+        asides=tuple(filter(_is_sound_fragment, map(_fragment, _items(odd.asides)))),
         note=odd.note if odd.note in _NOTES else None if odd.note is None else "hint",
         ref=_name(odd.ref),
         whole=bool(odd.whole),

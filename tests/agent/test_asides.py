@@ -1,0 +1,268 @@
+"""What stands behind a message stays in the view as shown, until a batch or a compaction cuts that round (L-3, C-6)."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from codelaw.adapters.stores.sqlite_chats import SqliteStore
+from codelaw.agent.chat.chat import AgentChat
+from codelaw.agent.dialects.base import Reading
+from codelaw.agent.recording.open_turn import OpenTurn
+from codelaw.agent.recording.outbox import Outbox
+from codelaw.context.sections import message_tokens
+from codelaw.context.shortening.relief import given_way, relieve
+from codelaw.domain.chats import Chat, StoredTurn
+from codelaw.domain.checkpoints import Aside, Demotion
+from codelaw.domain.messages import Call, Fragment, Message
+from codelaw.domain.results import ToolResult
+from tests.agent.conftest import Bench
+from tests.agent.talking import blocks, said
+
+TEA = "The user likes tea"
+PATIENT = {"timeoutMs": 20_000}
+"""Of memory, so that a busy machine loses none."""
+NO_CACHE = "claude-3-haiku"
+
+
+async def remembering(bench: Bench, text: str = TEA, **settings: Any) -> str:
+    """A session that remembers a preference of the user, which is in the profile; gives its id."""
+    await bench.reopen(memory=PATIENT, **settings)
+    return (await bench.session.save_memory(text, category="preference")).memory.id
+
+
+async def talked(bench: Bench, *texts: str, chat: str | None = None) -> str:
+    for text in texts:
+        bench.vendor.play(bench.finish(f"answer to {text}"))
+        result = await bench.turn(text, chat)
+        assert result.stop_reason == "finished", result.error
+        chat = result.chat_id
+    assert chat is not None
+    return chat
+
+
+async def agent_of(bench: Bench, chat: str) -> AgentChat:
+    return await bench.session._chats.get(chat)
+
+
+def times(bench: Bench, text: str = TEA) -> int:
+    return said(bench.sent()).count(text)
+
+
+async def test_it_is_said_once_and_every_request_begins_with_the_bytes_of_the_one_before(bench: Bench):
+    await remembering(bench)
+    chat = await talked(bench, "one", "two", "three")
+    requests = [blocks(request.json) for request in bench.vendor.messages]
+    for before, after in pairwise(requests):
+        assert after[: len(before)] == before
+    assert times(bench) == 1, "it is in the view of every turn, and said once"
+    before = blocks(bench.sent())
+    await bench.reopen(memory=PATIENT)
+    await talked(bench, "four", chat=chat)
+    assert blocks(bench.sent())[: len(before)] == before, "a restart shows the same bytes"
+    fork = await bench.session.fork(
+        chat, None if chat is None else (await bench.session.read(chat)).messages[-1].turn_id
+    )
+    before = blocks(bench.sent())
+    await talked(bench, "elsewhere", chat=fork.id)
+    assert blocks(bench.sent())[: len(before)] == before, "a fork too"
+
+
+async def test_no_record_and_no_export_has_it(bench: Bench):
+    await remembering(bench)
+    chat = await talked(bench, "one", "two")
+    record = await bench.session.read(chat)
+    exports = [await bench.session.export(chat, form) for form in ("json", "markdown")]
+    assert TEA not in json.dumps([message.content for message in record.messages])
+    assert all(not message.metadata.asides for message in record.messages)
+    assert not any(TEA in text or "aside" in text for text in exports)
+
+
+async def test_what_has_changed_is_said_again_and_the_old_stands_as_it_was(bench: Bench):
+    await remembering(bench)
+    chat = await talked(bench, "one")
+    before = blocks(bench.sent())
+    await bench.session.save_memory("The user works at night", category="habit")
+    await talked(bench, "two", chat=chat)
+    assert blocks(bench.sent())[: len(before)] == before
+    assert (times(bench), times(bench, "works at night")) == (2, 1)
+    await talked(bench, "three", chat=chat)
+    assert (times(bench), times(bench, "works at night")) == (2, 1)
+
+
+@pytest.mark.parametrize("settings", [{"context": {"economy": False}}, {"model": {"name": NO_CACHE}}])
+async def test_where_nothing_is_saved_it_goes_with_its_turn(bench: Bench, settings: dict[str, Any]):
+    await remembering(bench)
+    chat = await talked(bench, "one")
+    await bench.reopen(memory=PATIENT, **settings)
+    for text in ("two", "three"):
+        await talked(bench, text, chat=chat)
+        told = said(bench.sent())
+        assert told.count(TEA) == 1
+        assert told.index(text) < told.index(TEA)
+    (await agent_of(bench, chat)).unload()
+    assert (await agent_of(bench, chat)).past.transcript.beside == {}
+
+
+async def test_a_batch_takes_it_away_for_good_and_the_next_question_says_it_again(bench: Bench):
+    await remembering(bench)
+    chat = await talked(bench, "one")
+    past = (await agent_of(bench, chat)).past
+    (question,) = past.transcript.beside
+    await past.reshape(None, [Demotion(question, "aside")])
+    for text in ("two", "three"):
+        await talked(bench, text, chat=chat)
+        told = said(bench.sent())
+        assert told.count(TEA) == 1
+        assert told.index("two") < told.index(TEA)
+    before = blocks(bench.sent())
+    await bench.reopen(memory=PATIENT)
+    await talked(bench, "four", chat=chat)
+    assert blocks(bench.sent())[: len(before)] == before
+
+
+async def test_a_compaction_takes_it_away_with_its_round_and_an_undo_brings_it_back(bench: Bench):
+    await remembering(bench, context={"keepRounds": 1})
+    chat = await talked(bench, "one", "two", "three")
+    bench.vendor.reset()
+    report = await bench.session.compact(chat)
+    assert report.compacted
+    await talked(bench, "four", chat=chat)
+    told = said(bench.sent())
+    assert told.count(TEA) == 1
+    assert told.index("four") < told.index(TEA)
+    await bench.session.restore(chat)
+    await talked(bench, "five", chat=chat)
+    told = said(bench.sent())
+    assert told.index("one") < told.index(TEA) < told.index("two")
+
+
+async def test_a_forgotten_memory_is_gone_from_the_view_and_the_disk(bench: Bench):
+    memory = await remembering(bench)
+    chat = await talked(bench, "one", "two")
+    await bench.session.forget_memory(memory)
+    await talked(bench, "three", chat=chat)
+    assert times(bench) == 0
+    await bench.session.close()
+    assert not any(TEA.encode() in file.read_bytes() for file in bench.home.rglob("*.db*"))
+
+
+async def test_a_turn_that_is_withdrawn_takes_it_along(bench: Bench):
+    await remembering(bench)
+    chat = await talked(bench, "one", "two")
+    first = (await bench.session.read(chat)).messages[0].turn_id
+    await bench.session.revert(chat, first, files=False, messages=True)
+    await talked(bench, "three", chat=chat)
+    told = said(bench.sent())
+    assert told.count(TEA) == 1
+    assert told.index("three") < told.index(TEA)
+
+
+async def test_an_inspection_counts_it_once_and_says_why(bench: Bench):
+    await remembering(bench)
+    fresh = await bench.session.inspect(None, "one")
+    assert [section.layer for section in fresh.sections if TEA in section.text] == ["turn"]
+    chat = await talked(bench, "one")
+    later = await bench.session.inspect(chat, "two")
+    assert [section.layer for section in later.sections if TEA in section.text] == ["L3"]
+    assert any(one.name == "profile" and "earlier question" in one.reason for one in later.dropped)
+
+
+async def test_what_stands_behind_a_result_is_sent_with_it(bench: Bench):
+    (bench.root / "a.txt").write_text("content of a file\n")
+    bench.vendor.play(bench.act("Read", {"path": "a.txt"}), bench.finish("ok"))
+    chat = (await bench.turn("read it")).chat_id
+    (result,) = [one for one in (await bench.session.read(chat)).messages if one.role == "tool"]
+    store = await bench.session._chats.store()
+    await store.append(chat, (), asides=[Aside(result.id, "agents:AGENTS.md", "<rules>\n be brief\n</rules>")])
+    await bench.reopen()
+    await talked(bench, "two", chat=chat)
+    told = said(bench.sent())
+    assert told.index("content of a file") < told.index("be brief") < told.index("two")
+    before = blocks(bench.sent())
+    await talked(bench, "three", chat=chat)
+    assert blocks(bench.sent())[: len(before)] == before
+    await (await agent_of(bench, chat)).past.reshape(None, [Demotion(result.id, "result")])
+    await talked(bench, "four", chat=chat)
+    assert "be brief" not in said(bench.sent()), "it goes with the result"
+
+
+class OfOneTurn:
+    """A turn that runs in a store of its own."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
+        question = Message("ask", "t1", "user", "hello")
+        self.opened = OpenTurn("c1", "t1", question, store, Outbox("c1", store, lambda _: None))
+        self.caller = Message("", "", "user", "")
+
+    async def begin(self) -> OfOneTurn:
+        await self.store.create(Chat("c1", "", "panel", "agent", "model", "layered", 1.0, 1.0))
+        await self.store.begin_turn(StoredTurn("t1", "c1", "running", self.store.owner, 1.0), self.opened.question)
+        return self
+
+    async def call(self, number: int, *behind: Fragment, body: str = "short") -> Message:
+        """A call and its result; gives the result as the turn shows it."""
+        call = Call(f"k{number}", "Bash", {"command": "make"})
+        self.opened.step += 1
+        caller = await self.opened.say(Reading(kept="Thought: x", calls=(call,)), (call,))
+        await self.opened.observe(caller, call, ToolResult("success", {"output": body}, ""), behind)
+        return self.opened.scratchpad[-1]
+
+
+@pytest.fixture
+async def turn(tmp_path):
+    store = await SqliteStore.open(tmp_path / "store.db")
+    yield await OfOneTurn(store).begin()
+    await store.close()
+
+
+RULES = Fragment("agents:src/AGENTS.md", "<rules>be brief</rules>")
+
+
+async def test_a_result_is_stored_together_with_what_stands_behind_it(turn: OfOneTurn):
+    full = await turn.call(1, RULES)
+    assert full.metadata.asides == (RULES,)
+    assert turn.opened.record[-1].metadata.asides == ()
+    loaded = await turn.store.load("c1")
+    assert loaded.asides == (Aside(full.id, RULES.name, RULES.text),) == tuple(turn.opened.asides)
+    assert loaded.messages[-1].metadata.asides == ()
+
+
+async def test_without_economy_it_is_shown_in_its_turn_only(turn: OfOneTurn):
+    turn.opened.keeping = False
+    assert (await turn.call(1, RULES)).metadata.asides == (RULES,)
+    assert (await turn.store.load("c1")).asides == ()
+
+
+@pytest.mark.parametrize("compressing", [True, False])
+async def test_what_has_given_way_in_the_turn_does_not_come_back_behind_it(turn: OfOneTurn, compressing: bool):
+    turn.opened.compressing = compressing
+    first = await turn.call(1, RULES)
+    await turn.call(2, RULES)
+    await turn.call(3)
+    opened = turn.opened
+    assert given_way(opened.scratchpad, opened.record, opened.told, opened.asides) == ()
+    opened.scratchpad = list(relieve(opened.scratchpad, opened.record, to_free=1))
+    shown = next(message for message in opened.scratchpad if message.id == first.id)
+    assert message_tokens(shown) < message_tokens(first)
+    assert Demotion(first.id, "aside") in given_way(opened.scratchpad, opened.record, opened.told, opened.asides)
+
+
+async def test_what_stood_beside_a_question_and_was_dropped_for_the_window_does_not_come_back(turn: OfOneTurn):
+    profile = Fragment("profile", "who")
+    await turn.opened.freeze([profile], {"profile": ["m1"]})
+    turn.opened.beside = (profile,)
+    assert (await turn.store.load("c1")).asides == (Aside("ask", "profile", "who", ("m1",)),)
+    assert turn.opened.gave_way() == ()
+    turn.opened.beside = ()
+    assert turn.opened.gave_way() == (Demotion("ask", "aside"),)
+
+
+async def test_a_store_that_takes_nothing_stops_no_turn(turn: OfOneTurn):
+    await turn.store.close()
+    await turn.opened.freeze([Fragment("profile", "who")], {})
+    assert turn.opened.asides == []
