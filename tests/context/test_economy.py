@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demotable, demoted
 from codelaw.context.shortening.economy import BEHIND, CARRIED, LARGEST, NEWEST, REWRITTEN, WORTH, anchors, plan, thin
 from codelaw.domain.checkpoints import Demotion
-from codelaw.domain.messages import Message
+from codelaw.domain.messages import Fragment, Message, Metadata
 from tests.context.spoken import Spoken, bash, edit, read
 
 NONE = frozenset[Demotion]()
@@ -220,3 +221,46 @@ def test_any_plan_frees_what_it_promises_and_touches_only_what_it_may(turns, nat
     everything = thin(spoken.record, set(chosen), to_free=10**9)
     freed = sum(map(message_tokens, shown)) - sum(map(message_tokens, thinned))
     assert freed >= to_free or set(batch) == set(everything)
+
+
+def beside(spoken: Spoken, turn: str, **texts: str) -> Spoken:
+    """The chat with texts behind the question of that turn."""
+    asides = tuple(Fragment(name, text) for name, text in texts.items())
+    for messages in (spoken.record, spoken.full):
+        place = next(place for place, message in enumerate(messages) if message.id == f"user_{turn}")
+        messages[place] = replace(messages[place], metadata=Metadata(asides=asides))
+    return spoken
+
+
+WORDS = "what earlier chats left behind that may matter here " * 20
+
+
+def test_what_stands_behind_an_older_question_is_stale_but_for_the_newest_profile():
+    spoken = long_chat()
+    for number in range(4):
+        beside(spoken, f"t{number}", memories=WORDS)
+    for number in (4, 5):
+        beside(spoken, f"t{number}", profile=WORDS)
+    chosen = planned(spoken, cold=True)
+    gone = [what.message_id for what in chosen if what.part == "aside"]
+    assert gone == ["user_t0", "user_t1", "user_t2", "user_t3", "user_t4"], "the profile would only be said again"
+    freed = total(spoken.record) - total(demoted(spoken.record, set(chosen)))
+    bare = long_chat()
+    assert freed > total(bare.record) - total(demoted(bare.record, set(planned(bare, cold=True)))) + 1_000
+
+
+def test_what_stands_behind_a_result_goes_with_it_and_stays_with_the_working_set():
+    spoken = Spoken().turn("t", read("old.py"), *(bash(f"step {number}") for number in range(20)), read("new.py"))
+    rules = Fragment("agents:AGENTS.md", WORDS)
+    results = [place for place, message in enumerate(spoken.record) if message.metadata.tool_name == "Read"]
+    for place in results:
+        facts = replace(spoken.record[place].metadata, asides=(rules,))
+        spoken.record[place] = replace(spoken.record[place], metadata=facts)
+    shown = demoted(spoken.record, set(planned(spoken, demote_tokens=1, cold=True)))
+    assert [bool(shown[place].metadata.asides) for place in results] == [False, True]
+
+
+def test_a_batch_may_begin_where_something_stands_behind_a_question():
+    spoken = beside(Spoken().turn("a", answer="x").turn("b", answer="y"), "b", memories=WORDS)
+    assert anchors(spoken.record, NONE) == (2,)
+    assert anchors(spoken.record, {Demotion("user_b", "aside")}) == (4,)

@@ -1,8 +1,11 @@
-from codelaw.context.past.projection import in_turn, project
+from codelaw.context.builder import after
+from codelaw.context.past.projection import in_turn, project, unsaid
 from codelaw.context.past.strategies import Selection
-from codelaw.domain.checkpoints import Checkpoint
-from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion
+from codelaw.domain.messages import Call, Fragment, Message, Metadata
 from codelaw.transcript.transcript import Transcript
+
+LAYERED = Selection()
 
 
 def a_round(number: int) -> list[Message]:
@@ -80,3 +83,57 @@ def test_a_withdrawn_round_is_left_out_and_named_in_the_report():
     assert ("withdrawn rounds", True) in [(entry.name, "1 round" in entry.reason) for entry in history.dropped]
     assert not any(entry.name == "older rounds" for entry in history.dropped), "the limit counts what is shown"
     assert project(transcript.without("t1").without("t7")).rounds is None
+
+
+def with_asides(*asides: Aside, turns: int = 3) -> Transcript:
+    transcript = Transcript()
+    for number in range(turns):
+        own = [aside for aside in asides if aside.message_id.endswith(f"_t{number}")]
+        transcript = transcript.ended(a_round(number), f"t{number}", 0.0, own)
+    return transcript
+
+
+def standing_in(transcript: Transcript, selection: Selection = LAYERED) -> dict[str, list[str]]:
+    history = project(transcript, selection)
+    assert history.rounds is not None
+    return {
+        message.id: [part.text for part in message.metadata.asides]
+        for message in history.rounds.messages
+        if message.metadata.asides
+    }
+
+
+PROFILE, MEMORIES = Aside("ask_t0", "profile", "who"), Aside("ask_t0", "memories", "what")
+LATER = Aside("ask_t1", "profile", "who else")
+
+
+def test_what_stands_behind_a_message_is_shown_until_its_round_is_cut():
+    transcript = with_asides(PROFILE, MEMORIES, LATER)
+    assert standing_in(transcript) == {"ask_t0": ["who", "what"], "ask_t1": ["who else"]}
+    thinner = transcript.reshaped(None, [Demotion("ask_t0", "aside")])
+    assert standing_in(thinner) == {"ask_t1": ["who else"]}
+    cut = transcript.reshaped(Checkpoint("c", "t1", 0.0, 1, None, demotions=(Demotion("ask_t1", "aside"),)), ())
+    assert standing_in(cut) == {}
+    assert standing_in(cut.restored()) == {"ask_t0": ["who", "what"], "ask_t1": ["who else"]}
+    assert standing_in(transcript.without("t0")) == {"ask_t1": ["who else"]}
+    assert all(not message.metadata.asides for message in transcript.messages), "the record has none"
+
+
+def test_a_strategy_that_leaves_rounds_out_shows_none():
+    assert standing_in(with_asides(PROFILE), Selection("last-n")) == {}
+    assert standing_in(with_asides(PROFILE), Selection("full")) == {"ask_t0": ["who"]}
+
+
+def test_what_the_newest_of_its_name_says_already_is_not_said_again():
+    history = project(with_asides(PROFILE, MEMORIES, LATER))
+    again = [Fragment("profile", "who"), Fragment("memories", "what"), Fragment("spans", "what")]
+    assert unsaid(again, history) == (again[0], again[2]), "the newer profile said something else"
+    assert unsaid(again, project(Transcript())) == tuple(again)
+
+
+def test_a_request_that_follows_a_batch_knows_what_stands_no_more():
+    transcript = with_asides(PROFILE, LATER)
+    before = project(transcript).rounds
+    after_batch = after(project(transcript.reshaped(None, [Demotion("ask_t1", "aside")])), before)
+    assert after_batch.rounds is not None
+    assert after_batch.rounds.reused == (0, 2), "of what was sent the first two messages are as they were"
