@@ -12,6 +12,7 @@ from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.gathering import Facts, Law, Question, find_law, question
 from codelaw.agent.inputs.looking import editor_fragment
+from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
 from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
+    from codelaw.tools.base import AnyTool
 
 DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
 RESTRICTED = Notice(
@@ -133,6 +135,8 @@ class TurnMaker:
         self.measures = Measures()
         self.laws = ShownLaws()
         self.bringing = Bringing(own_places(process_environment()))
+        self.brought: tuple[AnyTool, ...] = ()
+        """The tools that people have brought along, for turns that are planned from now on (X-3)."""
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -165,11 +169,20 @@ class TurnMaker:
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
-        toolbox = default_toolbox(
-            bash_timeout=settings.tools.bash.timeout_seconds, services=offered, memory=settings.memory.enabled
-        ).for_mode(mode)
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
+        spoken = DIALECTS[dialect]()
+        toolbox = arranged(
+            default_toolbox(
+                bash_timeout=settings.tools.bash.timeout_seconds,
+                services=offered,
+                memory=settings.memory.enabled,
+                brought=self.brought,
+            ).for_mode(mode),
+            spoken,
+            int(settings.tools.mcp_share * window.tokens),
+            found_before=agent is not None and agent.finding,
+        )
         limits = Limits(
             tokens,
             models.reserve_of(settings, name, tokens),
@@ -177,7 +190,6 @@ class TurnMaker:
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
         )
-        spoken = DIALECTS[dialect]()
         system = system_sections(
             mode=mode,
             dialect=dialect,
@@ -239,6 +251,7 @@ class TurnMaker:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
+        agent.finding = plan.toolbox.deferred > 0
         return Surroundings(self.ground(plan, agent.chat, model, settings))
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:

@@ -272,6 +272,11 @@ class ToolsGroup(Group):
 
     bash: BashGroup = Field(default_factory=BashGroup)
     web_search: bool = Field(default=False, description="Let the model search the web. Planned: no effect yet.")
+    mcp_share: Share = Field(
+        default=0.05,
+        description="The part of the window, from 0 to 1, that the manuals of all MCP tools together may take; beyond"
+        " it the model finds them with `find_tools`.",
+    )
 
 
 class EditorGroup(Group):

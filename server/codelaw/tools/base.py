@@ -20,6 +20,7 @@ from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.manual import argument_schema, manual
 from codelaw.tools.paths import hint
 from codelaw.tools.todo_list import TodoList
 
@@ -81,10 +82,10 @@ class Preview:
 class Tool(ABC, Generic[A]):
     """One tool: its declaration is the only source of schema, manual and limits (T-10)."""
 
-    name: ClassVar[str]
-    description: ClassVar[str]
+    name: str
+    description: str
     arguments: type[A]
-    effect: ClassVar[Effect]
+    effect: Effect
     paths: ClassVar[PathUse | None] = None
     """What it does with the paths it is given, which says what rules of `Read` and `Edit` speak of it (S-1)."""
 
@@ -99,6 +100,14 @@ class Tool(ABC, Generic[A]):
         named = [name for name in arguments.model_fields if PATH_ARGUMENT.search(name)] if arguments else []
         if named and cls.paths is None:
             raise TypeError(f"{cls.__name__} takes {', '.join(named)} and does not declare `paths`")
+
+    def schema(self) -> Mapping[str, Any]:
+        """JSON Schema of the arguments, as the model is told them: the same bytes at every call, not to be changed."""
+        return argument_schema(self.arguments)
+
+    def manual(self) -> str:
+        """Name, arguments, description, for a model to read (L-2)."""
+        return manual(self.name, self.schema(), self.description)
 
     @abstractmethod
     def title(self, args: A) -> str:

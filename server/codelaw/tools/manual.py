@@ -1,14 +1,25 @@
-"""How arguments are described to a model: in a line for prompts, as JSON Schema for tool use (T-10)."""
+"""How arguments are described to a model: in a line for prompts, as JSON Schema for tool use (T-10).
+
+What describes a schema is total: that of a tool which somebody has brought along may be any JSON.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
 from pydantic import BaseModel
 
 Schema = dict[str, Any]
+
+DEPTH = 5
+"""Objects and lists in one another that are described."""
+MOST = 40
+"""Arguments of one object, and choices of one argument, that are described."""
+LONG = 80
+"""Characters of a name, a choice or a default."""
 
 _LEFT_OUT = frozenset({"title", "description", "$defs", "additionalProperties", "minLength"})
 """What costs tokens and tells a model nothing; the validation still knows it."""
@@ -24,10 +35,26 @@ def argument_schema(arguments: type[BaseModel]) -> Schema:
     return _plain(schema, schema.get("$defs", {}))
 
 
-@cache
-def signature(arguments: type[BaseModel]) -> str:
+def signature(schema: Mapping[str, Any]) -> str:
     """The arguments on one line: `path: str, limit?: int 1-200 = 100`."""
-    return _fields(argument_schema(arguments))
+    return _fields(schema, DEPTH)
+
+
+def manual(name: str, schema: Mapping[str, Any], description: str) -> str:
+    """A tool for a prompt: name and arguments, description, and below it what is said of single arguments."""
+    said = (f"  {argument}: {' '.join(words.split())}" for argument, words in remarks(schema))
+    return "\n".join([f"{name}[{{{signature(schema)}}}]", description, *said])
+
+
+def properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """By name what each argument may be."""
+    named = schema.get("properties")
+    return cast("Mapping[str, Any]", named) if isinstance(named, Mapping) else {}
+
+
+def remarks(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The arguments that are described, those of nested objects too: name and description."""
+    return _remarks(schema, DEPTH)
 
 
 def _plain(schema: Schema, definitions: dict[str, Schema]) -> Schema:
@@ -49,29 +76,74 @@ def _plain(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     return plain
 
 
-def _fields(schema: Schema) -> str:
-    required = schema.get("required", [])
-    return ", ".join(
-        f"{name}{'' if name in required else '?'}: {_type(field)}{_default(field)}"
-        for name, field in schema.get("properties", {}).items()
-    )
+def _fields(schema: Mapping[str, Any], depth: int) -> str:
+    named, required = properties(schema), schema.get("required")
+    needed = cast("list[Any]", required) if isinstance(required, list) else []
+    shown = [
+        f"{name[:LONG]}{'' if name in needed else '?'}: {_type(field, depth - 1)}{_default(field)}"
+        for name, field in list(named.items())[:MOST]
+    ]
+    return ", ".join([*shown, "…"] if len(named) > MOST else shown)
 
 
-def _type(field: Schema) -> str:
-    if "enum" in field:
-        return "|".join(field["enum"])
-    if field["type"] == "object":
-        return f"{{{_fields(field)}}}"
-    if field["type"] == "array":
-        most = f" max {field['maxItems']}" if "maxItems" in field else ""
-        return f"[{_type(field['items'])}]{most}"
-    name = {"string": "str", "integer": "int", "boolean": "bool"}.get(field["type"], "number")
+def _type(value: Any, depth: int) -> str:
+    if not isinstance(value, Mapping) or depth < 0:
+        return "any"
+    field = cast("Mapping[str, Any]", value)
+    if isinstance(field.get("enum"), list):
+        return _choice(field["enum"])
+    if "const" in field:
+        return _choice([field["const"]])
+    kinds = field.get("type")
+    if isinstance(kinds, list):
+        return "|".join(_of_kind(field, str(kind), depth) for kind in cast("list[Any]", kinds)[:MOST])
+    if kinds is None:
+        return _branches(field, depth)
+    return _of_kind(field, str(kinds), depth)
+
+
+def _of_kind(field: Mapping[str, Any], kind: str, depth: int) -> str:
+    if kind == "object":
+        return f"{{{_fields(field, depth)}}}"
+    if kind == "array":
+        most = f" max {field['maxItems']}" if isinstance(field.get("maxItems"), int) else ""
+        return f"[{_type(field.get('items'), depth - 1)}]{most}"
+    name = {"string": "str", "integer": "int", "boolean": "bool", "number": "number", "null": "null"}.get(kind, "any")
     low, high = field.get("minimum"), field.get("maximum")
-    if low is not None:
-        return f"{name} {low}-{high}" if high is not None else f"{name} >={low}"
-    return f"{name} max {field['maxLength']}" if field.get("maxLength", 10**6) < 1000 else name
+    if isinstance(low, int | float):
+        return f"{name} {low}-{high}" if isinstance(high, int | float) else f"{name} >={low}"
+    longest = field.get("maxLength")
+    return f"{name} max {longest}" if isinstance(longest, int) and longest < 1000 else name
 
 
-def _default(field: Schema) -> str:
-    default = field.get("default")
-    return "" if default is None else f" = {json.dumps(default)}"
+def _branches(field: Mapping[str, Any], depth: int) -> str:
+    """What may be one of several things; anything, where that is not said."""
+    for name in ("anyOf", "oneOf"):
+        branches = field.get(name)
+        if isinstance(branches, list) and branches:
+            kinds = dict.fromkeys(_type(branch, depth - 1) for branch in cast("list[Any]", branches)[:MOST])
+            return "|".join(kinds)
+    return "any"
+
+
+def _choice(values: list[Any]) -> str:
+    shown = [(value if isinstance(value, str) else json.dumps(value, default=str))[:LONG] for value in values[:MOST]]
+    return "|".join([*shown, "…"] if len(values) > MOST else shown)
+
+
+def _default(value: Any) -> str:
+    default = cast("Mapping[str, Any]", value).get("default") if isinstance(value, Mapping) else None
+    return "" if default is None else f" = {json.dumps(default, ensure_ascii=False, default=str)[:LONG]}"
+
+
+def _remarks(schema: Mapping[str, Any], depth: int) -> Iterator[tuple[str, str]]:
+    for name, value in list(properties(schema).items())[:MOST]:
+        if not isinstance(value, Mapping):
+            continue
+        field = cast("Mapping[str, Any]", value)
+        words = field.get("description")
+        if isinstance(words, str) and words.strip():
+            yield name[:LONG], words
+        inner = field.get("items") if field.get("type") == "array" else field
+        if depth > 0 and isinstance(inner, Mapping):
+            yield from ((f"{name[:LONG]}.{part}", said) for part, said in _remarks(cast("Schema", inner), depth - 1))

@@ -29,6 +29,8 @@ _HABITS: dict[str, str] = {
     "todos": "todo todo_list items tasks",
     "status": "state",
     "text": "memory fact content",
+    "name": "tool tool_name",
+    "arguments": "args parameters params input tool_input tool_arguments",
 }
 """The names that models give an argument, by its own name. What would need another value is not among them: a
 `timeout` may be in seconds, an `offset` may count from zero."""

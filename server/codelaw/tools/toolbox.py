@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +12,7 @@ from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
+from codelaw.domain.safety.unseen import title
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.changing.edit import Edit
 from codelaw.tools.changing.multi_edit import MultiEdit
@@ -19,10 +21,14 @@ from codelaw.tools.changing.write import Write
 from codelaw.tools.code.diagnosing import Diagnostics
 from codelaw.tools.code.navigating import Definition, References
 from codelaw.tools.commands.bash import Bash
+from codelaw.tools.finding.call_tool import CallTool
+from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools
+from codelaw.tools.finding.manuals import manual_of
+from codelaw.tools.finding.names import nearest
 from codelaw.tools.keeping.memory_save import MemorySave
 from codelaw.tools.keeping.memory_search import MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
-from codelaw.tools.manual import argument_schema, signature
+from codelaw.tools.manual import signature
 from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.glob import Glob
 from codelaw.tools.reading.grep import Grep
@@ -43,45 +49,95 @@ REMEMBERING: tuple[AnyTool, ...] = (MemorySave(), MemorySearch())
 
 
 class Toolbox:
-    """A fixed set of tools in a fixed order."""
+    """A fixed set of tools in a fixed order.
 
-    def __init__(self, tools: Iterable[AnyTool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+    Args:
+        tools: Codelaw's own.
+        brought: What people have brought along, behind them; one that has the name of another is left out.
+        deferred: Whether the brought ones are neither named nor described: the model finds them (X-11).
+    """
+
+    def __init__(self, tools: Iterable[AnyTool], brought: Iterable[AnyTool] = (), *, deferred: bool = False) -> None:
+        self._own = {tool.name: tool for tool in tools}
+        self._brought: dict[str, AnyTool] = {}
+        for tool in brought:
+            if tool.name not in self._own:
+                self._brought.setdefault(tool.name, tool)
+        self._all = self._own | self._brought
+        self._shown = self._own if deferred else self._all
+        self._hidden = self._brought if deferred else {}
         self._schemas: tuple[ToolSchema, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._tools)
+        """Of the tools that the model is told of."""
+        return tuple(self._shown)
+
+    @property
+    def callable(self) -> AbstractSet[str]:
+        """The names of all tools, of those too that are to be found."""
+        return self._all.keys()
+
+    @property
+    def brought(self) -> tuple[AnyTool, ...]:
+        return tuple(self._brought.values())
+
+    @property
+    def deferred(self) -> int:
+        """How many tools are to be found (X-11)."""
+        return len(self._hidden)
 
     def get(self, name: str) -> AnyTool | None:
-        return self._tools.get(name)
+        return self._all.get(name)
 
     def for_mode(self, mode: Mode) -> Toolbox:
         """All tools for `agent`; for `ask` and `plan` only those that read (X-1)."""
         if mode == "agent":
             return self
-        return Toolbox(tool for tool in self._tools.values() if tool.effect == "read")
+        reading = ((tool for tool in tools if tool.effect == "read") for tools in (self._own.values(), self.brought))
+        return Toolbox(*reading)
+
+    def searched(self, skills: Sequence[Described] = (), *, deferring: bool, calling: bool) -> Toolbox:
+        """With what finds the brought tools, if those are `deferring`, and `skills`; itself where there is neither.
+
+        Args:
+            skills: Names and descriptions of the skills that the model is not told of.
+            deferring: The brought tools are not described but found (X-11).
+            calling: What is found is called through `call_tool`.
+        """
+        hidden = self.brought if deferring else ()
+        if not hidden and not skills:
+            return self
+        more = (FindTools(hidden, tuple(skills)), *((CallTool(),) if hidden and calling else ()))
+        return Toolbox((*self._own.values(), *more), self.brought, deferred=deferring)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         """The tools for a vendor's tool use, in a stable order (L-3); the same tuple at every call."""
         if self._schemas is None:
             self._schemas = tuple(
-                ToolSchema(tool.name, tool.description, argument_schema(tool.arguments))
-                for tool in self._tools.values()
+                ToolSchema(tool.name, tool.description, tool.schema()) for tool in self._shown.values()
             )
         return self._schemas
 
     def manual(self) -> str:
         """The tools for a prompt: name, arguments, description (L-2)."""
-        return "\n\n".join(
-            f"{tool.name}[{{{signature(tool.arguments)}}}]\n{tool.description}" for tool in self._tools.values()
-        )
+        return "\n\n".join(tool.manual() for tool in self._shown.values())
+
+    def unknown(self, name: str) -> str:
+        """What a call of a tool that there is not is answered with (R-3)."""
+        shown = repr(title(name, 100))
+        if not self._hidden:
+            return f"There is no tool {shown} in this mode. The tools are: {', '.join(self._shown)}."
+        like = nearest(name, self._all)
+        hint = f" Names like it: {', '.join(like)}." if like else ""
+        return f"There is no tool {shown} in this mode.{hint} {FIND_TOOLS} finds what there is."
 
     def parse(self, tool: AnyTool, arguments: Mapping[str, Any]) -> Arguments:
         """The arguments as the tool's model.
 
         Raises:
-            ToolFailure: INVALID_PARAM naming each field, its value and the rule it breaks, at most five (T-9).
+            ToolFailure: INVALID_PARAM naming each field, its value and the rule it breaks, at most five (T-9); of a
+                tool that is to be found with its manual, which may not stand in the view any more (X-11).
         """
         lines: list[str] = []
         try:
@@ -94,25 +150,34 @@ class Toolbox:
         else:
             if not (lines := _misspelt(read)):
                 return read
-        raise ToolFailure(
-            "INVALID_PARAM", f"{tool.name}: {'; '.join(lines)}. Expected: {{{signature(tool.arguments)}}}"
-        )
+        expected = f"{{{signature(tool.schema())}}}"
+        if tool.name in self._hidden:
+            expected = f"\n{manual_of(tool)}"
+        raise ToolFailure("INVALID_PARAM", f"{tool.name}: {'; '.join(lines)}. Expected: {expected}")
 
 
-def default_toolbox(*, bash_timeout: float = 120.0, services: Collection[str] = (), memory: bool = False) -> Toolbox:
+def default_toolbox(
+    *,
+    bash_timeout: float = 120.0,
+    services: Collection[str] = (),
+    memory: bool = False,
+    brought: Sequence[AnyTool] = (),
+) -> Toolbox:
     """The nine built-in tools, behind them those of the editor's `services` (E-6), and last those of memory (T-8).
 
-    `bash_timeout` is Bash's default limit in seconds.
+    `bash_timeout` is Bash's default limit in seconds; `brought` is what people have brought along (X-3).
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
     served = (tool for service, tool in SERVED.items() if service in services)
-    return Toolbox((*nine, *served, *(REMEMBERING if memory else ())))
+    return Toolbox((*nine, *served, *(REMEMBERING if memory else ())), brought)
 
 
 def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
     every = default_toolbox(services=SERVED, memory=True)
-    return {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
+    ruled: dict[str, PathUse | None] = {FIND_TOOLS: None}
+    ruled |= {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
+    return ruled
 
 
 def _misspelt(read: Arguments) -> list[str]:

@@ -55,6 +55,8 @@ class AgentChat:
     todos: TodoList = field(default_factory=TodoList)
     noticed: set[str] = field(default_factory=set[str])
     """Once-per-chat notices already given."""
+    finding: bool = False
+    """The last turn had brought tools to be found, not described (X-11); not known of a turn before this server."""
     ledger: Ledger = field(default_factory=Ledger)
     running: RunningTurn | None = None
     opened: OpenTurn | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +17,7 @@ from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
 from codelaw.transcript.repair.closing import unmarked
 
 if TYPE_CHECKING:
@@ -28,9 +30,14 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 class NativeSpeller(Speller):
     """Writes messages as this dialect does."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.declared: AbstractSet[str] = frozenset()
+        """The names of the tools that the request declares."""
+
     def message(self, message: Message) -> Spelling:
         """One message of the view."""
-        return spell(message)
+        return spell(message, self.declared)
 
 
 class Native:
@@ -53,6 +60,7 @@ class Native:
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
     ) -> ModelRequest:
         """The view as messages with tool use and tool results."""
+        self._speller.declared = frozenset(toolbox.names)
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas())
 
@@ -85,15 +93,20 @@ class Native:
         return NativeStream()
 
 
-def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[Block, ...]]:
-    """One message of the view as the vendor's blocks; text-dialect messages are translated."""
+def spell(
+    message: Message, declared: AbstractSet[str] = frozenset()
+) -> tuple[Literal["user", "assistant"], tuple[Block, ...]]:
+    """One message of the view as the vendor's blocks; text-dialect messages are translated.
+
+    The calls of found tools are spelt as the model can make them, through `call_tool`, where that is `declared` (X-11).
+    """
     match message.role:
         case "user":
             return "user", tuple(map(TextBlock, user_texts(message)))
         case "assistant":
             text = _plain(message)
             blocks: list[Block] = [TextBlock(text)] if text else []
-            blocks.extend(CallBlock(replace(call, tool=_legal(call.tool))) for call in message.metadata.calls)
+            blocks.extend(CallBlock(_spelt(call, declared)) for call in message.metadata.calls)
             return "assistant", tuple(blocks) or (TextBlock("…"),)
         case "tool":
             failed = message.content.startswith('{"status": "error"')
@@ -108,6 +121,16 @@ def _fit(call: Call) -> Call | InvalidCall:
     """The call, unless its arguments could not be sent back to the vendor."""
     unfit = grammar.unfit_arguments(call.arguments)
     return call if unfit is None else InvalidCall(replace(call, arguments={}), unfit)
+
+
+def _spelt(call: Call, declared: AbstractSet[str]) -> Call:
+    """A call as vendors take it.
+
+    Which tools are declared changes only with the whole prefix, so that this breaks no cached one (L-6).
+    """
+    if CALL_TOOL in declared and call.tool not in declared and call.tool.startswith(BROUGHT):
+        return replace(call, tool=CALL_TOOL, arguments={"name": call.tool, "arguments": call.arguments})
+    return replace(call, tool=_legal(call.tool))
 
 
 def _legal(name: str) -> str:

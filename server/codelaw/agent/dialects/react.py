@@ -54,7 +54,7 @@ class React:
 
         No stop sequence is sent: there is none that an answer could not hold (R-3).
         """
-        self._tools = frozenset(toolbox.names)
+        self._tools = toolbox.callable
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens)
 

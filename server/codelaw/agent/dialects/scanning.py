@@ -179,7 +179,7 @@ def is_meant(text: str, label: Label, tools: AbstractSet[str], *, formal: bool, 
         return True
     if label.opening is None:
         word = _WORD.match(text, label.end - base)
-        return word is not None and word["open"] is not None and word["word"] in {*tools, FINISH}
+        return word is not None and word["open"] is not None and (word["word"] in tools or word["word"] == FINISH)
     if label.opening.name in tools or label.opening.name == FINISH:
         return True
     first = _SOLID.search(text, label.end - base)

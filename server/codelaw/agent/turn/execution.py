@@ -180,8 +180,7 @@ class Executor:
     async def _judged(self, call: Call, decisions: list[Decision]) -> ToolResult:
         tool = self.toolbox.get(call.tool)
         if tool is None:
-            known = ", ".join(self.toolbox.names)
-            return failure("INVALID_PARAM", f"There is no tool {call.tool!r} in this mode. The tools are: {known}.")
+            return failure("INVALID_PARAM", await asyncio.to_thread(self.toolbox.unknown, call.tool))
         arguments = self.toolbox.parse(tool, call.arguments)
         subject = await self._subject(tool, arguments)
         await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.base import InvalidCall
 from codelaw.domain.messages import Call
+from codelaw.tools.finding.call_tool import CALL_TOOL, unwrapped
 from codelaw.tools.naming import named
 
 if TYPE_CHECKING:
@@ -26,13 +27,21 @@ class PlannedCall:
 
 
 def planned(calls: Sequence[Call | InvalidCall], toolbox: Toolbox) -> tuple[PlannedCall, ...]:
-    """The calls with their arguments' names as declared, so that nothing behind this sees another spelling."""
+    """The calls with their arguments' names as declared, so that nothing behind this sees another spelling.
+
+    A call through `call_tool` is from here on the call of the tool that it names (X-11).
+    """
     return tuple(_planned(item, toolbox) for item in calls)
 
 
 def _planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
     if isinstance(item, InvalidCall):
         return PlannedCall(item.call, item.problem)
+    if item.tool == CALL_TOOL:
+        inside = unwrapped(item.arguments)
+        if inside.problem:
+            return PlannedCall(item, inside.problem)
+        item = replace(item, tool=inside.name, arguments=inside.arguments)
     tool = toolbox.get(item.tool)
     if tool is None:
         return PlannedCall(item)

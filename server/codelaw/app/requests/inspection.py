@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
+    from codelaw.tools.toolbox import Toolbox
 
 
 COUNT_SECONDS = 20
@@ -72,7 +74,7 @@ async def inspect(
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
     around = gathered(ground, plan.law.text, fragments, tuple(tail))
-    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said))
+    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(ground.toolbox)))
     view = build(
         history,
         in_turn(running.question, running.scratchpad) if running is not None else (),
@@ -101,6 +103,13 @@ async def inspect(
         budget=ground.budget,
     )
     return view, replace(made, model=plan.model_name)
+
+
+def _to_find(toolbox: Toolbox) -> Iterator[Dropped]:
+    """The tools that the view does not describe (X-11)."""
+    if toolbox.deferred:
+        why = "their manuals together exceed tools.mcpShare of the window; find_tools finds them"
+        yield Dropped(f"{toolbox.deferred} MCP tools", why)
 
 
 async def counted(view: View, report: ContextReport, ground: Ground, *, stays: bool) -> ContextReport:

@@ -22,7 +22,8 @@ REFUSED = "refused:"
 DIAGNOSTICS = "diagnostics:"
 DATA = "data:"
 NOTE = "note:"
-LABELS = frozenset({STDOUT, STDERR, REFUSED, DIAGNOSTICS, DATA, NOTE})
+SKILLS = "skills:"
+LABELS = frozenset({STDOUT, STDERR, REFUSED, DIAGNOSTICS, DATA, NOTE, SKILLS})
 """The lines of ours that a body may hold."""
 
 _PLAIN = re.compile(r"[\w./@+~=*,-]+(?: \d+-\d+)?")

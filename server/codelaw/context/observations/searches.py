@@ -6,7 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from codelaw.context.observations.layout import Told, amount, counted, grouped, items, listed, number, one, places, text
+from codelaw.context.observations.layout import (
+    SKILLS,
+    Told,
+    amount,
+    block,
+    counted,
+    grouped,
+    items,
+    listed,
+    number,
+    objects,
+    one,
+    places,
+    row,
+    text,
+)
 
 
 def grep(data: Mapping[str, Any]) -> Told | None:
@@ -53,6 +68,18 @@ def diagnostics(data: Mapping[str, Any]) -> Told | None:
         facts.append("of which text is not known")
     said = r"\d+ diagnostics, \d+ of them errors\.|Nothing is found wrong\."
     return Told(text(data, "path"), tuple(facts), findings(found), _withheld(data), said)
+
+
+def tools(data: Mapping[str, Any]) -> Told | None:
+    """Found tools by their manuals, or by their names where these were cut; found skills below them (X-11)."""
+    found, skills = objects(data, "tools"), objects(data, "skills") or []
+    if found is None:
+        return None
+    total = number(data, "total")
+    fact = f"{len(found)} of {total} tools" if total is not None else amount(len(found), "tools")
+    manuals = [block(text(entry, "manual") or one(entry.get("name", ""))) for entry in found]
+    lines = [row(": ".join(filter(None, (one(entry.get("name", "")), text(entry, "description"))))) for entry in skills]
+    return Told(text(data, "query"), (fact,), (*manuals, *([SKILLS, *lines] if lines else [])))
 
 
 def findings(found: list[Mapping[str, Any]]) -> tuple[str, ...]:

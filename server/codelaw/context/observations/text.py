@@ -13,7 +13,7 @@ from codelaw.context.observations.changes import change, changes
 from codelaw.context.observations.commands import bash
 from codelaw.context.observations.files import glob, listing, read
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
-from codelaw.context.observations.searches import diagnostics, grep, symbols
+from codelaw.context.observations.searches import diagnostics, grep, symbols, tools
 from codelaw.domain.listing import plain_lines
 
 Json = Mapping[str, Any]
@@ -168,6 +168,8 @@ def _lay(tool: str, facts: Json) -> Told | None:
             return diagnostics(facts)
         case "Definition" | "References":
             return symbols(facts)
+        case "find_tools":
+            return tools(facts)
         case _:
             return None
 
@@ -202,5 +204,6 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "Diagnostics": _COUNTS | {"path", "errors", "diagnostics", "version", "unversioned", "withheld"},
     "Definition": _SYMBOLS,
     "References": _SYMBOLS,
+    "find_tools": _COUNTS | {"query", "tools", "skills"},
 }
 """By tool the fields that are laid out, and those that a model need not be told; all others are listed one by one."""

@@ -94,6 +94,9 @@ def _shorten(tool: str, data: Json, kept: Json) -> None:
             _list(data, kept, "places", LISTED)
         case "memory_search":
             _list(data, kept, "memories", LISTED)
+        case "find_tools":
+            _named(data, kept, "tools")
+            _named(data, kept, "skills")
         case _:
             pass
 
@@ -108,6 +111,17 @@ def _list(data: Json, kept: Json, name: str, count: int) -> None:
             kept["shown"] = count
     elif name in data:
         kept[name] = bounded(value, FIELD)
+
+
+def _named(data: Json, kept: Json, name: str) -> None:
+    """The names of what was found: by these it can be called (X-11)."""
+    value = data.get(name)
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in cast("list[Any]", value)):
+        _list(data, kept, name, LISTED)
+        return
+    items = cast("list[Mapping[str, Any]]", value)
+    kept[name] = [{"name": bounded(item.get("name"), FIELD)} for item in items[:LISTED]]
+    kept["truncated"] = True
 
 
 def _lines(value: Any) -> list[str] | None:
@@ -215,6 +229,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "References": ("symbol", "total"),
     "memory_save": ("outcome", "id", "text", "category", "scope"),
     "memory_search": ("query", "total"),
+    "find_tools": ("query", "total"),
     "Rename": ("symbol", "new_name", "failed", "left"),
     "QuickFix": ("title", "failed", "left"),
 }

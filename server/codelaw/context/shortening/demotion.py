@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -154,12 +154,24 @@ def _line(tool: str, ref: str, content: str) -> _Line | None:
     if "error" in body:
         facts["error"] = body["error"]
     facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
+    if tool == "find_tools":
+        found = tuple(_found_names(data))
+        return _Line(facts, found, sum(map(len, found)) + len(found) + 1, f"result:{ref}")
     texts = _texts(data)
     share, most = NAMES
     return _Line(facts, _names(texts), min(most, int(share * sum(map(len, texts)))), f"result:{ref}")
 
 
 _lines = Memo[tuple[str, ...], _Line | None](_KEPT)
+
+
+def _found_names(data: Any) -> Iterator[str]:
+    """The names of found tools: by these they can be called (X-11)."""
+    tools = cast("Mapping[str, Any]", data).get("tools") if isinstance(data, Mapping) else None
+    for tool in cast("list[Any]", tools) if isinstance(tools, list) else []:
+        name = cast("Mapping[str, Any]", tool).get("name") if isinstance(tool, Mapping) else None
+        if isinstance(name, str):
+            yield name
 
 
 def _target(data: Any) -> str:

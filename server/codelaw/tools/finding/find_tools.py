@@ -1,0 +1,113 @@
+"""find_tools: tools and skills that the prompt does not describe, by what they do (X-11)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.results import ToolResult
+from codelaw.domain.safety.unseen import title
+from codelaw.ranking.catalogue import Catalogue, Entry
+from codelaw.tools.base import AnyTool, Arguments, Tool, ToolEnvironment
+from codelaw.tools.finding.manuals import cut, manual_of
+from codelaw.tools.manual import properties, remarks
+
+FIND_TOOLS = "find_tools"
+BEST = 5
+"""Tools, and skills, in one answer."""
+LONGEST_QUERY = 4_000
+TITLE_CHARACTERS = 60
+SKILL = 300
+"""Characters of a skill's description."""
+SERVERS = 300
+"""Characters of the servers' names in the description."""
+INDEXED = 4_000
+"""Characters of a description that are searched."""
+
+Described = tuple[str, str]
+"""Name and description."""
+
+
+class FindToolsArguments(Arguments):
+    query: str = Field(min_length=1)
+
+
+class FindTools(Tool[FindToolsArguments]):
+    """Data: `query, total, tools: [{name, manual}], skills: [{name, description}]`."""
+
+    name = FIND_TOOLS
+    arguments = FindToolsArguments
+    effect = "read"
+
+    def __init__(self, tools: Sequence[AnyTool], skills: tuple[Described, ...] = ()) -> None:
+        self._tools = tuple(tools)
+        self._skills = skills
+        self.description = _description(self._tools, skills)
+
+    def title(self, args: FindToolsArguments) -> str:
+        return f"Find tools: {title(args.query[: 4 * TITLE_CHARACTERS], TITLE_CHARACTERS)}"
+
+    async def run(self, args: FindToolsArguments, env: ToolEnvironment) -> ToolResult:  # noqa: ARG002
+        half = LONGEST_QUERY // 2
+        query = args.query if len(args.query) <= LONGEST_QUERY else f"{args.query[:half]} {args.query[-half:]}"
+        return await asyncio.to_thread(self._found, query)
+
+    def _found(self, query: str) -> ToolResult:
+        tools = [self._tools[place] for place in _of_tools(self._tools).best(query, BEST)]
+        skills = [self._skills[place] for place in _of_skills(self._skills).best(query, BEST)]
+        data: dict[str, Any] = {
+            "query": cut(query, 200),
+            "total": len(self._tools),
+            "tools": [{"name": tool.name, "manual": manual_of(tool)} for tool in tools],
+        }
+        if skills:
+            data["skills"] = [{"name": name, "description": cut(words, SKILL)} for name, words in skills]
+        return ToolResult("success", data, _said(len(tools), len(skills)))
+
+
+def _said(tools: int, skills: int) -> str:
+    if not tools and not skills:
+        return "Nothing fits these words. Say in other words what the tool should do."
+    return "Load a skill with load_skill." if skills else ""
+
+
+def _description(tools: Iterable[AnyTool], skills: Sequence[Described]) -> str:
+    servers = ", ".join(dict.fromkeys(server_of(tool.name) for tool in tools))
+    kinds = [f"tools of {cut(servers, SERVERS)}" if servers else "", "skills" if skills else ""]
+    return (
+        f"Search what is not described here: {' and '.join(filter(None, kinds))}. `query` says what it should do, in a"
+        f" few words. The answer has the manuals of the best {BEST}; they can be called from then on."
+    )
+
+
+def server_of(name: str) -> str:
+    """The server of a tool, by its name `mcp__server__tool`; its name where there is none."""
+    parts = name.split("__", 2)
+    return parts[1] if len(parts) == 3 and parts[0] == "mcp" else name
+
+
+@lru_cache(maxsize=2)
+def _of_tools(tools: tuple[AnyTool, ...]) -> Catalogue:
+    """The tools as they are searched; made once, because that takes longer than a search."""
+    return Catalogue(_entry(tool) for tool in tools)
+
+
+@lru_cache(maxsize=2)
+def _of_skills(skills: tuple[Described, ...]) -> Catalogue:
+    return Catalogue(Entry(name, description=words[:INDEXED]) for name, words in skills)
+
+
+def _entry(tool: AnyTool) -> Entry:
+    said = list(remarks(tool.schema()))
+    server = server_of(tool.name)
+    return Entry(
+        name=tool.name.split("__", 2)[-1],
+        server="" if server == tool.name else server,
+        description=tool.description[:INDEXED],
+        arguments=" ".join(properties(tool.schema())),
+        remarks=" ".join(words[:INDEXED] for _, words in said)[:INDEXED],
+    )
