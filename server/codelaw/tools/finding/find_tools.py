@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,7 @@ SKILL = 300
 """Characters of a skill's description."""
 SERVERS = 300
 """Characters of the servers' names in the description."""
-INDEXED = 4_000
+INDEXED = 1_500
 """Characters of a description that are searched."""
 
 Described = tuple[str, str]
@@ -102,12 +102,17 @@ def _of_skills(skills: tuple[Described, ...]) -> Catalogue:
 
 
 def _entry(tool: AnyTool) -> Entry:
-    said = list(remarks(tool.schema()))
     server = server_of(tool.name)
+    name = tool.name.split("__", 2)[-1]
+    return entry("" if server == tool.name else server, name, tool.description, tool.schema())
+
+
+def entry(server: str, name: str, description: str, schema: Mapping[str, Any]) -> Entry:
+    """What is searched of a tool."""
     return Entry(
-        name=tool.name.split("__", 2)[-1],
-        server="" if server == tool.name else server,
-        description=tool.description[:INDEXED],
-        arguments=" ".join(properties(tool.schema())),
-        remarks=" ".join(words[:INDEXED] for _, words in said)[:INDEXED],
+        name=name,
+        server=server,
+        description=description[:INDEXED],
+        arguments=" ".join(properties(schema))[:INDEXED],
+        remarks=" ".join(words[:INDEXED] for _, words in remarks(schema))[:INDEXED],
     )

@@ -1,0 +1,79 @@
+"""Which entries of a catalogue answer a question (X-11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from codelaw.ranking.catalogue import VOCABULARY, Catalogue, Entry
+from codelaw.ranking.synonyms import SYNONYMS
+
+ENTRIES = [
+    Entry("search_movies", "tmdb", "Search for movies by title or keywords", "query", "Words of the title"),
+    Entry("delete_message", "gmail", "Delete a message for good", "message_id", "Which message"),
+    Entry("list_messages", "gmail", "List messages of the mailbox", "label", "Only those of a label"),
+    Entry("delete_message", "slack", "Delete a message of a channel", "channel, timestamp", "Where it was said"),
+    Entry("createPullRequest", "github", "Open a pull request", "base, head", "Branches"),
+    Entry("chroma_cqt", "audio", "Compute the chroma of a recording", "path"),
+    Entry("get_nft_transfers", "chain", "Track transfers of NFTs", "collection"),
+    *(Entry(f"other_{number}", "misc", "Something else entirely", "a") for number in range(50)),
+]
+CATALOGUE = Catalogue(ENTRIES)
+
+
+def best(question: str, most: int = 5) -> list[str]:
+    return [f"{ENTRIES[place].server}/{ENTRIES[place].name}" for place in CATALOGUE.best(question, most)]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which films have blade in the title?", "tmdb/search_movies"),
+        ("remove this mail", "gmail/delete_message"),
+        ("drop the Slack message", "slack/delete_message"),
+        ("pull_request", "github/createPullRequest"),
+        ("open PRs, I mean a pull request", "github/createPullRequest"),
+        ("make a chromagram", "audio/chroma_cqt"),
+        ("who sold these NFTs", "chain/get_nft_transfers"),
+        ("label", "gmail/list_messages"),
+        ("SEARCHMOVIES", "tmdb/search_movies"),
+    ],
+)
+def test_the_best_entry_comes_first(question: str, first: str):
+    assert best(question)[0] == first
+
+
+def test_a_named_server_comes_before_the_same_elsewhere():
+    assert best("delete a message in slack")[:2] == ["slack/delete_message", "gmail/delete_message"]
+    assert best("delete a message in gmail")[0] == "gmail/delete_message"
+
+
+def test_what_shares_nothing_is_not_found():
+    assert best("zzqq xxyy") == []
+    assert best("") == []
+    assert Catalogue([]).best("anything", 5) == []
+
+
+def test_no_more_than_asked_for_and_always_the_same():
+    assert len(best("something else", 3)) == 3
+    assert best("something else") == [f"misc/other_{number}" for number in range(5)]
+    assert Catalogue(ENTRIES).best("delete a mail", 9) == CATALOGUE.best("delete a mail", 9)
+
+
+def test_a_word_counts_more_than_another_that_means_the_same():
+    two = Catalogue([Entry("a", description="Send an email"), Entry("b", description="Send a message")])
+    assert two.best("email", 5) == [0, 1]
+    assert two.best("message", 5) == [1, 0]
+
+
+def test_an_endless_vocabulary_is_bounded():
+    words = [" ".join(f"w{at}x{number}" for number in range(700)) for at in range(100)]
+    catalogue = Catalogue([*(Entry("n", description=one) for one in words), Entry("late", description="w0x1 unheard")])
+    assert sorted(catalogue.best("w0x1", 5)) == [0, 100]
+    assert catalogue.best("unheard", 5) == []
+    assert VOCABULARY < 70_000
+
+
+def test_synonyms_go_both_ways_and_no_further():
+    assert all(word in SYNONYMS[other] for word, others in SYNONYMS.items() for other in others)
+    assert all(word not in others for word, others in SYNONYMS.items())
+    assert "movi" in SYNONYMS["film"]
