@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import create_model
@@ -11,6 +12,13 @@ from codelaw.domain.results import ToolResult
 from codelaw.tools.base import Arguments, Effect, Tool, ToolEnvironment
 
 PYTHON = {"string": str, "integer": int, "boolean": bool}
+
+
+@cache
+def given(arguments: tuple[tuple[str, str], ...]) -> type[Arguments]:
+    """The model of arguments with these names and types."""
+    fields: dict[str, Any] = {name: (PYTHON[kind], ...) for name, kind in arguments}
+    return create_model("Given", __base__=Arguments, **fields)
 
 
 class BroughtTool(Tool[Any]):
@@ -25,8 +33,7 @@ class BroughtTool(Tool[Any]):
     ) -> None:
         self.name, self.description, self.effect = name, description, effect
         self.properties = properties or {}
-        fields: dict[str, Any] = {key: (PYTHON[one["type"]], ...) for key, one in self.properties.items()}
-        self.arguments = create_model("Given", __base__=Arguments, **fields)
+        self.arguments = given(tuple((key, one["type"]) for key, one in self.properties.items()))
         self.calls: list[dict[str, Any]] = []
 
     def schema(self) -> Mapping[str, Any]:

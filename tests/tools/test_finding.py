@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -163,6 +164,24 @@ def test_any_schema_can_be_described(schema: dict[str, Any]):
     tool = BroughtTool("mcp__s__odd", "Odd.")
     tool.schema = lambda: schema  # type: ignore[method-assign]
     assert manual_of(tool).startswith("mcp__s__odd[{")
+
+
+def test_no_schema_can_break_a_manual():
+    dice = random.Random(11)
+    words = ("type", "properties", "items", "enum", "anyOf", "required", "default", "minimum", "maxLength", "object")
+
+    def anything(depth: int) -> Any:
+        kind = dice.randrange(7 if depth else 4)
+        if kind < 4:
+            return (None, dice.choice(words), dice.randrange(-3, 9), "array")[kind]
+        if kind == 4:
+            return [anything(depth - 1) for _ in range(dice.randrange(4))]
+        return {dice.choice(words): anything(depth - 1) for _ in range(dice.randrange(1, 6))}
+
+    for _ in range(2_000):
+        tool = BroughtTool("mcp__s__odd", "Odd.")
+        tool.properties = {"a": anything(5), "b": anything(5)}
+        assert manual_of(tool).startswith("mcp__s__odd[{a: ")
 
 
 def test_foreign_types_are_named():

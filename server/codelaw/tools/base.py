@@ -20,7 +20,7 @@ from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
-from codelaw.tools.manual import argument_schema, manual
+from codelaw.tools.manual import argument_schema, declared_signature, remarks, signature
 from codelaw.tools.paths import hint
 from codelaw.tools.todo_list import TodoList
 
@@ -105,9 +105,15 @@ class Tool(ABC, Generic[A]):
         """JSON Schema of the arguments, as the model is told them: the same bytes at every call, not to be changed."""
         return argument_schema(self.arguments)
 
+    def signature(self) -> str:
+        """The arguments on one line."""
+        declared = type(self).schema is Tool.schema
+        return declared_signature(self.arguments) if declared else signature(self.schema())
+
     def manual(self) -> str:
-        """Name, arguments, description, for a model to read (L-2)."""
-        return manual(self.name, self.schema(), self.description)
+        """Name and arguments, description, and below it what is said of single arguments, for a model to read (L-2)."""
+        said = (f"  {argument}: {' '.join(words.split())}" for argument, words in remarks(self.schema()))
+        return "\n".join([f"{self.name}[{{{self.signature()}}}]", self.description, *said])
 
     @abstractmethod
     def title(self, args: A) -> str:

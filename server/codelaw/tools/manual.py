@@ -40,10 +40,10 @@ def signature(schema: Mapping[str, Any]) -> str:
     return _fields(schema, DEPTH)
 
 
-def manual(name: str, schema: Mapping[str, Any], description: str) -> str:
-    """A tool for a prompt: name and arguments, description, and below it what is said of single arguments."""
-    said = (f"  {argument}: {' '.join(words.split())}" for argument, words in remarks(schema))
-    return "\n".join([f"{name}[{{{signature(schema)}}}]", description, *said])
+@cache
+def declared_signature(arguments: type[BaseModel]) -> str:
+    """The same of arguments of ours, made once."""
+    return signature(argument_schema(arguments))
 
 
 def properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:

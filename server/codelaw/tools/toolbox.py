@@ -28,7 +28,6 @@ from codelaw.tools.finding.names import nearest
 from codelaw.tools.keeping.memory_save import MemorySave
 from codelaw.tools.keeping.memory_search import MemorySearch
 from codelaw.tools.keeping.todo_write import TodoWrite
-from codelaw.tools.manual import signature
 from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.glob import Glob
 from codelaw.tools.reading.grep import Grep
@@ -150,7 +149,7 @@ class Toolbox:
         else:
             if not (lines := _misspelt(read)):
                 return read
-        expected = f"{{{signature(tool.schema())}}}"
+        expected = f"{{{tool.signature()}}}"
         if tool.name in self._hidden:
             expected = f"\n{manual_of(tool)}"
         raise ToolFailure("INVALID_PARAM", f"{tool.name}: {'; '.join(lines)}. Expected: {expected}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.tools.manual import remarks, signature
+from codelaw.tools.manual import remarks
 
 if TYPE_CHECKING:
     from codelaw.tools.base import AnyTool
@@ -20,10 +20,9 @@ REMARKS = 1_500
 
 def manual_of(tool: AnyTool) -> str:
     """Name and arguments, description, what is said of single arguments, each cut where it is too long."""
-    schema = tool.schema()
-    lines = [f"{tool.name}[{{{cut(signature(schema), SIGNATURE)}}}]", cut(tool.description.strip(), DESCRIPTION)]
+    lines = [f"{tool.name}[{{{cut(tool.signature(), SIGNATURE)}}}]", cut(tool.description.strip(), DESCRIPTION)]
     room = REMARKS
-    for argument, words in remarks(schema):
+    for argument, words in remarks(tool.schema()):
         line = f"  {argument}: {cut(' '.join(words[: 2 * REMARK].split()), REMARK)}"
         room -= len(line)
         if room < 0:
