@@ -40,6 +40,7 @@ RefusalCode = Literal[
     "memory_refused",
     "nothing_to_undo",
     "revert_conflict",
+    "server_not_found",
 ]
 
 

@@ -42,10 +42,12 @@ class Child:
         feeds: tuple[Feed, Feed],
         descriptors: Sequence[int] = (),
         before: Callable[[], None] | None = None,
+        given: int = subprocess.DEVNULL,
     ) -> Child:
-        """Start `argv` as a session of its own without input; `feeds` get its output and its errors as they come.
+        """Start `argv` as a session of its own; `feeds` get its output and its errors as they come.
 
-        `descriptors` stay open in it, under their numbers. `before` is called in the thread that starts the process.
+        `given` is the descriptor of its input; without one it has none. `descriptors` stay open in it, under their
+        numbers. `before` is called in the thread that starts the process.
         Not to be cancelled: nobody would know of the process then.
 
         Raises:
@@ -65,7 +67,7 @@ class Child:
                     argv,
                     cwd=cwd,
                     env=env,
-                    stdin=subprocess.DEVNULL,
+                    stdin=given,
                     stdout=pipes[0][1],
                     stderr=pipes[1][1],
                     pass_fds=descriptors,
@@ -93,6 +95,16 @@ class Child:
             pipe, _ = await loop.connect_read_pipe(lambda feed=feed: _Pipe(feed, child._lost), file)
             child._pipes.append(pipe)
         return child
+
+    def hold(self) -> None:
+        """Take no more of its output for now: it waits when the pipe is full."""
+        if not self._pipes[0].is_closing():
+            self._pipes[0].pause_reading()
+
+    def go_on(self) -> None:
+        """Take its output again."""
+        if not self._pipes[0].is_closing():
+            self._pipes[0].resume_reading()
 
     def close(self) -> None:
         """Close our ends of the pipes, whoever holds the others."""

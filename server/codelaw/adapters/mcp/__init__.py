@@ -1,0 +1,6 @@
+"""Servers that people bring along, spoken to by the Model Context Protocol (X-3).
+
+`servers` knows them all, `server` keeps one alive, `connection` speaks with it. What a server says is bounded before
+anything is made of it: `lines` and `program` for the streams of a process, `http` for the web, `gate` for each message,
+`reading` for what becomes of it. Who may call what, and what the model sees of it, is decided elsewhere.
+"""

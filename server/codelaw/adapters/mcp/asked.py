@@ -1,0 +1,114 @@
+"""What is asked of a server, and what it asks back (X-3)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import anyio
+
+from codelaw.domain.served import ServerAnswer, ServerQuestion
+from codelaw.ports.servers import Asking
+
+QUESTIONS = 10
+"""That a server may ask in one call."""
+MESSAGE_CHARACTERS = 4_000
+SCHEMA_CHARACTERS = 64_000
+URL_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolJob:
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptJob:
+    prompt: str
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    uri: str
+
+
+Job = ToolJob | PromptJob | ReadJob
+
+
+class Call:
+    """A call under way: it ends when there was no sign of life for `seconds`, and waits while the user is asked."""
+
+    def __init__(self, seconds: float, asking: Asking | None) -> None:
+        self._seconds = seconds
+        self._pending = 0
+        self.asking = asking
+        self.questions = 0
+        self.scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG002
+        """The server is at work."""
+        if not self._pending:
+            self.scope.deadline = anyio.current_time() + self._seconds
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """The user is asked meanwhile."""
+        self._pending += 1
+        self.scope.deadline = math.inf
+        try:
+            yield
+        finally:
+            self._pending -= 1
+            if not self._pending:
+                self.scope.deadline = anyio.current_time() + self._seconds
+
+
+class Asked:
+    """What one server asks, of the user, in the midst of calls."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._calls: list[Call] = []
+        self.changed = anyio.Event()
+        """Set when the server has said that one of its lists has changed."""
+
+    @contextmanager
+    def during(self, call: Call) -> Generator[None]:
+        self._calls.append(call)
+        try:
+            yield
+        finally:
+            self._calls.remove(call)
+
+    def latest(self) -> Call | None:
+        """The call to which a question belongs that names none: the youngest that somebody can be asked for."""
+        return next((call for call in reversed(self._calls) if call.asking is not None), None)
+
+    async def ask(self, call: Call | None, params: Mapping[str, Any]) -> ServerAnswer:
+        """The user's answer to a question as the protocol writes it; without somebody to ask it is declined."""
+        question = _question(self._server, params)
+        if call is None or call.asking is None or question is None or call.questions == QUESTIONS:
+            return ServerAnswer("decline")
+        call.questions += 1
+        with call.waiting():
+            return await call.asking.ask(question)
+
+
+def _question(server: str, params: Mapping[str, Any]) -> ServerQuestion | None:
+    """None where it cannot be asked: it is too large, or leads to what is no page."""
+    message = str(params.get("message") or "")[:MESSAGE_CHARACTERS]
+    if params.get("mode") == "url":
+        url = str(params.get("url") or "")
+        if not url.startswith(("https://", "http://")) or len(url) > URL_CHARACTERS:
+            return None
+        return ServerQuestion(server, message, url=url)
+    schema = params.get("requestedSchema")
+    if not isinstance(schema, dict) or len(json.dumps(schema)) > SCHEMA_CHARACTERS:
+        return None
+    return ServerQuestion(server, message, schema=cast("dict[str, Any]", schema))

@@ -1,0 +1,320 @@
+"""A server that is spoken to, by the package of the protocol's own project (X-3). The room's only door to it.
+
+All of it belongs to the task that has opened the connection: scopes of the package's concurrency library are left by
+the task that entered them, innermost first. Work for others runs in children of that task.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp.client import Client
+from mcp.client.session import ClientRequestContext, IncomingMessage
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import RootModel, ValidationError
+
+from codelaw.adapters.mcp import reading
+from codelaw.adapters.mcp.asked import Asked, Call, Job, PromptJob, ReadJob, ToolJob
+from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.adapters.mcp.transports import Line, line
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerSpec
+from codelaw.ports.servers import Asking
+
+MOST_SECONDS = 3600.0
+"""Of one call, whatever progress it tells of."""
+ROUNDS = 10
+"""Of questions in one call."""
+PAGES = 200
+"""Of one list."""
+LISTEN_SECONDS = (1.0, 5.0, 30.0, 120.0)
+"""Between tries to hear of changes, where it is the client that listens."""
+
+_log = logging.getLogger(__name__)
+
+
+_Raw = RootModel[dict[str, Any]]
+"""A result as the package has checked it: `reading` takes what it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What one server serves, and what is to be said of it."""
+
+    offer: Offer
+    message: str = ""
+
+
+class Connection:
+    """A server that has answered. Every method is for children of the task that has opened it."""
+
+    def __init__(self, name: str, client: Client, line: Line, means: Means, asked: Asked) -> None:
+        self._name = name
+        self._client = client
+        self._line = line
+        self._means = means
+        self._asked = asked
+
+    @property
+    def changed(self) -> anyio.Event:
+        """Set when the server has said that a list has changed; made anew by `lists`."""
+        return self._asked.changed
+
+    async def ended(self) -> str:
+        """Wait for the end of the connection; gives why."""
+        await self._line.ended()
+        return self._line.why()
+
+    async def lists(self) -> Lists:
+        """All that it serves.
+
+        Raises:
+            ServerFailure: it does not tell its tools.
+        """
+        self._asked.changed = anyio.Event()
+        can = self._client.server_capabilities
+        name = self._name
+        try:
+            tools = reading.tools(name, await self._tools() if can.tools else [])
+        except (MCPError, ValidationError, ToolFailure) as error:
+            raise ServerFailure(f"It does not tell its tools: {_said(error)}") from error
+        prompts = await self._optional(types.ListPromptsRequest, "prompts") if can.prompts else []
+        resources = await self._optional(types.ListResourcesRequest, "resources") if can.resources else []
+        offer = Offer(tools.tools, reading.prompts(name, prompts), reading.resources(name, resources))
+        left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large."
+        return Lists(offer, left_out if tools.left_out else "")
+
+    async def listen(self) -> None:
+        """Hear of changes of lists for as long as the server tells of them, where it does not do so by itself."""
+        can = self._client.server_capabilities
+        tools = bool(can.tools and can.tools.list_changed)
+        prompts = bool(can.prompts and can.prompts.list_changed)
+        resources = bool(can.resources and can.resources.list_changed)
+        modern = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if not modern or not (tools or prompts or resources):
+            return
+        for wait in LISTEN_SECONDS:
+            try:
+                async with self._client.listen(
+                    tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
+                ) as events:
+                    async for _ in events:
+                        self._asked.changed.set()
+            except (MCPError, SubscriptionLost, TimeoutError) as error:
+                _log.debug("%s: it does not tell of changes: %s", self._name, error)
+            await anyio.sleep(wait)
+            self._asked.changed.set()  # what was not told meanwhile
+
+    async def do(self, job: Job, asking: Asking | None) -> ServedResult:
+        """Do it within the time that it may take.
+
+        Raises:
+            ToolFailure: it took too long, or the server refused it or answered what cannot be read.
+        """
+        call = Call(self._means.call_seconds, asking)
+        until = anyio.current_time() + MOST_SECONDS
+        try:
+            with self._asked.during(call), anyio.CancelScope(deadline=until) as most, call.scope:
+                match job:
+                    case ToolJob():
+                        return reading.called(await self._tool(call, job))
+                    case PromptJob():
+                        return ServedResult(reading.prompt(await self._send(call, job)))
+                    case ReadJob():
+                        return reading.resource(await self._send(call, job))
+        except MCPError as error:
+            ended = error.code == types.CONNECTION_CLOSED
+            raise ToolFailure("EXECUTION_ERROR", self._refused(error, ended=ended), uncertain=ended) from error
+        except ValidationError as error:
+            message = f"The server {self._name} answered what cannot be read: {_said(error)}"
+            raise ToolFailure("EXECUTION_ERROR", message, uncertain=True) from error
+        hung = call.scope.cancelled_caught or most.cancelled_caught
+        assert hung  # noqa: S101 - nothing else leads here
+        message = f"The server {self._name} did not answer within {self._means.call_seconds:.0f} s."
+        raise ToolFailure("TIMEOUT", message, uncertain=True)
+
+    def _refused(self, error: MCPError, *, ended: bool) -> str:
+        if ended:
+            return f"The server {self._name} ended before it answered: {self._line.why()}"
+        return f"The server {self._name} refused: {_said(error)}"
+
+    async def _tool(self, call: Call, job: ToolJob) -> dict[str, Any]:
+        try:
+            return await self._send(call, job)
+        except MCPError as error:
+            modern = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+            if error.code != types.HEADER_MISMATCH or not modern:
+                raise
+        await self._tools()  # the headers of a call follow from the schema that was listed last
+        return await self._send(call, job)
+
+    async def _send(self, call: Call, job: Job) -> dict[str, Any]:
+        """Ask, and answer what the server wants to know in between (the protocol of 2026)."""
+        answers: types.InputResponses | None = None
+        state: str | None = None
+        for _ in range(ROUNDS):
+            request = _request(job, answers, state)
+            sent = await self._client.session.send_request(request, _Raw, progress_callback=call.progress)
+            answer = sent.root
+            if answer.get("resultType") != "input_required":
+                return answer
+            required = types.InputRequiredResult.model_validate(answer, by_name=False)
+            answers = await self._answers(call, required)
+            state = required.request_state
+        raise ToolFailure("EXECUTION_ERROR", f"The server {self._name} asked more than {ROUNDS} times.")
+
+    async def _answers(self, call: Call, required: types.InputRequiredResult) -> types.InputResponses | None:
+        if not required.input_requests:
+            await anyio.sleep(0.2)
+            return None
+        answers: types.InputResponses = {}
+        for key, request in [*required.input_requests.items()][:ROUNDS]:
+            if not isinstance(request, types.ElicitRequest):
+                raise ToolFailure(
+                    "EXECUTION_ERROR", f"The server {self._name} asked for {request.method}: not offered."
+                )
+            answers[key] = _result(await self._asked.ask(call, request.params.model_dump(mode="json", by_alias=True)))
+        return answers
+
+    async def _tools(self) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(PAGES):
+            page = await self._client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
+            for tool in page.tools:
+                hints = {"readOnlyHint": tool.annotations is not None and tool.annotations.read_only_hint is True}
+                one = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+                found.append({**one, "annotations": hints})
+            if not page.next_cursor or page.next_cursor == cursor or len(found) > reading.TOOLS:
+                break
+            cursor = page.next_cursor
+        return found
+
+    async def _optional(
+        self, request: type[types.ListPromptsRequest | types.ListResourcesRequest], key: str
+    ) -> list[Mapping[str, Any]]:
+        """A list without which the server is of use all the same."""
+        found: list[Mapping[str, Any]] = []
+        cursor: str | None = None
+        try:
+            for _ in range(PAGES):
+                asked = request(params=types.PaginatedRequestParams(cursor=cursor))
+                page = (await self._client.session.send_request(asked, _Raw)).root
+                found += page.get(key) or ()
+                if not page.get("nextCursor") or page["nextCursor"] == cursor or len(found) > reading.TOOLS:
+                    break
+                cursor = page["nextCursor"]
+        except (MCPError, ValidationError) as error:
+            _log.info("%s: it does not tell its %s: %s", self._name, key, _said(error))
+        return found
+
+
+@asynccontextmanager
+async def connected(spec: ServerSpec, means: Means) -> AsyncGenerator[Connection]:
+    """Start or reach a server, and agree with it on the protocol; at the end it is ended.
+
+    Raises:
+        ServerFailure: it cannot be started or reached, or does not speak the protocol.
+        NeedsAuth: the user has to log in first.
+    """
+    asked = Asked(spec.name)
+
+    async def elicited(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG001
+        return _result(await asked.ask(asked.latest(), params.model_dump(mode="json", by_alias=True)))
+
+    async def told(message: IncomingMessage) -> None:
+        if isinstance(message, _CHANGES):
+            asked.changed.set()
+
+    way = line(spec, means)
+    client = Client(
+        way,
+        cache=None,
+        client_info=types.Implementation(name="codelaw", version=means.version),
+        elicitation_callback=elicited,
+        message_handler=told,
+    )
+    reached = False
+    try:
+        async with client:
+            reached = True
+            yield Connection(spec.name, client, way, means, asked)
+    except Exception as error:
+        failure = _failure(error, way, reached=reached)
+        if failure is error:
+            raise
+        raise failure from error
+
+
+def _failure(error: Exception, way: Line, *, reached: bool) -> Exception:
+    """What has become of a connection, out of all that went wrong with it at once."""
+    found = [*_leaves(error)]
+    for one in found:
+        if isinstance(one, ServerFailure | NeedsAuth):
+            return one
+    for one in found:
+        if isinstance(one, httpx2.HTTPError | OSError):
+            return ServerFailure(f"It cannot be reached: {_said(one)}")
+    for one in found:
+        if isinstance(one, MCPError | ValidationError | RuntimeError | TimeoutError):
+            return ServerFailure(
+                way.why() or f"It {'broke off' if reached else 'does not speak the protocol'}: {_said(one)}"
+            )
+    return error
+
+
+_CHANGES = (
+    types.ToolListChangedNotification,
+    types.PromptListChangedNotification,
+    types.ResourceListChangedNotification,
+)
+
+
+def _request(job: Job, answers: types.InputResponses | None, state: str | None) -> types.ClientRequest:
+    """As it is sent, with answers to what the server asked and the state that it wants back."""
+    match job:
+        case ToolJob(tool=name, arguments=given):
+            return types.CallToolRequest(
+                params=types.CallToolRequestParams(
+                    name=name, arguments=dict(given), input_responses=answers, request_state=state
+                )
+            )
+        case PromptJob(prompt=name, arguments=words):
+            return types.GetPromptRequest(
+                params=types.GetPromptRequestParams(
+                    name=name, arguments=dict(words), input_responses=answers, request_state=state
+                )
+            )
+        case ReadJob(uri=uri):
+            return types.ReadResourceRequest(
+                params=types.ReadResourceRequestParams(uri=uri, input_responses=answers, request_state=state)
+            )
+
+
+def _result(answer: ServerAnswer) -> types.ElicitResult:
+    content = dict(answer.content) if answer.action == "accept" and answer.content is not None else None
+    return types.ElicitResult(action=answer.action, content=content)
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        found = error.errors(include_url=False, include_input=False)[:1]
+        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found)
+    return reading.problem(str(error) or type(error).__name__)
+
+
+def _leaves(error: BaseException) -> Generator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _leaves(one)
+    else:
+        yield error

@@ -1,0 +1,71 @@
+"""HTTP with an end: no answer of a server is read without a bound (S-6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx2
+
+from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.domain.served import Address
+
+CONNECT_SECONDS = 15.0
+READ_SECONDS = 300.0
+"""Without a byte, of a stream that is open."""
+
+
+class TooMuch(httpx2.StreamError):
+    """An answer that is too large to be read."""
+
+
+async def client_for(address: Address) -> httpx2.AsyncClient:
+    """A client for one server."""
+    # Modules and certificates are read from the disk.
+    inner = await asyncio.to_thread(httpx2.AsyncHTTPTransport)
+    return httpx2.AsyncClient(
+        headers={"accept-encoding": "identity", **address.headers},
+        timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
+        transport=Bounded(inner),
+    )
+
+
+class Bounded(httpx2.AsyncBaseTransport):
+    """Ends answers that are too large, and those that would grow when they are unpacked."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+            await response.aclose()
+            raise TooMuch("The server packs its answers, which was not asked for.")
+        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
+            response.stream = _Whole(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Whole(httpx2.AsyncByteStream):
+    """A body that is handed on when all of it has come, if it is not too much."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        body = bytearray()
+        async for part in self._inner:
+            body += part
+            if len(body) > LINE_BYTES:
+                raise TooMuch("The server sent more in one answer than can be read.")
+        whole = bytes(body)
+        if too_rich(whole):
+            raise TooMuch("The server sent more in one answer than can be read.")
+        yield whole
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

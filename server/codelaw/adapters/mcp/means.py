@@ -1,0 +1,35 @@
+"""What servers are started with, and how they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codelaw.adapters.leftovers.leftovers import Leftovers
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The same for all servers of a session."""
+
+    cwd: Path
+    """Where programs run that name no folder."""
+    version: str = ""
+    """Of codelaw, as servers are told."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of programs, without keys (S-5)."""
+    call_seconds: float = 120.0
+    """That a call may take without a sign of progress."""
+    start_seconds: float = 30.0
+    """Until a server has told its tools."""
+    leftovers: Leftovers | None = None
+    """Sees to it that no program outlives this process."""
+
+
+class ServerFailure(Exception):
+    """A server that cannot be used, and why: a sentence for the user."""
+
+
+class NeedsAuth(Exception):
+    """The user has to log in to a server first."""

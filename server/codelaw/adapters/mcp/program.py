@@ -1,0 +1,270 @@
+"""A server that is a program: started, spoken to over its standard streams, and ended with all it has started (V-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from codelaw.adapters.leftovers.guardian_child import end_marked
+from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
+from codelaw.adapters.mcp.lines import HELD_BYTES, Lines
+from codelaw.adapters.processes.child import Child
+from codelaw.domain.served import Program
+from codelaw.ports.finishing import outlast
+
+GRACE_SECONDS = 0.5
+"""After the end of its input, and again after SIGTERM."""
+KILL_SECONDS = 0.4
+"""Between SIGKILL and giving up."""
+DRAIN_SECONDS = 0.2
+"""How long a program that has ended is still read when somebody else holds its output."""
+ERROR_LINES = 8
+"""Of its errors, the last, that are shown when it fails."""
+ERROR_WIDTH = 300
+LOGGED_LINES = 200
+"""Of its errors, for each start, that go to the log."""
+
+_log = logging.getLogger(__name__)
+
+
+class Running:
+    """A program that runs. `ended` is set when it has ended, or its output has."""
+
+    def __init__(self, name: str, leftovers: Leftovers | None) -> None:
+        self._name = name
+        self._leftovers = leftovers
+        self._mark = os.urandom(12).hex()
+        self._lines = Lines()
+        self._errors = _Errors(name)
+        self._arrived = asyncio.Event()
+        self._input: _Input | None = None
+        self._child: Child | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._deaf = False
+        self._gone = False
+        self.ended = asyncio.Event()
+
+    async def start(self, program: Program, environment: Mapping[str, str], cwd: Path) -> None:
+        """Start it. Not to be cancelled: nobody would know of it then.
+
+        Raises:
+            OSError: it cannot be started.
+            ValueError: a word holds a NUL character.
+        """
+        if self._leftovers is not None:
+            self._mark = f"{await asyncio.to_thread(self._leftovers.mark)}{self._mark}"
+        read, write = os.pipe()
+        try:
+            self._child = await Child.start(
+                [program.command, *program.args],
+                cwd=program.cwd or cwd,
+                env={**environment, **program.env, MARK: self._mark},
+                feeds=(self._feed, self._errors.feed),
+                given=read,
+            )
+        except BaseException:
+            os.close(write)
+            raise
+        finally:
+            os.close(read)
+        self._input = await _Input.open(write)
+        self._watch = asyncio.create_task(self._until_end(self._child))
+        if self._leftovers is not None:
+            await asyncio.to_thread(self._leftovers.guard, self._child.pid)
+
+    async def line(self) -> bytes | None:
+        """The next line of its output; None when there will be no more."""
+        assert self._child is not None  # noqa: S101 - it was started
+        while (line := self._lines.take()) is None:
+            if self.ended.is_set() or self._lines.too_long:
+                return None
+            self._arrived.clear()
+            self._child.go_on()
+            await self._arrived.wait()
+        return line
+
+    async def send(self, line: bytes) -> None:
+        """Give it a line; waits while it does not read.
+
+        Raises:
+            OSError: it reads no more.
+        """
+        assert self._input is not None  # noqa: S101 - it was started
+        await self._input.send(line + b"\n")
+
+    def refuse(self) -> None:
+        """What it has said is too much to be read: it is not heard any more."""
+        self._lines.too_long = True
+
+    def why(self) -> str:
+        """Why it has ended by itself, as a sentence or two; nothing where it has not."""
+        if self._lines.too_long:
+            return "It sent more in one message than can be read."
+        if self._deaf and not self._gone:
+            return ""
+        code = None if self._child is None else self._child.returncode
+        if code is None:
+            said = "It has closed its output."
+        elif code < 0:
+            said = f"It was ended by signal {-code}."
+        else:
+            said = f"It has ended with exit code {code}."
+        last = self._errors.last()
+        return f"{said} Its last words: {last}" if last else said
+
+    async def end(self) -> None:
+        """End it and what it has started, in less than two seconds; a cancel waits for that."""
+        if self._child is None:
+            return
+        ending = asyncio.ensure_future(self._end(self._child))
+        cancelled = await outlast(ending)
+        ending.result()
+        if cancelled:
+            raise asyncio.CancelledError
+
+    async def _end(self, child: Child) -> None:
+        try:
+            # What it still wants to say must not keep it from ending.
+            self._gone, self._deaf = self.ended.is_set() or child.exited.is_set(), True
+            child.go_on()
+            if self._input is not None:
+                self._input.close()
+            await _within(child.exited, GRACE_SECONDS)
+            if not child.exited.is_set():
+                _signal(child.pid, signal.SIGTERM)
+                await _within(child.exited, GRACE_SECONDS)
+            _signal(child.pid, signal.SIGKILL)
+            await _within(child.exited, KILL_SECONDS)
+            await asyncio.to_thread(_end_strays, self._mark)
+        finally:
+            child.close()
+            if self._input is not None:
+                self._input.abort()
+            if self._leftovers is not None:
+                self._leftovers.unguard(child.pid)
+            if self._watch is not None:
+                self._watch.cancel()
+                await asyncio.gather(self._watch, return_exceptions=True)
+            self._stop_reading()
+
+    async def _until_end(self, child: Child) -> None:
+        closed = asyncio.ensure_future(child.closed.wait())
+        exited = asyncio.ensure_future(child.exited.wait())
+        try:
+            await asyncio.wait((closed, exited), return_when=asyncio.FIRST_COMPLETED)
+            # The one tells why, the other lets us read what is left.
+            await asyncio.wait((closed, exited), timeout=DRAIN_SECONDS)
+        finally:
+            closed.cancel()
+            exited.cancel()
+        self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        self.ended.set()
+        self._arrived.set()
+
+    def _feed(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        self._lines.feed(data)
+        if self._lines.held > HELD_BYTES and self._child is not None:
+            self._child.hold()
+        self._arrived.set()
+
+
+class _Errors:
+    """What a program says beside its messages: the last of it, and some of it in the log."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._part = b""
+        self._last: deque[str] = deque(maxlen=ERROR_LINES)
+        self._logged = 0
+
+    def feed(self, data: bytes) -> None:
+        *lines, rest = (self._part + data).split(b"\n")
+        self._part = rest[:ERROR_WIDTH]
+        for line in lines[-ERROR_LINES - LOGGED_LINES :]:
+            self._take(line)
+
+    def last(self) -> str:
+        lines = [*self._last, self._part.decode("utf-8", "replace").strip()]
+        return " / ".join(filter(None, lines))
+
+    def _take(self, line: bytes) -> None:
+        text = line[:ERROR_WIDTH].decode("utf-8", "replace").strip()
+        if not text:
+            return
+        self._last.append(text)
+        self._logged += 1
+        if self._logged <= LOGGED_LINES:
+            _log.info("%s: %r", self._name, text)
+        if self._logged == LOGGED_LINES:
+            _log.info("%s: what else it says is left out", self._name)
+
+
+class _Input(asyncio.Protocol):
+    """The program's input; who writes waits while the program does not read."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.WriteTransport | None = None
+        self._free = asyncio.Event()
+        self._free.set()
+
+    @classmethod
+    async def open(cls, descriptor: int) -> _Input:
+        file = os.fdopen(descriptor, "wb", buffering=0)
+        _, given = await asyncio.get_running_loop().connect_write_pipe(cls, file)
+        return given
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    async def send(self, data: bytes) -> None:
+        await self._free.wait()
+        if self._transport is None:
+            raise BrokenPipeError("The program reads no more.")
+        self._transport.write(data)
+        await self._free.wait()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def pause_writing(self) -> None:
+        self._free.clear()
+
+    def resume_writing(self) -> None:
+        self._free.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
+        self._transport = None
+        self._free.set()
+
+
+def _end_strays(mark: str) -> None:
+    """Kill what has left the program's group, where `/proc` tells of it."""
+    if os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is no path of the user's
+        end_marked([f"{MARK}={mark}".encode()])
+
+
+async def _within(event: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

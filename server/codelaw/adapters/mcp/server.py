@@ -1,0 +1,212 @@
+"""One server, and the task that owns it from its start to its end (X-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
+
+import anyio
+
+from codelaw.adapters.loading import load
+from codelaw.adapters.mcp.asked import Job
+from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState, ServerStateName
+from codelaw.ports.servers import Asking
+
+if TYPE_CHECKING:
+    from codelaw.adapters.mcp.connection import Connection
+
+    Connect = Callable[[ServerSpec, Means], AbstractAsyncContextManager[Connection]]
+
+RESTARTS = (0.5, 1.0, 2.0, 4.0)
+"""Seconds before each new start of a server that was ready and has ended; after the last it stays as it is."""
+STEADY_SECONDS = 60.0
+"""After which a server that was ready begins to count anew."""
+REFRESH_SECONDS = 1.0
+"""Between two looks at lists that change."""
+LIST_SECONDS = 30.0
+"""Of one such look."""
+WAIT_SECONDS = 5.0
+"""That a call waits for a server that is about to start."""
+CANCEL_SECONDS = 0.5
+"""That a cancelled call waits for its end; the rest goes on without it (R-8)."""
+FORCE_SECONDS = 1.8
+"""After which the task of a server that is to end is given up."""
+MISSING = "The package `mcp` is not installed: install codelaw with its extra, `codelaw[mcp]`."
+
+_log = logging.getLogger(__name__)
+
+
+class Server:
+    """`changed` is called whenever its state or its offer is another."""
+
+    def __init__(self, spec: ServerSpec, means: Means, changed: Callable[[ServerState], None]) -> None:
+        self.spec = spec
+        self.state = ServerState(spec.name, "starting")
+        self.offer = Offer()
+        """Of the last time that it was ready; nothing once it has failed."""
+        self.settled = asyncio.Event()
+        """Set while it is not starting."""
+        self._means = means
+        self._changed = changed
+        self._work: asyncio.Queue[_Asked] = asyncio.Queue()
+        self._scope: anyio.CancelScope | None = None
+        self._stopping = asyncio.Event()
+        self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
+
+    async def ask(self, job: Job, asking: Asking | None) -> ServedResult:
+        """Have it done; a cancel tells the server, and returns within a second (R-8).
+
+        Raises:
+            ToolFailure: the server is not ready, ended, or did not do it.
+        """
+        if not self.settled.is_set():
+            await asyncio.wait([waiting := asyncio.ensure_future(self.settled.wait())], timeout=WAIT_SECONDS)
+            waiting.cancel()
+        if self.state.state != "ready":
+            message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
+            raise ToolFailure("EXECUTION_ERROR", message.strip())
+        asked = _Asked(job, asking)
+        self._work.put_nowait(asked)
+        try:
+            await asyncio.wait([asked.done])
+        except asyncio.CancelledError:
+            asked.scope.cancel()
+            await asyncio.wait([asked.done], timeout=CANCEL_SECONDS)
+            raise
+        return asked.done.result()
+
+    async def stop(self) -> None:
+        """End it, in less than two seconds; its last state stays."""
+        self._stopping.set()
+        if self._scope is not None:
+            self._scope.cancel()
+        _, pending = await asyncio.wait([self._task], timeout=FORCE_SECONDS)
+        if pending:
+            _log.warning("the server %s does not end; it is given up", self.spec.name)
+            self._task.cancel()
+
+    async def _own(self) -> None:
+        tries = 0
+        while not self._stopping.is_set():
+            self._say("starting", self.state.message)
+            began = asyncio.get_running_loop().time()
+            was_ready = False
+            try:
+                with anyio.CancelScope(deadline=anyio.current_time() + self._means.start_seconds) as self._scope:
+                    await self._live(self._scope)
+                why = f"It did not start within {self._means.start_seconds:.0f} s."
+            except NeedsAuth as error:
+                self._give_up("needs_auth", str(error))
+                return
+            except ServerFailure as error:
+                why = str(error)
+            except ImportError:
+                why = MISSING
+            except Exception:  # noqa: BLE001 - a server of somebody else's, and a package: nothing of it may end ours
+                _log.exception("the server %s", self.spec.name)
+                why = "It failed in a way that is not known; the log says more."
+            finally:
+                was_ready, self._scope = self.state.state == "ready", None
+                self._refuse_work()
+            if self._stopping.is_set():
+                return
+            if asyncio.get_running_loop().time() - began > STEADY_SECONDS:
+                tries = 0
+            if not (was_ready or tries) or tries == len(RESTARTS):
+                self._give_up("failed", why)
+                return
+            _log.warning("the server %s is started anew: %s", self.spec.name, why)
+            self._say("starting", why)
+            await asyncio.wait([stop := asyncio.ensure_future(self._stopping.wait())], timeout=RESTARTS[tries])
+            stop.cancel()
+            tries += 1
+
+    async def _live(self, scope: anyio.CancelScope) -> None:
+        connected = await load(_connecting)
+        async with connected(self.spec, self._means) as connection:
+            await self._refresh(connection)
+            scope.deadline = math.inf
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._look_again, connection)
+                group.start_soon(connection.listen)
+                group.start_soon(self._until_end, connection)
+                while True:
+                    group.start_soon(self._do, connection, await self._work.get())
+
+    async def _until_end(self, connection: Connection) -> None:
+        raise ServerFailure(await connection.ended())
+
+    async def _refresh(self, connection: Connection) -> None:
+        lists = await connection.lists()
+        self.offer = lists.offer if lists.offer != self.offer else self.offer
+        self._say("ready", lists.message)
+
+    async def _look_again(self, connection: Connection) -> None:
+        """Look at the lists again whenever the server says that they have changed; keep the old where that fails."""
+        while True:
+            await connection.changed.wait()
+            try:
+                with anyio.fail_after(LIST_SECONDS):
+                    await self._refresh(connection)
+            except (ServerFailure, TimeoutError) as error:
+                _log.warning("the server %s keeps its old lists: %s", self.spec.name, error)
+            await anyio.sleep(REFRESH_SECONDS)
+
+    async def _do(self, connection: Connection, asked: _Asked) -> None:
+        with asked.scope:
+            try:
+                asked.settle(await connection.do(asked.job, asked.asking))
+            except ToolFailure as failure:
+                asked.fail(failure)
+            except Exception as error:  # noqa: BLE001 - as above
+                _log.exception("a call of the server %s", self.spec.name)
+                asked.fail(ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True))
+            finally:
+                asked.fail(ToolFailure("EXECUTION_ERROR", f"The server {self.spec.name} has ended.", uncertain=True))
+
+    def _refuse_work(self) -> None:
+        while not self._work.empty():
+            message = f"The server {self.spec.name} has ended before it was called."
+            self._work.get_nowait().fail(ToolFailure("EXECUTION_ERROR", message))
+
+    def _give_up(self, state: ServerStateName, why: str) -> None:
+        self.offer = Offer()
+        self._say(state, why)
+
+    def _say(self, state: ServerStateName, message: str) -> None:
+        said = ServerState(self.spec.name, state, len(self.offer.tools), message)
+        (self.settled.clear if state == "starting" else self.settled.set)()
+        if said != self.state:
+            self.state = said
+        self._changed(said)
+
+
+class _Asked:
+    """Work for a server, and what became of it."""
+
+    def __init__(self, job: Job, asking: Asking | None) -> None:
+        self.job = job
+        self.asking = asking
+        self.scope = anyio.CancelScope()
+        self.done: asyncio.Future[ServedResult] = asyncio.get_running_loop().create_future()
+
+    def settle(self, result: ServedResult) -> None:
+        if not self.done.done():
+            self.done.set_result(result)
+
+    def fail(self, failure: ToolFailure) -> None:
+        if not self.done.done():
+            self.done.set_exception(failure)
+            self.done.exception()  # somebody who was cancelled does not come back for it
+
+
+def _connecting() -> Connect:
+    from codelaw.adapters.mcp.connection import connected  # noqa: PLC0415 - the package takes long to load
+
+    return connected

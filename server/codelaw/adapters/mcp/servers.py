@@ -1,0 +1,120 @@
+"""All servers of a session; implements `ToolServers` (X-3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from codelaw.adapters.mcp.asked import Job, PromptJob, ReadJob, ToolJob
+from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.server import Server
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState
+from codelaw.ports.servers import Asking
+
+CLOSE_SECONDS = 1.9
+
+
+class McpServers:
+    """Servers spoken to by the Model Context Protocol. To be made and used on an event loop."""
+
+    def __init__(self, means: Means, tell: Callable[[ServerState], None] | None = None) -> None:
+        """`tell` is called with each state of a server, and again when its lists have changed."""
+        self._means = means
+        self._tell = tell
+        self._servers: dict[str, Server] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+        self._offer = Offer()
+        self._closed = False
+
+    def begin(self, specs: Sequence[ServerSpec]) -> None:
+        """See `ToolServers.begin`."""
+        if self._closed:
+            return
+        wanted = {spec.name: spec for spec in specs}
+        for name, server in [*self._servers.items()]:
+            if wanted.get(name) != server.spec:
+                self._end(self._servers.pop(name))
+        for name, spec in wanted.items():
+            if name not in self._servers:
+                self._servers[name] = self._started(spec)
+        self._look()
+
+    async def settled(self, seconds: float) -> None:
+        """See `ToolServers.settled`."""
+        waiting = [asyncio.ensure_future(server.settled.wait()) for server in self._servers.values()]
+        try:
+            if waiting:
+                await asyncio.wait(waiting, timeout=seconds)
+        finally:
+            for one in waiting:
+                one.cancel()
+
+    def states(self) -> tuple[ServerState, ...]:
+        """See `ToolServers.states`."""
+        return tuple(self._servers[name].state for name in sorted(self._servers))
+
+    def offer(self) -> Offer:
+        """See `ToolServers.offer`."""
+        return self._offer
+
+    async def restart(self, name: str) -> None:
+        """See `ToolServers.restart`."""
+        if (server := self._servers.get(name)) is None:
+            raise Refusal("server_not_found", f"There is no server {name}.")
+        await server.stop()
+        if self._servers.get(name) is server:
+            self._servers[name] = self._started(server.spec)
+            self._look()
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
+        """See `ToolServers.call`."""
+        return await self._ask(server, ToolJob(tool, arguments), asking)
+
+    async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
+        """See `ToolServers.prompt`."""
+        return (await self._ask(server, PromptJob(name, arguments), None)).text
+
+    async def read(self, server: str, uri: str) -> ServedResult:
+        """See `ToolServers.read`."""
+        return await self._ask(server, ReadJob(uri), None)
+
+    async def close(self) -> None:
+        """See `ToolServers.close`."""
+        self._closed = True
+        for server in self._servers.values():
+            self._end(server)
+        self._servers = {}
+        self._offer = Offer()
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=CLOSE_SECONDS)
+
+    async def _ask(self, name: str, job: Job, asking: Asking | None) -> ServedResult:
+        if (server := self._servers.get(name)) is None:
+            raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
+        return await server.ask(job, asking)
+
+    def _started(self, spec: ServerSpec) -> Server:
+        return Server(spec, self._means, self._heard)
+
+    def _end(self, server: Server) -> None:
+        ending = asyncio.create_task(server.stop())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    def _heard(self, state: ServerState) -> None:
+        self._look()
+        if self._tell is not None and not self._closed:
+            self._tell(state)
+
+    def _look(self) -> None:
+        """Make a new value of what all offer, if it is another."""
+        offers = [self._servers[name].offer for name in sorted(self._servers)]
+        offer = Offer(
+            tuple(tool for one in offers for tool in one.tools),
+            tuple(prompt for one in offers for prompt in one.prompts),
+            tuple(resource for one in offers for resource in one.resources),
+        )
+        if offer != self._offer:
+            self._offer = offer

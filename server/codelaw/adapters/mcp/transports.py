@@ -1,0 +1,215 @@
+"""The ways to a server, as the package wants them: a program's streams, or HTTP."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from codelaw.adapters.mcp.gate import Gate
+from codelaw.adapters.mcp.http import client_for
+from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.adapters.mcp.means import Means, ServerFailure
+from codelaw.adapters.mcp.program import Running
+from codelaw.domain.served import Address, Program, ServerSpec
+
+Message = SessionMessage | Exception
+_log = logging.getLogger(__name__)
+
+
+class Line(Protocol):
+    """A way to a server: the package's `Transport`, and what we want to know of it."""
+
+    async def __aenter__(self) -> tuple[Any, Any]: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None: ...
+
+    async def ended(self) -> None:
+        """Wait until nothing more can come."""
+        ...
+
+    def why(self) -> str:
+        """Why nothing more comes, or nothing."""
+        ...
+
+
+def line(spec: ServerSpec, means: Means) -> Line:
+    if isinstance(spec.way, Program):
+        return ProgramLine(spec.name, spec.way, means)
+    return WebLine(spec.way)
+
+
+class _Opened:
+    """A context manager made of a generator."""
+
+    _within: AbstractAsyncContextManager[tuple[Any, Any]]
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        return await self._within.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._within.__aexit__(kind, error, trace)
+
+
+class ProgramLine(_Opened):
+    """To a program, over its standard streams."""
+
+    def __init__(self, name: str, program: Program, means: Means) -> None:
+        self._program = program
+        self._means = means
+        self._running = Running(name, means.leftovers)
+        self._within = self._open()
+
+    async def ended(self) -> None:
+        await self._running.ended.wait()
+
+    def why(self) -> str:
+        return self._running.why()
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
+        running, gate = self._running, Gate()
+        come, heard = anyio.create_memory_object_stream[Message](0)
+        said, go = anyio.create_memory_object_stream[SessionMessage](0)
+        try:
+            with anyio.CancelScope(shield=True):
+                await running.start(self._program, self._means.environment, self._means.cwd)
+            async with anyio.create_task_group() as group:
+                group.start_soon(_read, running, gate, come)
+                group.start_soon(_write, running, gate, go, come)
+                try:
+                    yield heard, said
+                finally:
+                    group.cancel_scope.cancel()
+        except (OSError, ValueError) as error:
+            raise ServerFailure(f"It cannot be started: {error}") from error
+        finally:
+            for stream in (come, heard, said, go):
+                stream.close()
+            with anyio.CancelScope(shield=True):
+                await running.end()
+
+
+async def _read(running: Running, gate: Gate, come: ObjectSendStream[Message]) -> None:
+    async with come:
+        while (found := await running.line()) is not None:
+            await gate.pace(len(found))
+            if too_rich(found):
+                running.refuse()
+                return
+            try:
+                message = jsonrpc_message_adapter.validate_json(found, by_name=False)
+            except ValueError:
+                _log.debug("a server wrote what is no message: %r", found[:200])
+                continue
+            if gate.lets_in(message):
+                try:
+                    await come.send(SessionMessage(message))
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    return
+
+
+async def _write(
+    running: Running, gate: Gate, go: ObjectReceiveStream[SessionMessage], come: ObjectSendStream[Message]
+) -> None:
+    try:
+        async for item in go:
+            await running.send(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+            gate.sent(item.message)
+    except OSError:
+        # Nobody reads our requests any more: whoever waits for an answer is to hear of it.
+        await come.aclose()
+
+
+class WebLine(_Opened):
+    """To a server on the web, by streamable HTTP."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._within = self._open()
+
+    async def ended(self) -> None:
+        await anyio.sleep_forever()
+
+    def why(self) -> str:
+        return ""
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
+        async with await client_for(self._address) as client:
+            way = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=LINE_BYTES)
+            async with way as (heard, said):
+                gate = Gate()
+                yield _Heard(heard, gate), _Said(said, gate)
+
+
+class _Heard:
+    """What comes, gated."""
+
+    def __init__(self, stream: Any, gate: Gate) -> None:
+        self._stream = stream
+        self._gate = gate
+
+    @property
+    def last_context(self) -> Any:
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> Message:
+        while True:
+            item: Message = await self._stream.receive()
+            if isinstance(item, Exception):
+                return item
+            await self._gate.pace(0)
+            if self._gate.lets_in(item.message):
+                return item
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> _Heard:
+        return self
+
+    async def __anext__(self) -> Message:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Said:
+    """What goes, counted."""
+
+    def __init__(self, stream: Any, gate: Gate) -> None:
+        self._stream = stream
+        self._gate = gate
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._stream.send(item)
+        self._gate.sent(item.message)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()

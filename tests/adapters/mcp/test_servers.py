@@ -1,0 +1,93 @@
+"""Well-behaved servers, of both eras of the protocol, over both transports (X-3)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from codelaw.adapters.mcp.servers import McpServers
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.served import ServerAnswer, ServerSpec
+from tests.adapters.mcp.conftest import NOBODY, Person, Told, program
+
+
+async def test_what_it_serves_is_known_and_can_be_used(
+    servers: McpServers, told: Told, well_behaved: ServerSpec
+) -> None:
+    servers.begin([well_behaved])
+    assert servers.states()[0].state == "starting"
+    await told.until("good", "ready")
+    offer = servers.offer()
+    assert [tool.full_name for tool in offer.tools][:2] == ["mcp__good__add", "mcp__good__fail"]
+    assert offer.tools[0].says_read_only
+    assert not offer.tools[1].says_read_only
+    assert offer.tools[0].schema["required"] == ["a", "b"]
+    assert [(prompt.name, prompt.arguments) for prompt in offer.prompts] == [("greet", ("who",))]
+    assert [resource.uri for resource in offer.resources] == ["note://today"]
+    assert servers.offer() is offer
+
+    result = await servers.call("good", "add", {"a": 1, "b": 2}, NOBODY)
+    assert (result.text, result.structured, result.failed) == ("3", {"result": 3}, False)
+    failed = await servers.call("good", "fail", {}, NOBODY)
+    assert failed.failed
+    assert "Error executing tool fail" in failed.text
+    assert await servers.prompt("good", "greet", {"who": "Ada"}) == "Say hello to Ada."
+    assert (await servers.read("good", "note://today")).text == "Water the plants."
+
+
+async def test_calls_run_side_by_side(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+    servers.begin([well_behaved])
+    await told.until("good", "ready")
+    sums = await asyncio.gather(*(servers.call("good", "add", {"a": one, "b": one}, NOBODY) for one in range(40)))
+    assert [result.text for result in sums] == [str(2 * one) for one in range(40)]
+
+
+async def test_a_question_reaches_the_user(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+    servers.begin([well_behaved])
+    await told.until("good", "ready")
+    person = Person(ServerAnswer("accept", {"colour": "red"}))
+    result = await servers.call("good", "paint", {}, person)
+    assert result.text == "accept: red"
+    assert [(question.server, question.message) for question in person.asked] == [("good", "Which colour?")]
+    assert person.asked[0].schema is not None
+    assert "colour" in person.asked[0].schema["properties"]
+    assert (await servers.call("good", "paint", {}, NOBODY)).text == "decline: "
+
+
+async def test_a_tool_that_comes_later_is_offered(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:
+    servers.begin([well_behaved])
+    before = (await told.until("good", "ready")).tools
+    seen = len(told.states)
+    assert (await servers.call("good", "grow", {}, NOBODY)).text == "grew"
+    assert (await told.until("good", "ready", after=seen)).tools == before + 1
+    assert (await servers.call("good", "grown", {}, NOBODY)).text == "grown"
+
+
+async def test_a_cancelled_call_leaves_nothing_behind(
+    servers: McpServers, told: Told, well_behaved: ServerSpec
+) -> None:
+    servers.begin([well_behaved])
+    await told.until("good", "ready")
+    tasks = asyncio.all_tasks()
+    calls = [asyncio.create_task(servers.call("good", "hang", {}, NOBODY)) for _ in range(5)]
+    assert (await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)).text == "2"
+    for call in calls:
+        call.cancel()
+    assert all(isinstance(one, asyncio.CancelledError) for one in await asyncio.gather(*calls, return_exceptions=True))
+    assert (await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)).text == "2"
+    while asyncio.all_tasks() - tasks:
+        await asyncio.sleep(0.01)
+
+
+async def test_only_servers_in_force_can_be_used(servers: McpServers, told: Told) -> None:
+    servers.begin([program("good", "well_behaved.py", "stdio", "new")])
+    await told.until("good", "ready")
+    servers.begin([])
+    assert servers.states() == ()
+    assert servers.offer().tools == ()
+    with pytest.raises(ToolFailure, match="There is no server good any more"):
+        await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)
+    with pytest.raises(Refusal, match="There is no server good") as refusal:
+        await servers.restart("good")
+    assert refusal.value.code == "server_not_found"
