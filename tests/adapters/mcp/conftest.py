@@ -36,7 +36,8 @@ class Told:
                     return one
                 assert (one.name, one.state) != (name, "failed"), one.message
             self._came.clear()
-            await self._came.wait()
+            async with asyncio.timeout(60):
+                await self._came.wait()
 
 
 class Person:
@@ -49,6 +50,13 @@ class Person:
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         self.asked.append(question)
         return self._answer
+
+
+async def no_calls() -> None:
+    """Wait until no call is under way any more."""
+    async with asyncio.timeout(60):
+        while any("Server._do" in str(task.get_coro()) for task in asyncio.all_tasks()):
+            await asyncio.sleep(0.01)
 
 
 NOBODY = Person(ServerAnswer("decline"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import pytest
 
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.served import ServerAnswer, ServerSpec
-from tests.adapters.mcp.conftest import NOBODY, Person, Told, program
+from codelaw.domain.served import Program, ServerAnswer, ServerSpec
+from tests.adapters.mcp.conftest import NOBODY, Person, Told, no_calls, program
 
 
 async def test_what_it_serves_is_known_and_can_be_used(
@@ -65,19 +66,22 @@ async def test_a_tool_that_comes_later_is_offered(servers: McpServers, told: Tol
 
 
 async def test_a_cancelled_call_leaves_nothing_behind(
-    servers: McpServers, told: Told, well_behaved: ServerSpec
+    servers: McpServers, told: Told, well_behaved: ServerSpec, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "codelaw.adapters.mcp.program")
     servers.begin([well_behaved])
     await told.until("good", "ready")
-    tasks = asyncio.all_tasks()
     calls = [asyncio.create_task(servers.call("good", "hang", {}, NOBODY)) for _ in range(5)]
     assert (await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)).text == "2"
     for call in calls:
         call.cancel()
     assert all(isinstance(one, asyncio.CancelledError) for one in await asyncio.gather(*calls, return_exceptions=True))
     assert (await servers.call("good", "add", {"a": 1, "b": 1}, NOBODY)).text == "2"
-    while asyncio.all_tasks() - tasks:
-        await asyncio.sleep(0.01)
+    await no_calls()
+    if isinstance(well_behaved.way, Program):
+        async with asyncio.timeout(60):
+            while caplog.text.count("hang was cancelled") < len(calls):
+                await asyncio.sleep(0.01)
 
 
 async def test_only_servers_in_force_can_be_used(servers: McpServers, told: Told) -> None:

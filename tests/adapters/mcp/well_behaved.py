@@ -1,15 +1,15 @@
 """A server as the protocol's own package makes it: `well_behaved.py stdio|http new|old`."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess
 import sys
+from typing import Annotated
 
 import anyio
 import uvicorn
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.elicitation import ElicitationResult
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel
 
@@ -26,10 +26,13 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
+async def which() -> Elicit[Colour]:
+    return Elicit("Which colour?", Colour)
+
+
 @server.tool()
-async def paint(ctx: Context) -> str:
+async def paint(answer: Annotated[ElicitationResult[Colour], Resolve(which)]) -> str:
     """Asks for a colour."""
-    answer = await ctx.elicit("Which colour?", Colour)
     return f"{answer.action}: {answer.data.colour if answer.action == 'accept' else ''}"
 
 
@@ -63,6 +66,7 @@ async def grow(ctx: Context) -> str:
     """Brings another tool."""
     server.add_tool(lambda: "grown", name="grown", description="Grown.")
     await ctx.notify_tools_changed()
+    await ctx.session.send_tool_list_changed()
     return "grew"
 
 
