@@ -7,14 +7,12 @@ seen: what says anything else is not trusted.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import tempfile
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
+
+from codelaw.settings.own_lists import alone, put
 
 FILE = "trusted.json"
 _LARGEST = 1 << 20
@@ -44,33 +42,11 @@ def set_trust(home: Path, folder: Path, digest: str | None) -> None:
     Raises:
         OSError: the list cannot be written.
     """
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
     real = Path(os.path.realpath(folder))
-    with _alone(home):
+    with alone(home / FILE):
         folders = trusted_folders(home)
         if digest is None:
             folders.pop(real, None)
         else:
             folders[real] = digest
-        text = json.dumps({"folders": {str(path): folders[path] for path in sorted(folders)}}, indent=1)
-        descriptor, name = tempfile.mkstemp(prefix=f"{FILE}-", dir=home)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(home / FILE)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def _alone(home: Path) -> Generator[None]:
-    """No other server changes the list meanwhile."""
-    lock = os.open(home / f"{FILE}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
+        put(home / FILE, {"folders": {str(path): folders[path] for path in sorted(folders)}})

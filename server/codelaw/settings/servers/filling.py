@@ -1,0 +1,116 @@
+"""The variables in a server's table, filled in (X-3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from codelaw.domain.safety.unseen import visible_line
+from codelaw.domain.served import Address, Program, ServerSpec
+from codelaw.settings.servers.written import LONGEST_TEXT, WrittenServer
+
+_VARIABLE = re.compile(r"\$\{([^}]{0,200})\}")
+_MOST = 100
+"""Variables in one text."""
+_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
+
+class NotFilled(ValueError):
+    """A server cannot be started as it is written; the message says why, in one sentence."""
+
+
+def filled(server: WrittenServer, environment: Mapping[str, str], home: Path) -> ServerSpec:
+    """The server with every variable filled in.
+
+    `${NAME}` and `${env:NAME}` are variables of `environment`, `${NAME:-text}` with what counts where one is not set;
+    `${workspaceFolder}` is the folder whose file names the server, `${userHome}` is `home`.
+
+    Raises:
+        NotFilled: a variable is not set, or cannot be known here.
+    """
+    filling = _Filling(server, environment, home)
+    table = server.table
+    if "url" in table:
+        url = filling.text(str(table["url"]))
+        if not url.startswith(("http://", "https://")):
+            message = "Its address does not begin with http:// or https://."
+            raise NotFilled(message)
+        return ServerSpec(server.name, Address(url, filling.table("headers")), server.source)
+    cwd = Path(filling.text(str(table["cwd"]))).expanduser() if "cwd" in table else server.folder
+    if cwd is not None and not cwd.is_absolute():
+        cwd = (server.folder or home) / cwd
+    words = tuple(filling.text(word) for word in cast("list[str]", table.get("args", [])))
+    program = Program(filling.text(str(table["command"])), words, filling.table("env"), cwd)
+    return ServerSpec(server.name, program, server.source)
+
+
+def env_file(server: WrittenServer, environment: Mapping[str, str], home: Path) -> Path | None:
+    """The file that `envFile` names; None where it names none, or one outside the workspace folder that names it.
+
+    Raises:
+        NotFilled: a variable in its path is not set.
+    """
+    written = server.table.get("envFile")
+    if not isinstance(written, str):
+        return None
+    path = Path(_Filling(server, environment, home).text(written)).expanduser()
+    if server.folder is None:
+        return path if path.is_absolute() else home / path
+    inside = (server.folder / path).resolve()
+    return inside if inside.is_relative_to(server.folder.resolve()) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    """What variables stand for."""
+
+    server: WrittenServer
+    environment: Mapping[str, str]
+    home: Path
+
+    def table(self, key: str) -> dict[str, str]:
+        """A table of texts, filled in."""
+        table = cast("Mapping[str, str]", self.server.table.get(key, {}))
+        return {name: self.text(value) for name, value in table.items()}
+
+    def text(self, text: str) -> str:
+        """One text, filled in."""
+        if text.count("${") > _MOST:
+            message = f"One of its texts has more than {_MOST} variables."
+            raise NotFilled(message)
+        made = _VARIABLE.sub(self._value, text)
+        if len(made) > 4 * LONGEST_TEXT or "\0" in made:
+            message = "What its variables make is too long, or holds a NUL character."
+            raise NotFilled(message)
+        return made
+
+    def _value(self, match: re.Match[str]) -> str:
+        inside, folder = match[1], self.server.folder
+        name, default, otherwise = inside.removeprefix("env:").partition(":-")
+        match name:
+            case "userHome":
+                return str(self.home)
+            case "pathSeparator" | "/":
+                return "/"
+            case "workspaceFolder" if folder is not None:
+                return str(folder)
+            case "workspaceFolderBasename" if folder is not None:
+                return folder.name
+            case _:
+                pass
+        if _NAME.fullmatch(name):
+            # As a shell reads it: what is empty counts as not set where there is something else.
+            value = self.environment.get(name)
+            if value or (value is not None and not default):
+                return value
+            if default:
+                return otherwise
+            message = f"The variable {name} is not set."
+        elif name.startswith("input:"):
+            message = f"{visible_line(name[6:])!r} would have to be asked for: write a variable like ${{NAME}} instead."
+        else:
+            message = f"${{{visible_line(inside)}}} is not known here."
+        raise NotFilled(message)
