@@ -215,3 +215,10 @@ def test_the_default_setting_is_for_changes():
     assert judge(facts, mode="agent", rules=rules(), default="allow").action == "allow"
     assert judge(facts, mode="agent", rules=rules(), default="deny").action == "deny"
     assert judge(CallFacts("Read", "read", "a"), mode="agent", rules=rules(), default="deny").action == "allow"
+
+
+def test_what_a_server_does_is_asked_about_even_where_commands_are_kept_in():
+    facts = CallFacts("mcp__x__y", "execute", None)
+    assert judge(facts, mode="agent", rules=rules(), default="allow", sandboxed=True).action == "ask"
+    assert judge(facts, mode="ask", rules=rules(allow=["mcp__x"])).action == "deny"
+    assert judge(facts, mode="agent", rules=rules(allow=["mcp__x"], deny=["mcp__X__*"])).action == "deny"

@@ -34,6 +34,9 @@ BAD = [
     ("Edit({../x,a/../b})", "out of the workspace"),
     ("Edit(a/../../x)", "out of the workspace"),
     ("bash(ls)", "no tool bash"),
+    ("mcp__github__create_issue(title)", "takes no path"),
+    ("mcp__git hub", "form"),
+    ("Ed*", "form"),
     ("Bash(" + "x" * 5000 + ")", "longer"),
 ]
 
@@ -213,3 +216,39 @@ def test_a_deny_rule_covers_a_document_that_is_no_file(shown: str):
     assert parse("Read(secrets/**)", TOOLS).forbids_path(shown)
     assert not parse("Read(other/**)", TOOLS).forbids_path(shown)
     assert not parse("Edit(secrets/**)", TOOLS).covers_path(shown)
+
+
+@pytest.mark.parametrize(
+    ("rule", "tools"),
+    [
+        ("mcp__github", {"mcp__github__get_issue", "mcp__github__delete_repo"}),
+        ("mcp__github__*", {"mcp__github__get_issue", "mcp__github__delete_repo"}),
+        ("mcp__github__get_*", {"mcp__github__get_issue"}),
+        ("mcp__*__get_issue", {"mcp__github__get_issue", "mcp__gitlab__get_issue"}),
+        ("mcp__github__get_issue", {"mcp__github__get_issue"}),
+        ("mcp__*", {"mcp__github__get_issue", "mcp__github__delete_repo", "mcp__gitlab__get_issue", "mcp__a__b__c"}),
+        ("mcp__a__b", set[str]()),
+        ("mcp__*z*", set[str]()),
+    ],
+)
+def test_rules_name_what_servers_bring_with_stars(rule: str, tools: set[str]) -> None:
+    every = {
+        *("mcp__github__get_issue", "mcp__github__delete_repo", "mcp__gitlab__get_issue", "mcp__a__b__c"),
+        *("Read", "Edit", "Bash", "mcp"),
+    }
+    read = parse(rule, TOOLS)
+    assert read.blanket
+    assert {tool for tool in every if read.permits(tool, None)} == tools
+    assert {tool for tool in every if read.forbids(tool, None)} == tools
+
+
+def test_to_deny_a_servers_tools_case_does_not_matter_and_to_allow_it_does() -> None:
+    rule = parse("mcp__GitHub__*", TOOLS)
+    assert rule.forbids("mcp__github__get_issue", None)
+    assert not rule.permits("mcp__github__get_issue", None)
+
+
+def test_rules_of_files_and_commands_do_not_speak_of_what_servers_bring() -> None:
+    for text in ("Read", "Edit", "Bash"):
+        assert not parse(text, TOOLS).permits("mcp__github__get_issue", None)
+        assert not parse(text, TOOLS).forbids("mcp__github__get_issue", None)

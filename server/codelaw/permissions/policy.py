@@ -18,7 +18,7 @@ from codelaw.permissions.naming import denied_name
 from codelaw.permissions.obeying import obeyed_by_command, obeyed_path
 from codelaw.permissions.offers import keeps_to_offer
 from codelaw.permissions.refusing import Refusing
-from codelaw.permissions.rules import Rule
+from codelaw.permissions.rules import SERVED, Rule
 from codelaw.permissions.shell import Simple, read
 
 Effect = Literal["read", "write", "execute", "state"]
@@ -85,7 +85,8 @@ def judge(
     for rule in rules.deny:
         if rule.forbids(facts.tool, facts.paths) and (rule.blanket or rule.forbids_path(facts.subject or "")):
             return Decision("deny", "deny", rule.text)
-    decision = _by_default(facts.effect, default, sandboxed=sandboxed)
+    # What a server does happens outside of the sandbox, whatever commands are kept in.
+    decision = _by_default(facts.effect, default, sandboxed=sandboxed and not facts.tool.startswith(SERVED))
     for rule, source in _permissions(rules):
         if rule.permits(facts.tool, facts.paths) and (rule.blanket or rule.covers_path(facts.subject or "")):
             decision = Decision("allow", source, rule.text)

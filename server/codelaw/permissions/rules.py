@@ -7,6 +7,9 @@ theirs: a pattern without a slash matches in every folder, and a leading slash t
 `Read` and `Edit` speak for more than the tools of that name: which tools follows from what each declares (`PathUse`).
 To allow `Read` covers the tools that only read paths, and to allow `Edit` those that write them. To deny `Edit` is the
 same, and to deny `Read` covers those that write as well, because what they answer shows what was there.
+
+Of what servers bring along (X-3) `mcp__github__create_issue` is one tool, `mcp__github` or `mcp__github__*` all of that
+server, and a star stands for anything inside a name. To deny, upper and lower case are one.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ MAX_ADDRESS = 64
 """Folders of a document's address that are looked at; from each on it may be meant (S-6)."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_RULE = re.compile(r"([A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
+_RULE = re.compile(r"(mcp__[\w*-]+|[A-Za-z_][\w-]*)\s*(?:\((.*)\))?", re.DOTALL | re.ASCII)
+SERVED = "mcp__"
+"""What the names of tools begin with that servers bring along."""
 _BLANKET = frozenset({"", "*", ":*", "**"})
 
 
@@ -55,10 +60,14 @@ class Rule:
 
     def permits(self, tool: str, paths: PathUse | None) -> bool:
         """Whether the rule, as one that allows, speaks of a tool that does `paths` with the paths it is given."""
+        if self.tool.startswith(SERVED):
+            return _names_served(self.tool, tool)
         return tool == self.tool or (self.tool, paths) in {("Read", "reads"), ("Edit", "writes")}
 
     def forbids(self, tool: str, paths: PathUse | None) -> bool:
         """Whether the rule, as one that denies, speaks of such a tool."""
+        if self.tool.startswith(SERVED):
+            return _names_served(self.tool.casefold(), tool.casefold())
         return self.permits(tool, paths) or (self.tool, paths) == ("Read", "writes")
 
     def covers_path(self, path: str) -> bool:
@@ -116,7 +125,8 @@ def parse(
     if match is None:
         raise RuleError("not of the form Tool or Tool(specifier)")
     tool, specifier = match[1], match[2]
-    if tools is not None and tool not in tools and not tool.startswith("mcp__"):
+    served = tool.startswith(SERVED)
+    if tools is not None and tool not in tools and not served:
         raise RuleError(_unknown(tool, tools))
     if specifier is None or specifier.strip() in _BLANKET:
         if specifier == "":
@@ -124,7 +134,7 @@ def parse(
         return Rule(text, tool, None)
     if tool == "Bash":
         return _command_rule(text, tool, specifier.strip())
-    if tools is not None and tools.get(tool, "reads") is None:
+    if served or (tools is not None and tools.get(tool, "reads") is None):
         raise RuleError(f"{tool} takes no path, so nothing matches what stands in parentheses: write {tool} alone")
     return _path_rule(text, tool, specifier.strip(), folders or {})
 
@@ -156,6 +166,28 @@ def escape_path(path: str) -> str:
 def _unknown(tool: str, tools: Iterable[str]) -> str:
     meant = next((name for name in tools if name.casefold() == tool.casefold()), None)
     return f"there is no tool {tool}" + (f": it is spelt {meant}" if meant else "")
+
+
+def _names_served(written: str, tool: str) -> bool:
+    """Whether a rule's name speaks of a tool that a server brings: as it is spelt, or as a server's alone."""
+    whole = f"{written}__*" if "__" not in written.removeprefix(SERVED) else written
+    return tool.startswith(SERVED) and (_starred(written, tool) or _starred(whole, tool))
+
+
+def _starred(pattern: str, name: str) -> bool:
+    """Whether a name is as the pattern says, in which a star is any text; takes time in proportion to both."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == first
+    if not name.startswith(first):
+        return False
+    at = len(first)
+    for piece in rest[:-1]:
+        found = name.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return len(name) - len(rest[-1]) >= at and name.endswith(rest[-1])
 
 
 def _command_rule(text: str, tool: str, specifier: str) -> Rule:
