@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -16,6 +16,7 @@ from codelaw.domain.permissions import PathUse
 from codelaw.domain.results import ToolResult, failure
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
+from codelaw.ports.servers import Asking
 from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
@@ -65,6 +66,8 @@ class ToolEnvironment:
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
     listener: OutputListener | None = None
     """Hears what a command prints while it runs."""
+    asking: Asking | None = None
+    """Whom a server may ask while it is called (X-3); None outside a turn."""
     opened: tuple[str, ...] = ()
     """Paths, as shown, that the user has allowed this one run to change although other programs obey them (S-8)."""
 
@@ -114,6 +117,10 @@ class Tool(ABC, Generic[A]):
         """Name and arguments, description, and below it what is said of single arguments, for a model to read (L-2)."""
         said = (f"  {argument}: {' '.join(words.split())}" for argument, words in remarks(self.schema()))
         return "\n".join([f"{self.name}[{{{self.signature()}}}]", self.description, *said])
+
+    def invalid(self, args: A) -> Sequence[str]:  # noqa: ARG002
+        """What is wrong with arguments of which their class says nothing: field, value and rule (T-9)."""
+        return ()
 
     @abstractmethod
     def title(self, args: A) -> str:

@@ -147,7 +147,7 @@ class Toolbox:
             if len(problems) > 5:
                 lines.append(f"and {len(problems) - 5} more")
         else:
-            if not (lines := _misspelt(read)):
+            if not (lines := [*_misspelt(read), *tool.invalid(read)]):
                 return read
         expected = f"{{{tool.signature()}}}"
         if tool.name in self._hidden:

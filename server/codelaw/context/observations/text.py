@@ -14,6 +14,7 @@ from codelaw.context.observations.commands import bash
 from codelaw.context.observations.files import glob, listing, read
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
 from codelaw.context.observations.searches import diagnostics, grep, symbols, tools
+from codelaw.context.observations.served import FIELDS, SERVED, served
 from codelaw.domain.listing import plain_lines
 
 Json = Mapping[str, Any]
@@ -73,7 +74,9 @@ def _laid_out(tool: str, data: Any, facts: Json) -> Told:
     told = _lay(tool, facts)
     if told is None:
         return _plain(data, facts)
-    odd = {name: value for name, value in facts.items() if name not in KNOWN[tool] and value not in _NOTHING}
+    odd = {
+        name: value for name, value in facts.items() if name not in KNOWN.get(tool, FIELDS) and value not in _NOTHING
+    }
     flags = tuple(name.replace("_", " ") for name, value in odd.items() if value is True)
     rest = {name: value for name, value in odd.items() if value is not True}
     more = (DATA, _listed(rest)) if rest else ()
@@ -171,7 +174,7 @@ def _lay(tool: str, facts: Json) -> Told | None:
         case "find_tools":
             return tools(facts)
         case _:
-            return None
+            return served(facts) if tool.startswith(SERVED) else None
 
 
 _COUNTS = frozenset({"total", "shown", "truncated", "reason", "whole"})

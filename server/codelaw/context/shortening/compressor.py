@@ -26,6 +26,8 @@ UNKNOWN = 4_000
 """Characters of an unknown tool's data, or of a misshapen field, as JSON."""
 FIELD = 2_000
 """Characters of a plain string that the rules keep whole."""
+SERVED = "mcp__"
+"""What the names of tools begin with that servers bring along (X-3)."""
 
 
 def compress(tool: str, envelope: Any, ref: str) -> Json:
@@ -40,6 +42,8 @@ def compress(tool: str, envelope: Any, ref: str) -> Json:
         kept["data"] = {} if "status" in given else bounded(dict(given))
     elif tool in _FIELDS and isinstance(given["data"], Mapping):
         kept["data"] = _by_rule(tool, cast("Mapping[str, Any]", given["data"]), _params(given))
+    elif tool.startswith(SERVED) and (text := _text_of(given["data"])) is not None:
+        kept["data"] = _served(cast("Mapping[str, Any]", given["data"]), text)
     else:
         kept["data"] = bounded(given["data"])
     error = given.get("error")
@@ -99,6 +103,21 @@ def _shorten(tool: str, data: Json, kept: Json) -> None:
             _named(data, kept, "skills")
         case _:
             pass
+
+
+def _text_of(data: Any) -> str | None:
+    """The text of what a server gave; None where it is not laid out like that."""
+    text = cast("Mapping[str, Any]", data).get("text") if isinstance(data, Mapping) else None
+    return text if isinstance(text, str) else None
+
+
+def _served(data: Mapping[str, Any], text: str) -> Json:
+    """What a server of the user's gave: the beginning and the end of its text, and its values where they are few."""
+    kept: Json = {name: bounded(data[name], FIELD) for name in _SERVED_FIELDS if name in data}
+    if len(text) > UNKNOWN:
+        text = f"{text[: UNKNOWN // 2]}\n… {len(text) - UNKNOWN} characters left out …\n{text[-UNKNOWN // 2 :]}"
+        kept["truncated"] = True
+    return {**kept, "text": text}
 
 
 def _list(data: Json, kept: Json, name: str, count: int) -> None:
@@ -202,6 +221,7 @@ def _bash(data: Json, kept: Json) -> None:
         kept[name] = text
 
 
+_SERVED_FIELDS = ("server", "tool", "structured", "images", "truncated")
 _CHANGE_FIELDS = ("path", "edits", "replacements", "operation", "lines", "changed_lines", "refused")
 _FIELDS: Mapping[str, tuple[str, ...]] = {
     "LS": ("path", "total", "folders", "files"),

@@ -1,0 +1,311 @@
+"""A server's JSON Schema, made fit to be told to a model, and arguments held against it (X-3, T-9).
+
+The schema may be anything, so both are total and take bounded time: no pattern of a server's is ever run, no reference
+leads out of the schema, and what nests or repeats without end is anything at all. What is not checked here the server
+checks itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from codelaw.domain.safety.own_tags import disarmed
+from codelaw.domain.safety.unseen import without_hidden
+
+Schema = dict[str, Any]
+
+DEPTH = 6
+"""Objects, lists and choices in one another."""
+MOST_NODES = 400
+"""Parts of a schema that are kept."""
+MOST_ITEMS = 100
+"""Choices of one argument."""
+LONGEST_WORDS = 600
+"""Characters of what is said of one argument."""
+LONGEST_VALUE = 200
+"""Characters of a choice or a default."""
+STEPS = 20_000
+"""Comparisons for one call; what is left after that is taken as it is."""
+PROBLEMS = 5
+
+_FIELD = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+"""Names of arguments that vendors take."""
+_KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "object"})
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
+_OF_AN_OBJECT = ("properties", "required", "additionalProperties")
+_CHOICES = ("anyOf", "oneOf", "allOf")
+
+
+def words(text: str, longest: int) -> str:
+    """A server's text: nothing in it hides or is a tag of ours, and it has at most so many characters."""
+    clean = disarmed(without_hidden(text[: 4 * longest])).strip()
+    return clean if len(clean) <= longest else clean[: longest - 1].rstrip() + "…"
+
+
+def told(schema: Mapping[str, Any]) -> Schema:
+    """What a model is told of a schema: an object's, without references, of what is understood here alone."""
+    made = _Telling(schema).of(schema, DEPTH, ())
+    whole: Schema = {"type": "object", "properties": {}}
+    return whole | {name: made[name] for name in _OF_AN_OBJECT if name in made}
+
+
+@dataclass(slots=True)
+class _Telling:
+    """Writes a schema anew."""
+
+    root: Mapping[str, Any]
+    nodes: int = 0
+
+    def of(self, given: Any, depth: int, above: tuple[str, ...]) -> Schema:
+        """A part of the schema; `above` are the references that led here."""
+        self.nodes += 1
+        if not isinstance(given, Mapping) or depth < 0 or self.nodes > MOST_NODES:
+            return {}
+        part = cast("Mapping[str, Any]", given)
+        reference = part.get("$ref")
+        if isinstance(reference, str):
+            if reference in above:
+                return {}
+            said = self._described(part)
+            return self.of(_referred(self.root, reference), depth - 1, (*above, reference)) | said
+        made = self._kind(part) | self._described(part)
+        made |= {name: part[name] for name in _NUMBERS if _is_number(part.get(name))}
+        made |= {name: part[name] for name in _COUNTS if _is_count(part.get(name))}
+        if isinstance(part.get("enum"), list):
+            made["enum"] = [_value(one) for one in cast("list[Any]", part["enum"])[:MOST_ITEMS]]
+        for name in ("const", "default"):
+            if name in part:
+                made[name] = _value(part[name])
+        for name in _CHOICES:
+            if isinstance(part.get(name), list):
+                branches = cast("list[Any]", part[name])[:MOST_ITEMS]
+                made[name] = [self.of(branch, depth - 1, above) for branch in branches]
+        if isinstance(part.get("items"), Mapping):
+            made["items"] = self.of(part["items"], depth - 1, above)
+        if isinstance(part.get("properties"), Mapping):
+            made |= self._fields(part, depth, above)
+        return made
+
+    def _fields(self, part: Mapping[str, Any], depth: int, above: tuple[str, ...]) -> Schema:
+        named = cast("Mapping[str, Any]", part["properties"])
+        kept = [name for name in named if _FIELD.fullmatch(name)][:MOST_ITEMS]
+        fields: Schema = {"properties": {name: self.of(named[name], depth - 1, above) for name in kept}}
+        required = part.get("required")
+        if isinstance(required, list):
+            fields["required"] = [name for name in kept if name in cast("list[Any]", required)]
+            if not fields["required"]:
+                del fields["required"]
+        if part.get("additionalProperties") is False and len(kept) == len(named):
+            fields["additionalProperties"] = False
+        return fields
+
+    def _kind(self, part: Mapping[str, Any]) -> Schema:
+        kind = part.get("type")
+        if isinstance(kind, list):
+            kinds = [one for one in cast("list[Any]", kind)[:MOST_ITEMS] if isinstance(one, str) and one in _KINDS]
+            return {"type": list(dict.fromkeys(kinds))} if kinds else {}
+        return {"type": kind} if isinstance(kind, str) and kind in _KINDS else {}
+
+    def _described(self, part: Mapping[str, Any]) -> Schema:
+        said = part.get("description")
+        return {"description": words(said, LONGEST_WORDS)} if isinstance(said, str) and said.strip() else {}
+
+
+def _referred(root: Mapping[str, Any], reference: str) -> Any:
+    """What a reference inside the schema leads to; None for any other."""
+    if not reference.startswith("#"):
+        return None
+    found: Any = root
+    for part in reference.removeprefix("#").split("/")[1 : DEPTH * 2]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        found = cast("Mapping[str, Any]", found).get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _value(value: Any) -> Any:
+    """A choice or a default, on one line: what is no plain value is left out."""
+    if isinstance(value, str):
+        return " ".join(words(value, LONGEST_VALUE).split()) if value.strip() else ""
+    return value if value is None or isinstance(value, bool | int | float) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+# ----------------------------------------------------------------------------------------------------------- checking
+
+
+def problems(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
+    """What is wrong with arguments, each with its field, its value and the rule that it breaks; at most `PROBLEMS`."""
+    checking = _Checking(schema)
+    checking.check(schema, arguments, "", 0)
+    return checking.found[:PROBLEMS]
+
+
+@dataclass(slots=True)
+class _Checking:
+    """Holds one value against a schema."""
+
+    root: Mapping[str, Any]
+    left: int = STEPS
+    found: list[str] = field(default_factory=list[str])
+
+    def check(self, given: Any, value: Any, path: str, depth: int) -> None:
+        """Add what is wrong with `value` at `path`."""
+        self.left -= 1
+        if self.left < 0 or depth > 4 * DEPTH or len(self.found) >= PROBLEMS:
+            return
+        if given is False:
+            self._wrong(path, value, "it is not allowed")
+        if not isinstance(given, Mapping):
+            return
+        schema = cast("Mapping[str, Any]", given)
+        if isinstance(schema.get("$ref"), str):
+            self.check(_referred(self.root, schema["$ref"]), value, path, depth + 1)
+        kinds = _kinds(schema.get("type"))
+        if kinds and not any(_is(value, kind) for kind in kinds):
+            self._wrong(path, value, f"must be {' or '.join(_SPOKEN[kind] for kind in kinds)}")
+            return
+        self._choice(schema, value, path)
+        if isinstance(value, str):
+            self._amount(schema, value, path, ("minLength", "maxLength", "characters"))
+        elif isinstance(value, Mapping):
+            self._object(schema, cast("Mapping[str, Any]", value), path, depth)
+        elif isinstance(value, list):
+            items = cast("list[Any]", value)
+            self._amount(schema, items, path, ("minItems", "maxItems", "items"))
+            for number, item in enumerate(items):
+                self.check(schema.get("items"), item, f"{path}[{number}]", depth + 1)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            self._number(schema, value, path)
+        self._branches(schema, value, path, depth)
+
+    def _choice(self, schema: Mapping[str, Any], value: Any, path: str) -> None:
+        choices = schema.get("enum")
+        if "const" in schema:
+            choices = [schema["const"]]
+        if isinstance(choices, list) and not any(_same(value, one) for one in cast("list[Any]", choices)):
+            named = ", ".join(_shown(one) for one in cast("list[Any]", choices)[:10])
+            self._wrong(path, value, f"must be one of {named}{', …' if len(cast('list[Any]', choices)) > 10 else ''}")
+
+    def _object(self, schema: Mapping[str, Any], value: Mapping[str, Any], path: str, depth: int) -> None:
+        named = schema.get("properties")
+        fields: Mapping[str, Any] = cast("Mapping[str, Any]", named) if isinstance(named, Mapping) else {}
+        required = schema.get("required")
+        for name in cast("list[Any]", required) if isinstance(required, list) else []:
+            if isinstance(name, str) and name not in value:
+                self.found.append(f"{_joined(path, words(name, 64))} is required")
+        more = schema.get("additionalProperties")
+        closed = more is False and "patternProperties" not in schema
+        for name, item in value.items():
+            if name in fields:
+                self.check(fields[name], item, _joined(path, name), depth + 1)
+            elif closed:
+                self.found.append(f"{_joined(path, name)} is not an argument")
+            elif isinstance(more, Mapping):
+                self.check(more, item, _joined(path, name), depth + 1)
+
+    def _number(self, schema: Mapping[str, Any], value: float, path: str) -> None:
+        limits = {name: cast("float", schema[name]) for name in _NUMBERS if _is_number(schema.get(name))}
+        for name, limit in limits.items():
+            match name:
+                case "minimum" if value < limit:
+                    self._wrong(path, value, f"must be at least {limit}")
+                case "maximum" if value > limit:
+                    self._wrong(path, value, f"must be at most {limit}")
+                case "exclusiveMinimum" if value <= limit:
+                    self._wrong(path, value, f"must be above {limit}")
+                case "exclusiveMaximum" if value >= limit:
+                    self._wrong(path, value, f"must be below {limit}")
+                case _:
+                    pass
+
+    def _amount(
+        self, schema: Mapping[str, Any], value: str | list[Any], path: str, names: tuple[str, str, str]
+    ) -> None:
+        least, most = schema.get(names[0]), schema.get(names[1])
+        if _is_count(least) and len(value) < cast("int", least):
+            self._wrong(path, value, f"must have at least {least} {names[2]}")
+        if _is_count(most) and len(value) > cast("int", most):
+            self._wrong(path, value, f"must have at most {most} {names[2]}")
+
+    def _branches(self, schema: Mapping[str, Any], value: Any, path: str, depth: int) -> None:
+        for branch in _list(schema, "allOf"):
+            self.check(branch, value, path, depth + 1)
+        for name in ("anyOf", "oneOf"):
+            branches = _list(schema, name)
+            if branches and all(self._breaks(branch, value, path, depth) for branch in branches):
+                self._wrong(path, value, "is none of the forms that it may have")
+
+    def _breaks(self, branch: Any, value: Any, path: str, depth: int) -> bool:
+        before = self.found
+        self.found = []
+        self.check(branch, value, path, depth + 1)
+        broken, self.found = bool(self.found), before
+        return broken
+
+    def _wrong(self, path: str, value: Any, rule: str) -> None:
+        self.found.append(f"{path or 'arguments'} = {_shown(value)}: {rule}")
+
+
+_SPOKEN = {
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def _list(schema: Mapping[str, Any], name: str) -> list[Any]:
+    value = schema.get(name)
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _kinds(kind: Any) -> list[str]:
+    given = cast("list[Any]", kind) if isinstance(kind, list) else [kind]
+    return [one for one in given if isinstance(one, str) and one in _KINDS]
+
+
+def _is(value: Any, kind: str) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "null":
+            return value is None
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, Mapping)
+        case "integer":
+            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            return whole and not isinstance(value, bool)
+        case _:
+            return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _same(value: Any, other: Any) -> bool:
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else text[:79] + "…"

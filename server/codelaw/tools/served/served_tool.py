@@ -1,0 +1,129 @@
+"""A tool that a server brings along, as a tool of ours (X-3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ConfigDict
+
+from codelaw.domain.results import ToolError, ToolResult
+from codelaw.domain.served import Offer, ServedResult, ServedTool
+from codelaw.ports.servers import ToolServers
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.bounds import bounded, cut_middle
+from codelaw.tools.served.asking import NOBODY
+from codelaw.tools.served.names import tool_name
+from codelaw.tools.served.schemas import problems, told, words
+
+LONGEST_DESCRIPTION = 2_000
+"""Characters."""
+LONGEST_TEXT = 36_000
+"""Characters of a result's text."""
+LONGEST_VALUES = 18_000
+"""Characters of a result's values as JSON."""
+SHOWN_ARGUMENTS = 120
+"""Characters of the arguments in a call's title."""
+NO_DESCRIPTION = "A tool of the server {server}, which says nothing about it."
+
+
+class ServedArguments(Arguments):
+    """Whatever a call names: the server's own schema says what may be in it."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+
+class Served(Tool[ServedArguments]):
+    """Data: `server, tool, text`, and what there is of `structured, images, truncated`.
+
+    Args:
+        tool: What the server says of it.
+        servers: They are called through these.
+        believed: The user has allowed the tool by a rule, so that its word counts that it only reads.
+    """
+
+    arguments = ServedArguments
+
+    def __init__(self, tool: ServedTool, servers: ToolServers, *, believed: bool) -> None:
+        self.name = tool_name(tool.server, tool.name)
+        self.description = _description(tool)
+        self.effect = "read" if believed and tool.says_read_only else "execute"
+        self._tool = tool
+        self._servers = servers
+        self._schema = told(tool.schema)
+
+    def schema(self) -> Mapping[str, Any]:
+        """Without what may hide in the server's own."""
+        return self._schema
+
+    def invalid(self, args: ServedArguments) -> Sequence[str]:
+        return problems(self._tool.schema, _values(args))
+
+    def title(self, args: ServedArguments) -> str:
+        given = json.dumps(_values(args), ensure_ascii=False, default=str)
+        more = given if len(given) <= SHOWN_ARGUMENTS else given[: SHOWN_ARGUMENTS - 1] + "…"
+        return f"{self.name} {more}" if given != "{}" else self.name
+
+    def asks(self, args: ServedArguments) -> str:  # noqa: ARG002
+        """It reads by its own word alone, which counts for as long as a rule allows the tool."""
+        return "The server says that it only reads, and no rule allows it any more."
+
+    async def run(self, args: ServedArguments, env: ToolEnvironment) -> ToolResult:
+        result = await self._servers.call(self._tool.server, self._tool.name, _values(args), env.asking or NOBODY)
+        return served_result(self._tool, result)
+
+
+def tools_of(offer: Offer, servers: ToolServers, believed: Sequence[str]) -> tuple[Served, ...]:
+    """The tools of an offer in its order, the first of each name; `believed` are names that rules allow."""
+    found: dict[str, Served] = {}
+    for tool in offer.tools:
+        name = tool_name(tool.server, tool.name)
+        if name not in found:
+            found[name] = Served(tool, servers, believed=name in believed)
+    return tuple(found.values())
+
+
+def served_result(tool: ServedTool, result: ServedResult) -> ToolResult:
+    """What a model is told of a server's result; pictures are named and not shown."""
+    text = cut_middle(result.text, LONGEST_TEXT)
+    data: dict[str, Any] = {"server": tool.server, "tool": tool.name, "text": text}
+    if result.structured is not None and not _says(result.text, result.structured):
+        data["structured"] = values = _values_kept(result.structured)
+        if isinstance(values, str):
+            data["truncated"] = True
+    if result.images:
+        data["images"] = [{"media_type": one.media_type[:80], "bytes": len(one.data)} for one in result.images]
+    if result.cut or text != result.text:
+        data["truncated"] = True
+    if result.failed:
+        error = ToolError("EXECUTION_ERROR", f"The server {tool.server} says that the call went wrong.")
+        return bounded(ToolResult("error", data, "", error))
+    note = "You cannot be shown its images." if result.images else ""
+    return bounded(ToolResult("partial" if "truncated" in data else "success", data, note))
+
+
+def _values_kept(values: Mapping[str, Any]) -> Any:
+    """The values, or what is left of their JSON where that is long."""
+    spelt = json.dumps(values, ensure_ascii=False, default=str)
+    return dict(values) if len(spelt) <= LONGEST_VALUES else cut_middle(spelt, LONGEST_VALUES)
+
+
+def _says(text: str, structured: Mapping[str, Any]) -> bool:
+    """Whether the text is the structured result, spelt out: nobody pays for it twice."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        return json.loads(text) == structured
+    except (ValueError, RecursionError):
+        return False
+
+
+def _description(tool: ServedTool) -> str:
+    """The server's words, each line behind a space, so that none of them can be a label of ours (R-5)."""
+    said = words(tool.description, LONGEST_DESCRIPTION) or NO_DESCRIPTION.format(server=tool.server)
+    return "\n".join(f" {line.rstrip()}" for line in said.split("\n") if line.strip())
+
+
+def _values(args: ServedArguments) -> dict[str, Any]:
+    return args.model_dump(exclude_unset=True)
