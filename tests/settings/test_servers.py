@@ -9,7 +9,7 @@ import pytest
 
 from codelaw.domain.served import Address, Program
 from codelaw.settings.servers.answers import FILE, answer, read_answers
-from codelaw.settings.servers.filling import NotFilled, env_file, filled
+from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
 from codelaw.settings.servers.lenient_json import lenient_json
 from codelaw.settings.servers.written import (
     MOST_SERVERS,
@@ -23,6 +23,11 @@ from codelaw.settings.servers.written import (
 )
 
 ROOT = Path("/w/project")
+HOME = Path("/home/me")
+
+
+def around(**environment: str) -> Surroundings:
+    return Surroundings(environment, HOME)
 
 
 def one(table: dict[str, object], folder: Path | None = ROOT) -> WrittenServer:
@@ -138,12 +143,18 @@ def test_variables_are_filled_in() -> None:
             "env": {"TOKEN": "${KEY}"},
         }
     )
-    spec = filled(server, {"KEY": "k", "EMPTY": ""}, Path("/home/me"))
+    spec = filled(server, around(KEY="k", EMPTY=""))
     assert spec.way == Program("run", ("/w/project/a", "k", "$KEY other", ""), {"TOKEN": "k"}, ROOT)
-    spec = filled(one({"url": "https://${HOST}/x", "headers": {"A": "Bearer ${KEY}"}}), {"HOST": "h", "KEY": "k"}, ROOT)
+    spec = filled(one({"url": "https://${HOST}/x", "headers": {"A": "Bearer ${KEY}"}}), around(HOST="h", KEY="k"))
     assert spec.way == Address("https://h/x", {"A": "Bearer k"})
-    assert filled(one({"command": "a", "cwd": "sub"}), {}, ROOT).way == Program("a", cwd=ROOT / "sub")
-    assert filled(one({"command": "a"}, None), {}, ROOT).way == Program("a")
+    assert filled(one({"command": "a", "cwd": "sub"}), around()).way == Program("a", cwd=ROOT / "sub")
+
+
+def test_a_program_of_the_users_own_runs_where_no_workspaces_files_are_found() -> None:
+    own = one({"command": "a", "args": ["${workspaceFolder}"]}, None)
+    assert filled(own, Surroundings({}, HOME, ROOT)).way == Program("a", (str(ROOT),), {}, HOME)
+    with pytest.raises(NotFilled, match="workspaceFolder is not set"):
+        filled(own, around())
 
 
 @pytest.mark.parametrize(
@@ -158,13 +169,13 @@ def test_variables_are_filled_in() -> None:
 )
 def test_what_cannot_be_filled_in_keeps_the_server_from_starting(text: str, why: str) -> None:
     with pytest.raises(NotFilled, match=why):
-        filled(one({"command": "a", "args": [text]}), {"A": "a"}, ROOT)
+        filled(one({"command": "a", "args": [text]}), around(A="a"))
 
 
 def test_an_env_file_is_read_below_what_the_entry_says_and_only_inside_the_folder(tmp_path: Path) -> None:
     server = one({"command": "a", "envFile": "${workspaceFolder}/.env", "env": {"A": "entry"}}, tmp_path)
-    assert env_file(server, {}, Path("/home/me")) == tmp_path.resolve() / ".env"
-    assert env_file(one({"command": "a", "envFile": "../other"}, tmp_path), {}, Path("/home/me")) is None
+    assert env_file(server, around()) == tmp_path.resolve() / ".env"
+    assert env_file(one({"command": "a", "envFile": "../other"}, tmp_path), around()) is None
     merged = with_env_file(server, "# first\nexport A=file\nB='two words' \nC=3 # why\nno line\n")
     assert merged.table["env"] == {"A": "entry", "B": "two words", "C": "3"}
     assert merged.digest != server.digest, "what it is started with has changed"

@@ -22,16 +22,28 @@ class NotFilled(ValueError):
     """A server cannot be started as it is written; the message says why, in one sentence."""
 
 
-def filled(server: WrittenServer, environment: Mapping[str, str], home: Path) -> ServerSpec:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What variables are filled in from."""
+
+    environment: Mapping[str, str]
+    home: Path
+    """The user's."""
+    folder: Path | None = None
+    """The first of the workspace, for servers that no workspace names."""
+
+
+def filled(server: WrittenServer, around: Surroundings) -> ServerSpec:
     """The server with every variable filled in.
 
-    `${NAME}` and `${env:NAME}` are variables of `environment`, `${NAME:-text}` with what counts where one is not set;
-    `${workspaceFolder}` is the folder whose file names the server, `${userHome}` is `home`.
+    `${NAME}` and `${env:NAME}` are variables of the environment, `${NAME:-text}` with what counts where one is not
+    set; `${workspaceFolder}` is the folder whose file names the server, `${userHome}` the user's home. A program of a
+    workspace runs in its folder, one of the user's own settings in their home, where no workspace's files are found.
 
     Raises:
         NotFilled: a variable is not set, or cannot be known here.
     """
-    filling = _Filling(server, environment, home)
+    filling = _Filling(server, around)
     table = server.table
     if "url" in table:
         url = filling.text(str(table["url"]))
@@ -39,15 +51,15 @@ def filled(server: WrittenServer, environment: Mapping[str, str], home: Path) ->
             message = "Its address does not begin with http:// or https://."
             raise NotFilled(message)
         return ServerSpec(server.name, Address(url, filling.table("headers")), server.source)
-    cwd = Path(filling.text(str(table["cwd"]))).expanduser() if "cwd" in table else server.folder
-    if cwd is not None and not cwd.is_absolute():
-        cwd = (server.folder or home) / cwd
+    cwd = Path(filling.text(str(table["cwd"]))) if "cwd" in table else server.folder or around.home
+    if not cwd.is_absolute():
+        cwd = (server.folder or around.home) / cwd
     words = tuple(filling.text(word) for word in cast("list[str]", table.get("args", [])))
     program = Program(filling.text(str(table["command"])), words, filling.table("env"), cwd)
     return ServerSpec(server.name, program, server.source)
 
 
-def env_file(server: WrittenServer, environment: Mapping[str, str], home: Path) -> Path | None:
+def env_file(server: WrittenServer, around: Surroundings) -> Path | None:
     """The file that `envFile` names; None where it names none, or one outside the workspace folder that names it.
 
     Raises:
@@ -56,9 +68,9 @@ def env_file(server: WrittenServer, environment: Mapping[str, str], home: Path) 
     written = server.table.get("envFile")
     if not isinstance(written, str):
         return None
-    path = Path(_Filling(server, environment, home).text(written)).expanduser()
+    path = Path(_Filling(server, around).text(written))
     if server.folder is None:
-        return path if path.is_absolute() else home / path
+        return around.home / path
     inside = (server.folder / path).resolve()
     return inside if inside.is_relative_to(server.folder.resolve()) else None
 
@@ -68,8 +80,7 @@ class _Filling:
     """What variables stand for."""
 
     server: WrittenServer
-    environment: Mapping[str, str]
-    home: Path
+    around: Surroundings
 
     def table(self, key: str) -> dict[str, str]:
         """A table of texts, filled in."""
@@ -88,11 +99,11 @@ class _Filling:
         return made
 
     def _value(self, match: re.Match[str]) -> str:
-        inside, folder = match[1], self.server.folder
+        inside, folder = match[1], self.server.folder or self.around.folder
         name, default, otherwise = inside.removeprefix("env:").partition(":-")
         match name:
             case "userHome":
-                return str(self.home)
+                return str(self.around.home)
             case "pathSeparator" | "/":
                 return "/"
             case "workspaceFolder" if folder is not None:
@@ -103,7 +114,7 @@ class _Filling:
                 pass
         if _NAME.fullmatch(name):
             # As a shell reads it: what is empty counts as not set where there is something else.
-            value = self.environment.get(name)
+            value = self.around.environment.get(name)
             if value or (value is not None and not default):
                 return value
             if default:
