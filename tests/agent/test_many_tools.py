@@ -15,7 +15,7 @@ from codelaw.context.tokens import estimate
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.agent.conftest import Bench
 from tests.agent.talking import blocks, reports, said, small, system, talk, usage
-from tests.fakes.brought import BroughtTool, issue_tool, many, text
+from tests.fakes.brought import Bringing, BroughtTool, issue_tool, many, text
 from tests.loopback.script import VendorReply
 
 ISSUE = "mcp__github__create_issue"
@@ -23,7 +23,7 @@ GIVEN = {"owner": "me", "title": "It is broken"}
 
 
 def bring(bench: Bench, *tools: BroughtTool) -> None:
-    bench.session._turns.brought = tools
+    bench.session._turns._servers = Bringing(tools)
 
 
 def call(bench: Bench, name: str, arguments: dict[str, Any]) -> VendorReply:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import create_model
 
+from codelaw.agent.inputs.gathering import Called
 from codelaw.domain.results import ToolResult
+from codelaw.settings import Settings
 from codelaw.tools.base import Arguments, Effect, Tool, ToolEnvironment
 
 PYTHON = {"string": str, "integer": int, "boolean": bool}
@@ -45,6 +48,19 @@ class BroughtTool(Tool[Any]):
     async def run(self, args: Any, env: ToolEnvironment) -> ToolResult:
         self.calls.append(args.model_dump())
         return ToolResult("success", {"answer": f"DONE {self.name}"}, "")
+
+
+@dataclass
+class Bringing:
+    """A session's servers, which always bring these tools and nothing else."""
+
+    tools: tuple[BroughtTool, ...]
+
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[BroughtTool, ...]:
+        return self.tools
+
+    async def gathered(self, text: str, called: Called) -> Called:
+        return called
 
 
 def text(description: str = "") -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.known_keys import known_keys
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import limits_of_commands, policy, withheld_from_commands
+from codelaw.app.servers.brought import BroughtServers
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
     from codelaw.ports.model import ChatModel
+    from codelaw.ports.servers import ToolServers
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import Stores
     from codelaw.ports.workspace import OpenDocuments
@@ -110,6 +111,7 @@ class Core:
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
+        servers: ToolServers | None = None,
     ) -> None:
         self._settings = settings
         self._restricted = not trusted
@@ -125,10 +127,19 @@ class Core:
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
-        self._turns = TurnMaker(self._workspace, _operating_system(), services)
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
+        self._servers = BroughtServers(
+            self._workspace,
+            self._environment,
+            home,
+            chats=self._chats,
+            leftovers=self._leftovers,
+            grants=self._always,
+            servers=servers,
+        )
+        self._turns = TurnMaker(self._workspace, services, self._servers)
         self._beginnings = Beginnings()
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""
@@ -293,7 +304,7 @@ class Core:
             asked.text, plan.asked, around.ground, plan.law.text
         )
         around = replace(around, beside=(*plan.beside, *beside.fragments), about=beside.about)
-        notices = [*plan.notices, *unread, *beside.notices]
+        notices = [*plan.notices, *unread, *beside.notices, *self._servers.notices(agent.chat.id)]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
         leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
@@ -386,7 +397,3 @@ class Core:
             changed = replace(changed, updated_at=time.time())
             await (await self._chats.store()).update(changed)
             agent.chat = changed
-
-
-def _operating_system() -> str:
-    return f"{platform.system()} {platform.machine()}"

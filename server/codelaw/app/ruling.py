@@ -22,6 +22,7 @@ from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Folder
+    from codelaw.domain.permissions import Grant
     from codelaw.ports.workspace import Processes, Workspace
     from codelaw.settings import Settings
     from codelaw.settings.commands import BashGroup
@@ -93,6 +94,16 @@ def unreadable(settings: Settings, folders: Sequence[Folder]) -> Denied | None:
     """What the deny rules in force keep from reading; None where no rule speaks of it."""
     _, deny, _ = _read(settings, folders)
     return denied_to("Read", "reads", deny)
+
+
+def served_rules(
+    settings: Settings, grants: Sequence[Grant], folders: Sequence[Folder]
+) -> tuple[list[Rule], list[Rule]]:
+    """What allows tools of servers, by the settings or for always in the first folder, and what denies them (X-3)."""
+    allow, deny, _ = _read(settings, folders)
+    first = str(folders[0].root) if folders else ""
+    granted, _ = parse_all(grant.rule for grant in grants if grant.folder == first)
+    return [rule for rule in (*allow, *granted) if rule.served], [rule for rule in deny if rule.served]
 
 
 def _read(settings: Settings, folders: Sequence[Folder]) -> tuple[list[Rule], list[Rule], list[Notice]]:

@@ -18,6 +18,7 @@ from codelaw.app.requests.memories import MemoryRequests
 from codelaw.app.requests.permissions import PermissionRequests
 from codelaw.app.requests.records import RecordRequests
 from codelaw.app.requests.reverts import RevertRequests
+from codelaw.app.requests.servers import ServerRequests
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ModelInfo
 from codelaw.templates.render import preload
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
+    from codelaw.ports.servers import ToolServers
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings import EffectiveSettings
@@ -36,7 +38,14 @@ _log = logging.getLogger(__name__)
 
 
 class Session(
-    ChatRequests, RecordRequests, ContextRequests, MemoryRequests, LawRequests, RevertRequests, PermissionRequests
+    ChatRequests,
+    RecordRequests,
+    ContextRequests,
+    MemoryRequests,
+    LawRequests,
+    RevertRequests,
+    PermissionRequests,
+    ServerRequests,
 ):
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""
 
@@ -54,11 +63,12 @@ class Session(
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
+        servers: ToolServers | None = None,
     ) -> Self:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
         `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
-        not trust the folder (S-7).
+        not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one (X-3).
         """
         await asyncio.to_thread(_preload)
         return cls(
@@ -72,6 +82,7 @@ class Session(
             services=services,
             tell=tell,
             trusted=trusted,
+            servers=servers,
         )
 
     def models(self) -> list[ModelInfo]:
@@ -99,6 +110,8 @@ class Session(
     def set_trusted(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does; turns that run go on as they started (S-7)."""
         changed, self._restricted = self._restricted == trusted, not trusted
+        if not trusted:
+            self._servers.stop()
         for folder in self._roots() if changed else ():
             self.record_trust(folder, trusted=trusted, why="The editor's restricted mode")
 
@@ -119,7 +132,11 @@ class Session(
     async def close(self) -> None:
         """Stop every turn, end every process, and give the store back."""
         # At the same time: turns have processes, which must not outlive us because something else is slow to end.
-        background = [self._memory.close(), *([self._embedding.close()] if self._embedding is not None else [])]
+        background = [
+            self._memory.close(),
+            self._servers.close(),
+            *([self._embedding.close()] if self._embedding is not None else []),
+        ]
         await asyncio.gather(self._chats.stop(), *background)
         await self._recorder.settled()
         await self._chats.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.ruling import unreadable, visible
+from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.law import LARGE_SHARE
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
-    from codelaw.tools.base import AnyTool
 
 DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
 RESTRICTED = Notice(
@@ -126,17 +127,16 @@ class TurnMaker:
     def __init__(
         self,
         workspace: Workspace,
-        operating_system: str,
-        services: LanguageServices | None = None,
+        services: LanguageServices | None,
+        servers: BroughtServers,
     ) -> None:
         self._workspace = workspace
         self._services = services
-        self._operating_system = operating_system
+        self._servers = servers
+        self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
         self.laws = ShownLaws()
         self.bringing = Bringing(own_places(process_environment()))
-        self.brought: tuple[AnyTool, ...] = ()
-        """The tools that people have brought along, for turns that are planned from now on (X-3)."""
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -169,6 +169,7 @@ class TurnMaker:
         services = None if restricted else self._services
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
+        brought = await self._servers.brought(settings, begin=checked, restricted=restricted)
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
         spoken = DIALECTS[dialect]()
@@ -177,7 +178,7 @@ class TurnMaker:
                 bash_timeout=settings.tools.bash.timeout_seconds,
                 services=offered,
                 memory=settings.memory.enabled,
-                brought=self.brought,
+                brought=brought,
             ).for_mode(mode),
             spoken,
             int(settings.tools.mcp_share * window.tokens),
@@ -205,6 +206,7 @@ class TurnMaker:
         facts = Facts(today, self._operating_system, "bash")
         shown = visible(self._workspace, settings)
         called = await self.bringing.called(text, shown, restricted=restricted)
+        called = await self._servers.gathered(text, called)
         asked = await question(text, shown, facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, denied), tuple[Fragment, ...]()
         if restricted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from codelaw.context.escaping import one_name
@@ -49,6 +49,28 @@ def named(text: str) -> list[Named]:
             end = match.end() if quoted is not None else match.start() + 1 + len(raw)
             found.append(Named(path, match.start(), end, quoted is not None))
     return found
+
+
+_RESOURCE = re.compile(rf'{BEFORE}@(?:"([a-zA-Z0-9_-]{{1,64}}):([^"\n]+)"|([a-zA-Z0-9_-]{{1,64}}):([^\s"]+))')
+
+
+def resources_named(text: str, servers: Collection[str]) -> list[tuple[str, str]]:
+    """Server and address of every `@server:uri` of one of these servers, in order, without repeats (X-3).
+
+    A quoted one may hold spaces; what ends a sentence is no part of the other.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for match in _RESOURCE.finditer(text):
+        server, uri = (match[1], match[2]) if match[1] is not None else (match[3], match[4].rstrip(".,;:!?)'"))
+        if server in servers and uri:
+            found[server, uri] = None
+    return list(found)
+
+
+def spell_resource(server: str, uri: str) -> str:
+    """What is typed behind the `@` for a resource, quoted where a space would end it."""
+    plain = f"{server}:{uri}"
+    return plain if resources_named(f"@{plain}", {server}) == [(server, uri)] else f'"{plain}"'
 
 
 def candidates(text: str) -> list[str]:

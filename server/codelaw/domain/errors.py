@@ -36,7 +36,6 @@ RefusalCode = Literal[
     "folder_not_found",
     "grant_not_found",
     "grant_not_yours",
-    "server_not_found",
     "memory_not_found",
     "memory_refused",
     "nothing_to_undo",

@@ -11,6 +11,7 @@ from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.files import OutputStream
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
+from codelaw.domain.served import ServerStateName
 
 Where = TypeVar("Where")
 CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
@@ -157,6 +158,17 @@ class NoticeEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class McpEvent:
+    """A server that people bring along is doing otherwise, in a chat that uses servers (X-3)."""
+
+    server: str
+    state: ServerStateName
+    message: str = ""
+    """Why, in one sentence, where that is not plain."""
+    kind: Literal["mcp"] = "mcp"
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     result: TurnResult
     kind: Literal["turn_ended"] = "turn_ended"
@@ -174,6 +186,7 @@ Event = (
     | CompactionEvent
     | RetryEvent
     | NoticeEvent
+    | McpEvent
     | TurnEnded
 )
 

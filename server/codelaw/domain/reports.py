@@ -101,10 +101,10 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class MentionItem:
-    """A completion of an `@path` (M-4)."""
+    """A completion of an `@path` (M-4), or of a server's `@server:uri` (X-3)."""
 
     path: str
-    kind: Literal["file", "folder"]
+    kind: Literal["file", "folder", "resource"]
     detail: str | None = None
 
 

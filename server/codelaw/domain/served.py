@@ -52,6 +52,16 @@ class ServerState:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerList:
+    """All servers that are written down, and what is wrong with what is written."""
+
+    servers: tuple[ServerState, ...]
+    sources: Mapping[str, str]
+    """By name, where each is written."""
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ServedTool:
     """A tool of a server, in the server's own words: none of it is to be believed (R-5)."""
 

@@ -18,6 +18,7 @@ from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Sav
 from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, Looked, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
+from codelaw.domain.served import ServerList
 from codelaw.ports.approver import Approver
 from codelaw.ports.editor import Editor
 from codelaw.ports.services import LanguageServices
@@ -171,6 +172,14 @@ class Session(Protocol):
     async def commands(self) -> Sequence[UserCommand]:
         """The commands that a message can call (X-7)."""
         ...
+
+    async def servers(self) -> ServerList:
+        """The servers that people bring along (X-3)."""
+        ...
+
+    async def restart_server(self, name: str) -> None: ...
+
+    async def enable_server(self, name: str, *, enabled: bool) -> ServerList: ...
 
     async def backfill(self, chat_id: str | None) -> int:
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""

@@ -58,15 +58,20 @@ class Rule:
     def blanket(self) -> bool:
         return self.specifier is None
 
+    @property
+    def served(self) -> bool:
+        """Whether it speaks of what servers bring along (X-3)."""
+        return self.tool.startswith(SERVED)
+
     def permits(self, tool: str, paths: PathUse | None) -> bool:
         """Whether the rule, as one that allows, speaks of a tool that does `paths` with the paths it is given."""
-        if self.tool.startswith(SERVED):
+        if self.served:
             return _names_served(self.tool, tool)
         return tool == self.tool or (self.tool, paths) in {("Read", "reads"), ("Edit", "writes")}
 
     def forbids(self, tool: str, paths: PathUse | None) -> bool:
         """Whether the rule, as one that denies, speaks of such a tool."""
-        if self.tool.startswith(SERVED):
+        if self.served:
             return _names_served(self.tool.casefold(), tool.casefold())
         return self.permits(tool, paths) or (self.tool, paths) == ("Read", "writes")
 

@@ -155,7 +155,7 @@ class Looked(Payload):
 
 class MentionItem(Payload):
     path: str
-    kind: Literal["file", "folder"]
+    kind: Literal["file", "folder", "resource"]
     detail: str | None = None
 
 

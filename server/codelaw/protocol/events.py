@@ -8,6 +8,7 @@ from pydantic import Field
 
 from codelaw.domain.chats import Level
 from codelaw.domain.events import CallStatus, CompactionPhase, SteerState
+from codelaw.domain.served import ServerStateName
 from codelaw.protocol.base import Method, Payload
 from codelaw.protocol.chats import Chat, Message, ReadChat, TurnResult, Usage
 from codelaw.protocol.contexts import CompactionReport
@@ -143,6 +144,15 @@ class NoticeGiven(Payload):
     step: int | None = None
 
 
+class Mcp(Payload):
+    """A server that people bring along is doing otherwise (X-3); in chats that use servers."""
+
+    kind: Literal["mcp"] = "mcp"
+    server: str
+    state: ServerStateName
+    message: str | None = None
+
+
 class TurnEnded(Payload):
     kind: Literal["turn_ended"] = "turn_ended"
     result: TurnResult
@@ -160,6 +170,7 @@ Event = Annotated[
     | Compaction
     | Retry
     | NoticeGiven
+    | Mcp
     | TurnEnded,
     Field(discriminator="kind"),
 ]

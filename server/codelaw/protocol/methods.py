@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from codelaw.protocol import brought, chats, contexts, events, memories, models, permissions, settings, workspaces
+from codelaw.protocol import (
+    brought,
+    chats,
+    contexts,
+    events,
+    memories,
+    models,
+    permissions,
+    servers,
+    settings,
+    workspaces,
+)
 from codelaw.protocol.names import CLIENT_METHODS
 
 _ROWS = {
     name: method
-    for part in (chats, events, contexts, memories, workspaces, permissions, models, brought, settings)
+    for part in (chats, events, contexts, memories, workspaces, permissions, models, brought, servers, settings)
     for name, method in part.METHODS.items()
 }
 

@@ -38,6 +38,9 @@ CLIENT_METHODS = (
     "codelaw/permission/audit",
     "codelaw/model/list",
     "codelaw/command/list",
+    "codelaw/mcp/list",
+    "codelaw/mcp/restart",
+    "codelaw/mcp/enable",
     "codelaw/settings/read",
 )
 """Requests from client to server; each has a command of the same name with dots."""

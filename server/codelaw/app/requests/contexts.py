@@ -132,10 +132,12 @@ class ContextRequests(Core):
         return await looked_at(self._workspace, uri, unreadable(self._settings.value, self._workspace.folders))
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
-        """Completions of an `@path` (M-4)."""
-        return await completions(visible(self._workspace, self._settings.value), prefix, limit)
+        """Completions of an `@path` (M-4), and behind them of a server's `@server:uri` (X-3)."""
+        found = await completions(visible(self._workspace, self._settings.value), prefix, limit)
+        return [*found, *self._servers.mentioned(prefix, limit - len(found))]
 
     async def commands(self) -> list[UserCommand]:
-        """The commands of the workspace and of the user, by name (X-7)."""
+        """The commands of the workspace and of the user, by name (X-7); behind them the prompts of servers (X-3)."""
         shown = visible(self._workspace, self._settings.value)
-        return await self._turns.bringing.commands(shown, restricted=self._restricted)
+        found = await self._turns.bringing.commands(shown, restricted=self._restricted)
+        return [*found, *self._servers.commands()]

@@ -92,6 +92,10 @@ def _compaction(value: events.CompactionEvent) -> wire_events.Compaction:
     return wire_events.Compaction.of(value, report=report)
 
 
+def _mcp(value: events.McpEvent) -> wire_events.Mcp:
+    return wire_events.Mcp.of(value, message=value.message or None)
+
+
 _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.TurnStarted: _started,
     events.ThoughtDelta: wire_events.Thought.of,
@@ -104,6 +108,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.CompactionEvent: _compaction,
     events.RetryEvent: wire_events.Retry.of,
     events.NoticeEvent: wire_events.NoticeGiven.of,
+    events.McpEvent: _mcp,
     events.TurnEnded: lambda value: wire_events.TurnEnded(result=turn_result(value.result)),
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from codelaw.lsp.features import asking, commands
-from codelaw.lsp.methods import brought, chat, context, memory, model, permission, settings, workspace
+from codelaw.lsp.methods import brought, chat, context, memory, model, permission, servers, settings, workspace
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ HANDLERS: dict[str, Handler] = {
     **permission.HANDLERS,
     **model.HANDLERS,
     **brought.HANDLERS,
+    **servers.HANDLERS,
     **settings.HANDLERS,
 }
 """Each row stands with its function."""
@@ -30,6 +31,7 @@ TWINS: dict[str, Handler] = {
     **chat.TWINS,
     **context.TWINS,
     **permission.TWINS,
+    **servers.TWINS,
 }
 """What a method's command does instead, where that differs: long ones only begin, and some show what they answer."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import ConfigDict
@@ -74,7 +74,7 @@ class Served(Tool[ServedArguments]):
         return served_result(self._tool, result)
 
 
-def tools_of(offer: Offer, servers: ToolServers, believed: Sequence[str]) -> tuple[Served, ...]:
+def tools_of(offer: Offer, servers: ToolServers, believed: Collection[str]) -> tuple[Served, ...]:
     """The tools of an offer in its order, the first of each name; `believed` are names that rules allow."""
     found: dict[str, Served] = {}
     for tool in offer.tools:

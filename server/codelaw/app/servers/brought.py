@@ -1,0 +1,252 @@
+"""Servers that people bring along, of one session: which there are, which may start, and what they serve (X-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import codelaw
+from codelaw.adapters.processes.local import child_environment
+from codelaw.adapters.programs import outside
+from codelaw.app.ruling import served_rules
+from codelaw.app.servers import messages
+from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+from codelaw.domain.events import McpEvent
+from codelaw.domain.served import Offer, ServerState
+from codelaw.settings.servers import answers as remembered
+from codelaw.settings.servers.filling import Surroundings
+from codelaw.settings.servers.written import WrittenServer
+from codelaw.tools.served.names import tool_name
+from codelaw.tools.served.served_tool import Served, tools_of
+
+if TYPE_CHECKING:
+    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.agent.inputs.gathering import Called
+    from codelaw.app.chats import OpenChats
+    from codelaw.domain.brought import UserCommand
+    from codelaw.domain.permissions import Grant
+    from codelaw.domain.reports import MentionItem
+    from codelaw.domain.served import ServerSpec
+    from codelaw.ports.servers import ToolServers
+    from codelaw.ports.workspace import Workspace
+    from codelaw.settings import Settings
+
+PATIENCE = 3.0
+"""Seconds for which the first turn with new servers waits until they are ready."""
+CHATS = 500
+"""Of which is known what they were told."""
+
+
+class BroughtServers:
+    """The servers of a session. Nothing starts before the first turn that asks for it.
+
+    Args:
+        workspace: Its folders may name servers.
+        environment: Of this process.
+        home: The data folder.
+        chats: Who has used servers is told of their states.
+        leftovers: Sees to it that no program outlives this process.
+        grants: This person's for always; the list changes.
+        servers: What runs them; None: made when there is one to run.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        environment: Mapping[str, str],
+        home: Path,
+        *,
+        chats: OpenChats,
+        leftovers: Leftovers,
+        grants: Sequence[Grant] = (),
+        servers: ToolServers | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._environment = environment
+        self._home = home
+        self._chats = chats
+        self._leftovers = leftovers
+        self._grants = grants
+        self._servers = servers
+        self._clean: dict[str, str] = {}
+        """What programs get of the environment."""
+        self._looked = Looked()
+        self._begun: tuple[ServerSpec, ...] = ()
+        self._told: OrderedDict[str, set[str]] = OrderedDict()
+        """By chat that has used servers, the notices that it was given."""
+        self._shown: dict[str, str] = {}
+        """By name the digest of what the user was shown of a server."""
+        self._tools: tuple[Offer, frozenset[str], tuple[Served, ...]] = (Offer(), frozenset(), ())
+
+    async def look(self, settings: Settings, *, restricted: bool) -> Looked:
+        """Read anew what names servers; nothing is started, and what may no longer run is ended."""
+        found = await asyncio.to_thread(self._look, settings, restricted=restricted)
+        self._looked = found
+        if self._servers is not None and self._begun:
+            still = {spec.name: spec for spec in found.specs}
+            self._begin(tuple(spec for spec in self._begun if still.get(spec.name) == spec))
+        return found
+
+    def _look(self, settings: Settings, *, restricted: bool) -> Looked:
+        folders = self._workspace.folders
+        first = folders[0].root if folders else None
+        own = self._environment.get("HOME", "")
+        self._clean = child_environment(self._environment)
+        # A workspace's own programs are none that the user has named (S-8).
+        safe = outside(self._clean.get("PATH", os.defpath), [folder.root for folder in folders])
+        self._clean["PATH"] = os.pathsep.join(safe)
+        around = Surroundings(self._environment, Path(own) if Path(own).is_absolute() else self._home, first)
+        return looked(settings, folders, around, remembered.read_answers(self._home), restricted=restricted)
+
+    async def start(self, settings: Settings, *, restricted: bool) -> None:
+        """Begin whatever may run, and wait a moment for what is new."""
+        found = await self.look(settings, restricted=restricted)
+        if found.specs != self._begun:
+            self._begin(found.specs)
+            if self._servers is not None and found.specs:
+                await self._servers.settled(PATIENCE)
+
+    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[Served, ...]:
+        """The tools that are served now and no rule denies; with `begin` the servers are begun that may run.
+
+        That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
+        """
+        if begin:
+            await self.start(settings, restricted=restricted)
+        if self._servers is None or restricted:
+            return ()
+        offer, folders = self._servers.offer(), self._workspace.folders
+        allow, deny = served_rules(settings, self._grants, folders)
+        reading = (tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only)
+        believed = frozenset(name for name in reading if any(rule.permits(name, None) for rule in allow))
+        if self._tools[0] is not offer or self._tools[1] != believed:
+            self._tools = offer, believed, tools_of(offer, self._servers, believed)
+        return tuple(tool for tool in self._tools[2] if not any(rule.forbids(tool.name, None) for rule in deny))
+
+    async def gathered(self, text: str, called: Called) -> Called:
+        """What a message calls, with the prompt and the resources of servers that it names."""
+        return called if self._servers is None else await messages.gathered(text, called, self._servers)
+
+    def commands(self) -> list[UserCommand]:
+        """The prompts that are served now."""
+        return [] if self._servers is None else messages.prompt_commands(self._servers)
+
+    def mentioned(self, prefix: str, limit: int) -> Sequence[MentionItem]:
+        """Completions of a resource's mention."""
+        return () if self._servers is None else messages.resource_items(prefix, self._servers, max(0, limit))
+
+    def states(self) -> tuple[ServerState, ...]:
+        """How every server is doing that was written down when it was last looked, sorted by name."""
+        running = {state.name: state for state in (() if self._servers is None else self._servers.states())}
+        found: list[ServerState] = []
+        for server in self._looked.servers:
+            own = self._looked.kept.get(server.name)
+            state = own or running.get(server.name) or ServerState(server.name, "off", message=NOT_BEGUN)
+            found.append(state)
+            self._shown[server.name] = server.digest
+        return tuple(sorted(found, key=lambda state: state.name))
+
+    async def restart(self, name: str, settings: Settings, *, restricted: bool) -> None:
+        """Begin a server anew, or for the first time.
+
+        Raises:
+            Refusal: `server_not_found`; `not_trusted`: it may not run.
+        """
+        found = await self.look(settings, restricted=restricted)
+        found.server(name)
+        if (kept := found.kept.get(name)) is not None:
+            raise Refusal("not_trusted", f"{name} is not started. {kept.message}", _hint(kept))
+        if name in {spec.name for spec in self._begun} and self._servers is not None:
+            await self._servers.restart(name)
+        else:
+            self._begin(found.specs)
+
+    async def enable(self, name: str, settings: Settings, *, enabled: bool, restricted: bool) -> WrittenServer:
+        """Remember that a server may start as it was shown, or must not; gives the server.
+
+        Raises:
+            Refusal: `server_not_found`; `not_trusted`: it is not what was shown, or the editor trusts no folder.
+        """
+        shown = dict(self._shown)
+        server = (await self.look(settings, restricted=restricted)).server(name)
+        if enabled and restricted:
+            raise Refusal("not_trusted", RESTRICTED, "Trust the folder in the editor first.")
+        if enabled and server.folder is not None and shown.get(name) != server.digest:
+            raise Refusal(
+                "not_trusted", f"{name} is not what was shown.", "List the servers, look, and enable it then."
+            )
+        await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
+        had_begun = bool(self._begun)
+        found = await self.look(settings, restricted=restricted)
+        if had_begun or enabled:
+            self._begin(found.specs)
+        return server
+
+    def notices(self, chat_id: str) -> list[Notice]:
+        """What a chat that uses servers has not been told yet: what is wrong, and which servers wait for an answer."""
+        told = self._told.setdefault(chat_id, set())
+        self._told.move_to_end(chat_id)
+        while len(self._told) > CHATS:
+            self._told.popitem(last=False)
+        every = [*self._looked.notices, *filter(None, map(_notice, self.states()))]
+        fresh = [notice for notice in every if notice.message not in told]
+        told.update(notice.message for notice in fresh)
+        return fresh
+
+    def stop(self) -> None:
+        """End all servers until the next turn that may begin them (S-7)."""
+        self._begin(())
+
+    async def close(self) -> None:
+        """End all servers."""
+        if self._servers is not None:
+            await self._servers.close()
+
+    def heard(self, state: ServerState) -> None:
+        """A server is doing otherwise: whoever uses servers is told."""
+        for agent in self._chats:
+            if agent.chat.id in self._told:
+                agent.outbox.tell(McpEvent(state.name, state.state, state.message))
+
+    def _begin(self, specs: tuple[ServerSpec, ...]) -> None:
+        if specs == self._begun:
+            return
+        self._servers = self._servers or self._made()
+        self._begun = specs
+        self._servers.begin(specs)
+
+    def _made(self) -> ToolServers:
+        # The package costs most of a second, and most people have no servers.
+        from codelaw.adapters.mcp.means import Means  # noqa: PLC0415
+        from codelaw.adapters.mcp.servers import McpServers  # noqa: PLC0415
+
+        means = Means(self._home, codelaw.__version__, self._clean, leftovers=self._leftovers)
+        return McpServers(means, self.heard)
+
+    def _names(self, offer: Offer) -> list[str]:
+        return [tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only]
+
+
+def _notice(state: ServerState) -> Notice | None:
+    match state.state:
+        case "needs_trust":
+            hint = _hint(state)
+            return Notice(
+                "warning", "mcp_needs_trust", f"The server {state.name} is not started. {state.message} {hint}"
+            )
+        case "needs_auth":
+            return Notice("warning", "mcp_needs_auth", f"The server {state.name} wants you to log in. {state.message}")
+        case "failed":
+            return Notice("warning", "mcp_failed", f"The server {state.name} cannot be used. {state.message}")
+        case _:
+            return None
+
+
+def _hint(state: ServerState) -> str:
+    return f"If you want that: `codelaw mcp enable {state.name}`, or the list of servers in the panel."

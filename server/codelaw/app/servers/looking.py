@@ -1,0 +1,104 @@
+"""Reads where servers are written down, and says which of them may start (X-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.texts import small_text
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
+from codelaw.domain.served import ServerState
+from codelaw.settings.servers import written
+from codelaw.settings.servers.answers import Answers
+from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
+from codelaw.settings.servers.written import FILES, LONGEST_FILE, WrittenServer
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import Folder
+    from codelaw.domain.served import ServerSpec
+    from codelaw.settings import Settings
+
+NOT_BEGUN = "It starts with the first turn."
+RESTRICTED = "The editor does not trust this folder, so that nothing is started."
+SWITCHED_OFF = "It is switched off."
+_NO_ONE = "`codelaw mcp list` shows the servers in a terminal."
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is written down, and what of it may start."""
+
+    servers: tuple[WrittenServer, ...] = ()
+    specs: tuple[ServerSpec, ...] = ()
+    """Those that may start."""
+    kept: Mapping[str, ServerState] = field(default_factory=dict[str, ServerState])
+    """By name those that do not, and why."""
+    notices: tuple[Notice, ...] = ()
+
+    def server(self, name: str) -> WrittenServer:
+        """One by name.
+
+        Raises:
+            Refusal: `server_not_found`.
+        """
+        found = next((one for one in self.servers if one.name == name), None)
+        if found is None:
+            raise Refusal("server_not_found", f"There is no server {name[:80]!r}.", _NO_ONE)
+        return found
+
+
+def looked(
+    settings: Settings, folders: Sequence[Folder], around: Surroundings, known: Answers, *, restricted: bool
+) -> Looked:
+    """Read what names servers. Touches the disk."""
+    readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
+    for name, key in FILES:
+        for folder in folders:
+            text = small_text(folder.root / name, LONGEST_FILE)
+            if text is not None:
+                shown = f"{folder.name}/{name}" if len(folders) > 1 else name
+                readings.append(written.read_file(text, key, shown, folder.root))
+    whole = written.in_force(readings)
+    servers: list[WrittenServer] = []
+    specs: list[ServerSpec] = []
+    kept: dict[str, ServerState] = {}
+    for one in whole.servers:
+        try:
+            server = _with_variables(one, around)
+            servers.append(server)
+            kept_back = _kept_back(server, known, restricted=restricted)
+            if kept_back is None:
+                specs.append(filled(server, around))
+            else:
+                kept[server.name] = kept_back
+        except NotFilled as problem:
+            if one not in servers:
+                servers.append(one)
+            kept[one.name] = ServerState(one.name, "failed", message=str(problem))
+    return Looked(tuple(servers), tuple(specs), kept, whole.notices)
+
+
+def _with_variables(server: WrittenServer, around: Surroundings) -> WrittenServer:
+    """With what its `envFile` holds."""
+    if "envFile" not in server.table:
+        return server
+    path = env_file(server, around)
+    text = None if path is None else small_text(path, LONGEST_FILE)
+    if text is None:
+        message = "Its envFile cannot be read, or lies outside of the folder."
+        raise NotFilled(message)
+    return written.with_env_file(server, text)
+
+
+def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> ServerState | None:
+    """Why a server does not start; None where it may."""
+    if restricted:
+        return ServerState(server.name, "off", message=RESTRICTED)
+    if server.key in known.off or server.table.get("disabled") is True:
+        return ServerState(server.name, "off", message=SWITCHED_OFF)
+    if not known.lets(server):
+        verb = "reach" if "url" in server.table else "run"
+        return ServerState(server.name, "needs_trust", message=f"{server.source} would {verb}: {written.shown(server)}")
+    return None

@@ -1,0 +1,61 @@
+"""`codelaw/mcp/*`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.lsp.client_calls.showing import show_record
+from codelaw.lsp.methods.permission import literal
+from codelaw.protocol import servers as wire
+
+if TYPE_CHECKING:
+    from codelaw.domain.served import ServerList
+    from codelaw.lsp.server.connection import Connection
+
+NONE = "No servers are written down: not in `mcp.servers`, `.mcp.json` or `.vscode/mcp.json`."
+
+
+async def list_servers(connection: Connection, _params: wire.ListServers) -> wire.ServerList:
+    return _listed(await connection.session.servers())
+
+
+async def show_the_servers(connection: Connection, params: wire.ListServers) -> wire.ServerList:
+    """The servers; a client without events is shown them as a document besides."""
+    found = await list_servers(connection, params)
+    if not connection.client.events:
+        lines = [_line(one) for one in found.servers] or [NONE]
+        text = "\n".join(["# Servers", "", *lines, *(f"- {literal(problem)}" for problem in found.problems or ())])
+        connection.later(show_record(connection.rpc, connection.client, connection.home, "servers", text))
+    return found
+
+
+async def restart(connection: Connection, params: wire.RestartServer) -> wire.Restarted:
+    await connection.session.restart_server(params.name)
+    return wire.Restarted()
+
+
+async def enable(connection: Connection, params: wire.EnableServer) -> wire.ServerList:
+    return _listed(await connection.session.enable_server(params.name, enabled=params.enabled))
+
+
+def _line(server: wire.Server) -> str:
+    tools = f", {server.tools} tools" if server.state == "ready" else ""
+    return f"- `{server.name}` **{server.state}**{tools}{f': {literal(server.message)}' if server.message else ''}"
+
+
+def _listed(found: ServerList) -> wire.ServerList:
+    servers = [
+        wire.Server.of(one, message=one.message or None, source=found.sources.get(one.name)) for one in found.servers
+    ]
+    return wire.ServerList(servers=servers, problems=list(found.problems) or None)
+
+
+HANDLERS = {
+    "codelaw/mcp/list": list_servers,
+    "codelaw/mcp/restart": restart,
+    "codelaw/mcp/enable": enable,
+}
+
+TWINS = {
+    "codelaw/mcp/list": show_the_servers,
+}
