@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
+from codelaw.agent.turn.elicitation import ServerAsking
 from codelaw.agent.turn.live_output import LiveOutput
 from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
@@ -221,7 +222,8 @@ class Executor:
             why = "The user refused this call." if by is not None else f"Refused by the rule {decision.rule}."
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", decision=decision)
-        seen = replace(self._seen_by(tool, environment), journal=self._journal(call))
+        asking = ServerAsking(self.gate.approver, self.open, call)
+        seen = replace(self._seen_by(tool, environment), journal=self._journal(call), asking=asking)
         result = await self._run(call, tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)

@@ -1,0 +1,173 @@
+"""What a server asks the user in the middle of a call, as an approval (X-3).
+
+An approval has answers to choose from and room for a word, so a question is put where that is enough: a yes, one
+choice, one text, or values that the server has proposed. Any other is declined, and the user is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from codelaw.domain.chats import Notice
+from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+from codelaw.domain.safety.unseen import title, visible, visible_line
+from codelaw.domain.served import ServerAnswer
+
+if TYPE_CHECKING:
+    from codelaw.agent.recording.open_turn import OpenTurn
+    from codelaw.domain.messages import Call
+    from codelaw.domain.permissions import ApprovalAnswer
+    from codelaw.domain.served import ServerQuestion
+    from codelaw.ports.approver import Approver
+
+MOST_CHOICES = 8
+LONGEST_TEXT = 4_000
+"""Characters of a server's words."""
+LONGEST_CHOICE = 60
+TITLE = 120
+DECLINE = ApprovalOption("decline", "Decline", "reject")
+IN_WORDS = ApprovalOption("words", "Decline; words that you add are the answer", "reject")
+
+_Field = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A question's answers: what each option sends, and the field that the user's own words fill."""
+
+    text: str
+    """What is asked, whole."""
+    options: tuple[ApprovalOption, ...]
+    contents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """By the id of an option that accepts."""
+    words: str = ""
+    """The name of the field for words; empty where there is none."""
+
+
+def form(question: ServerQuestion) -> Form | None:
+    """How a question is put; None where an approval has no room for its answer."""
+    message = visible(question.message[:LONGEST_TEXT])
+    if question.url is not None:
+        address = visible_line(question.url[:LONGEST_TEXT])
+        host = urlsplit(question.url).hostname if question.url.isascii() else None
+        if host is None or urlsplit(question.url).scheme not in {"http", "https"}:
+            return None
+        text = f"{message}\n\nIt wants you to open this page yourself, and to answer here when you are done:\n{address}"
+        return Form(text, (_accept("done", "I have done it"), DECLINE), {"done": {}})
+    fields = _fields(question.schema)
+    text = "\n".join([message, *(["", *map(_line, fields.items())] if fields else [])])
+    if not fields:
+        return Form(text, (_accept("yes", "Yes"), DECLINE), {"yes": {}})
+    if len(fields) == 1:
+        ((name, only),) = fields.items()
+        choices = _choices(only)
+        if choices is not None and len(choices) <= MOST_CHOICES:
+            options = [_accept(f"choice-{number}", shown) for number, (_, shown) in enumerate(choices)]
+            contents = {f"choice-{number}": {name: value} for number, (value, _) in enumerate(choices)}
+            return Form(text, (*options, DECLINE), contents)
+        if choices is None and only.get("type") == "string":
+            proposed = _proposed(fields)
+            options = () if proposed is None else (_accept("proposed", "Accept what is proposed"),)
+            return Form(text, (*options, IN_WORDS), {} if proposed is None else {"proposed": proposed}, name)
+    proposed = _proposed(fields)
+    if proposed is None:
+        return None
+    return Form(text, (_accept("proposed", "Accept what is proposed"), DECLINE), {"proposed": proposed})
+
+
+def answer(asked: Form, given: ApprovalAnswer) -> ServerAnswer:
+    """What the server is told."""
+    if given.option_id is None:
+        return ServerAnswer("cancel" if given.by == "user" else "decline")
+    if given.option_id in asked.contents:
+        return ServerAnswer("accept", asked.contents[given.option_id])
+    if asked.words and given.option_id == IN_WORDS.id and given.comment:
+        return ServerAnswer("accept", {asked.words: given.comment})
+    return ServerAnswer("decline")
+
+
+@dataclass(slots=True)
+class ServerAsking:
+    """Implements `Asking` for one call of a turn."""
+
+    approver: Approver
+    open: OpenTurn
+    call: Call
+    asked: int = 0
+
+    async def ask(self, question: ServerQuestion) -> ServerAnswer:
+        """The user's answer; no rule and no `--yes` gives one."""
+        self.asked += 1
+        put = form(question)
+        if put is None:
+            shown = title(question.message, TITLE)
+            said = f"The server {question.server} asked for what cannot be given here, and was declined: {shown}"
+            self.open.notice(Notice("warning", "mcp_declined", said))
+            return ServerAnswer("decline")
+        given = await self.approver.ask(
+            ApprovalQuestion(
+                chat_id=self.open.chat_id,
+                turn_id=self.open.id,
+                call_id=f"{self.call.id}_asks_{self.asked}",
+                tool=self.call.tool,
+                title=f"The server {question.server} asks: {title(question.message, TITLE)}",
+                risk="execute",
+                options=put.options,
+                text=put.text,
+                why="What you answer goes to the server.",
+                always_asked=True,
+            )
+        )
+        return answer(put, given)
+
+
+def _accept(name: str, shown: str) -> ApprovalOption:
+    return ApprovalOption(name, shown, "allow_once")
+
+
+def _fields(schema: Mapping[str, Any] | None) -> dict[str, _Field]:
+    named = schema.get("properties") if schema is not None else None
+    if not isinstance(named, Mapping):
+        return {}
+    return {
+        name: cast("_Field", one) if isinstance(one, Mapping) else {}
+        for name, one in cast("Mapping[str, Any]", named).items()
+    }
+
+
+def _choices(given: _Field) -> list[tuple[Any, str]] | None:
+    """The values of a field that has few, each as it is shown; None for any other."""
+    if given.get("type") == "boolean":
+        return [(True, "Yes"), (False, "No")]
+    titled = given.get("oneOf") or given.get("anyOf")
+    if isinstance(titled, list):
+        pairs = [cast("_Field", one) for one in cast("list[Any]", titled) if isinstance(one, Mapping)]
+        return [(one["const"], _short(one.get("title", one["const"]))) for one in pairs if "const" in one] or None
+    values = given.get("enum")
+    if not isinstance(values, list):
+        return None
+    names: Any = given.get("enumNames")
+    shown = cast("list[Any]", names if isinstance(names, list) else values)
+    shown = [*shown, *cast("list[Any]", values)[len(shown) :]]
+    return [(value, _short(name)) for value, name in zip(cast("list[Any]", values), shown, strict=False)]
+
+
+def _short(value: Any) -> str:
+    return title(str(value), LONGEST_CHOICE) or "(nothing)"
+
+
+def _proposed(fields: Mapping[str, _Field]) -> dict[str, Any] | None:
+    """The values that the server proposes; None where it proposes none for some field."""
+    if any("default" not in one for one in fields.values()):
+        return None
+    return {name: one["default"] for name, one in fields.items()}
+
+
+def _line(entry: tuple[str, _Field]) -> str:
+    name, given = entry
+    said = str(given.get("title") or given.get("description") or "")[:LONGEST_TEXT]
+    proposed = f" (proposed: {visible_line(str(given['default'])[:LONGEST_TEXT])})" if "default" in given else ""
+    return f"- {visible_line(name[:TITLE])}{f': {visible_line(said)}' if said else ''}{proposed}"
