@@ -244,6 +244,16 @@ def main():
         elif method == "codelaw/command/list":
             mine = {"name": "review", "description": f"Look {NASTY}", "arguments": "[path]", "source": "review.md"}
             send({"id": id_, "result": {"commands": [mine]}})
+        elif method == "codelaw/skill/list":
+            pdf = {
+                "name": "pdf",
+                "description": f"Fill {NASTY}",
+                "uri": "file:///pdf/SKILL.md",
+                "source": "pdf/SKILL.md",
+            }
+            other = pdf | {"source": "other/pdf/SKILL.md", "shadowed": "pdf/SKILL.md"}
+            taken, odd = pdf | {"name": "review"}, pdf | {"name": "odd", "unreadable": True}
+            send({"id": id_, "result": {"skills": [pdf, other, taken, odd]}})
         elif method == "codelaw/chat/revert" and SCENE in UNDONE:
             event("notice", level="info", code="reverted", message="Undone in a.py.")
             send({"id": id_, "result": UNDONE[SCENE]})

@@ -97,16 +97,20 @@ def test_what_begins_like_a_command_is_never_sent(log, typed, shown):
     assert texts(log) == []
 
 
-def test_a_command_of_the_users_is_sent_and_listed(log):
+def test_a_command_of_the_users_and_a_skill_are_sent_and_listed(log):
     terminal = prompt(log)
     terminal.type("/help\n")
     terminal.until("/review [path]")
+    terminal.until("/pdf ")
     terminal.until("agent> ")
     assert "\x1b[31mred" not in terminal.text, "what a file says moves no cursor"
+    assert (terminal.text.count("/review"), terminal.text.count("/pdf"), "/odd" in terminal.text) == (1, 1, False)
     terminal.type("/review src/a.py\n")
     terminal.until("chat c1")
+    terminal.type("/pdf fill it\n")
+    terminal.until("chat c1")
     assert leave(terminal) == 0
-    assert texts(log) == ["/review src/a.py"]
+    assert texts(log) == ["/review src/a.py", "/pdf fill it"]
 
 
 @pytest.mark.parametrize(("typed", "sent"), [("//etc/hosts says what?", "/etc/hosts says what?"), (" /new", " /new")])

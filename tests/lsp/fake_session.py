@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from codelaw.domain.brought import Sheet, UserCommand
+from codelaw.domain.brought import Sheet, Skill, UserCommand
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
@@ -387,6 +387,9 @@ class FakeSession:
     async def commands(self):
         sheets = [Sheet(name, f".codelaw/commands/{name}.md", f"file:///{name}.md", own=False) for name in ("a", "b:c")]
         return [UserCommand(sheet, f"Do {sheet.name}", "[path]" if sheet.name == "a" else "", "x") for sheet in sheets]
+
+    async def skills(self):
+        return [Skill(Sheet("pdf", ".codelaw/skills/pdf/SKILL.md", "file:///pdf.md", own=False), "Fill forms")]
 
     async def save_memory(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
         if "sk-" in text:

@@ -46,6 +46,7 @@ async def test_every_method_and_its_twin_give_the_same(client: RawClient) -> Non
         ("codelaw/context/editor", {"uri": "file:///w/a.py"}),
         ("codelaw/model/list", {}),
         ("codelaw/command/list", {}),
+        ("codelaw/skill/list", {}),
         ("codelaw/settings/read", {}),
     ]
     for method, params in calls:

@@ -347,6 +347,33 @@ async def test_a_chat_file_completes_commands_where_its_question_begins_with_a_s
         assert await complete(client, law, 0, 3) is None
 
 
+async def test_a_chat_file_completes_skills_behind_commands_and_the_client_is_told_which_count(
+    start: Start, root: Path
+):
+    for path, text in {
+        ".codelaw/commands/review.md": "Look.",
+        ".codelaw/skills/review/SKILL.md": "---\ndescription: Look closely\n---\n",
+        ".codelaw/skills/pdf/SKILL.md": "---\ndescription: Fill forms\n---\n",
+        ".github/skills/pdf/SKILL.md": "Fill.",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    async with start() as client:
+        listed = (await client.request("codelaw/skill/list", {}))["skills"]
+        first, second, third = listed
+        pdf = ".codelaw/skills/pdf/SKILL.md"
+        assert first == {"name": "pdf", "description": "Fill forms", "uri": (root / pdf).as_uri(), "source": pdf}
+        assert (second["source"], second["shadowed"]) == (".github/skills/pdf/SKILL.md", pdf)
+        assert second["problem"] == "It has no description: a model cannot tell when to use it."
+        assert (third["name"], third["description"]) == ("review", "Look closely")
+        chat = await client.open(root / "talk.chat.md", "/", 1)
+        found = await complete(client, chat, 0, 1)
+        assert [(item["label"], item["detail"]) for item in found["items"]] == [
+            ("/review", "Look."),
+            ("/pdf", "Fill forms"),
+        ]
+
+
 async def test_several_folders_are_completed_and_a_question_names_the_right_one(start: Start, root: Path):
     other = root.parent / "other" / root.name
     for folder in (root, other):

@@ -96,6 +96,7 @@ ListGrants: ListGrants
 ListMemories: ListMemories
 ListMentions: ListMentions
 ListModels: ListModels
+ListSkills: ListSkills
 LocationsReply: LocationsReply
 LookAt: LookAt
 Looked: Looked
@@ -137,6 +138,8 @@ Setting: Setting
 SettingsReport: SettingsReport
 ShowChat: ShowChat
 Shown: Shown
+Skill: Skill
+SkillList: SkillList
 SpanIn: SpanIn
 SpanOut: SpanOut
 Spot: Spot
@@ -1219,6 +1222,13 @@ export interface ListModels {
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListSkills".
+ */
+export interface ListSkills {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "LookAt".
  */
 export interface LookAt {
@@ -1514,6 +1524,31 @@ export interface Shown {
 uri: string
 }
 /**
+ * A skill; `source` is its `SKILL.md` as people know it.
+ * 
+ * `shadowed` is the source of the skill of this name that counts instead, `problem` what is wrong with it. It can be
+ * loaded unless it is shadowed or `unreadable`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Skill".
+ */
+export interface Skill {
+name: string
+description: string
+uri: string
+source: string
+shadowed?: string
+problem?: string
+unreadable?: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SkillList".
+ */
+export interface SkillList {
+skills: Skill[]
+}
+/**
  * What the command of a long method answers at once.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1683,6 +1718,7 @@ export interface Methods {
   "codelaw/permission/audit": { params: Audit; result: AuditList };
   "codelaw/model/list": { params: ListModels; result: ModelList };
   "codelaw/command/list": { params: ListCommands; result: CommandList };
+  "codelaw/skill/list": { params: ListSkills; result: SkillList };
   "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
 }
 
@@ -1748,6 +1784,7 @@ export const METHODS = [
   "codelaw/permission/audit",
   "codelaw/model/list",
   "codelaw/command/list",
+  "codelaw/skill/list",
   "codelaw/settings/read"
 ] as const;
 

@@ -276,12 +276,28 @@ describe("the completion of commands", () => {
       { name: "git:commit", description: "", source: "~/.claude/commands/git/commit.md" },
     ],
   });
+  const skill = (name: string, more: object = {}) => ({
+    name,
+    description: `Work with ${name}`,
+    uri: `file:///${name}/SKILL.md`,
+    source: `${name}/SKILL.md`,
+    ...more,
+  });
+  const skills = () => ({
+    skills: [
+      skill("pdf"),
+      skill("pdf", { shadowed: "pdf/SKILL.md" }),
+      skill("review"),
+      skill("odd", { unreadable: true }),
+    ],
+  });
+  const called = { "codelaw/command/list": commands, "codelaw/skill/list": skills };
 
   test("comes at the beginning of a message alone, and goes on with the arguments", async () => {
-    const panel = open({}, { "codelaw/command/list": commands, "codelaw/context/mentions": mentions });
+    const panel = open({}, { ...called, "codelaw/context/mentions": mentions });
     write(field(), "/");
     await settle();
-    expect(options()).toEqual(["/reviewLook at it", "/git:commit"]);
+    expect(options()).toEqual(["/reviewLook at it", "/git:commit", "/pdfWork with pdf"]);
     write(field(), "r");
     await settle();
     expect(options()).toEqual(["/reviewLook at it"]);
@@ -294,7 +310,7 @@ describe("the completion of commands", () => {
   });
 
   test("leaves a slash elsewhere alone, and a name that is whole sends", async () => {
-    const panel = open({}, { "codelaw/command/list": commands });
+    const panel = open({}, called);
     write(field(), "see /r");
     await settle();
     expect(panel.asked("codelaw/command/list")).toEqual([]);

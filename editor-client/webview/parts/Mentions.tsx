@@ -65,15 +65,27 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
     let stale = false;
     const listed = (): Promise<Item[]> => {
       if (command) {
-        const request = panel.request("codelaw/command/list", {});
-        asked = request;
-        return request.then(({ commands }) =>
-          commands.map((one) => ({ kind: "command", path: one.name, detail: one.description })),
-        );
+        return called((request) => {
+          asked = request;
+        });
       }
       const request = panel.request("codelaw/context/mentions", { prefix, limit: LIMIT });
       asked = request;
       return request.then(({ items }) => items.filter((item) => canBeMentioned(item.path)));
+    };
+    /** Commands, and behind them the skills whose names none of them has; `wait` is told what is asked. */
+    const called = async (wait: (request: Asked<unknown>) => void): Promise<Item[]> => {
+      const first = panel.request("codelaw/command/list", {});
+      wait(first);
+      const { commands } = await first;
+      if (stale) return [];
+      const second = panel.request("codelaw/skill/list", {});
+      wait(second);
+      const names = new Set(commands.map((one) => one.name));
+      const skills = (await second).skills.filter(
+        (one) => one.shadowed === undefined && one.unreadable !== true && !names.has(one.name),
+      );
+      return [...commands, ...skills].map((one) => ({ kind: "command", path: one.name, detail: one.description }));
     };
     const ask = (): void => {
       listed().then(

@@ -81,19 +81,24 @@ def read_raw(located: Located) -> Raw:
 
 def small_text(path: Path, most: int) -> str | None:
     """The text of a regular file of at most `most` bytes; None for any other, be it missing, a pipe or a device."""
+    content = beginning(path, most + 1)
+    return None if content is None or len(content) > most else content.decode("utf-8", "surrogateescape")
+
+
+def beginning(path: Path, most: int) -> bytes | None:
+    """The first `most` bytes of a regular file; None for what is none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    except (OSError, ValueError):
         # What cannot be opened says nothing; git treats it the same.
         return None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(most + 1)
+            return file.read(most)
     finally:
         os.close(descriptor)
-    return None if len(content) > most else content.decode("utf-8", "surrogateescape")
 
 
 def _check(facts: os.stat_result, shown: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
+from codelaw.app.brought.finding import files_below, opened_below, own_files_below
 from codelaw.context.escaping import one_name, quoted
 from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
@@ -21,13 +21,10 @@ from codelaw.templates.render import render
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 
 MOST_FILES = 500
 """Of commands, in one place."""
-DEEPEST = 3
-"""Folders below a place."""
 LONGEST_EXPANDED = 1_000_000
 """Characters of a command with its arguments, as of a message (S-6)."""
 
@@ -96,7 +93,7 @@ class Bringing:
                     if name := name_of(path, ending):
                         found.setdefault(name, Sheet(name, f"{prefix}{place}/{path}", uri, own=False))
         for root in self._own:
-            for path in await asyncio.to_thread(_files, root):
+            for path in await asyncio.to_thread(own_files_below, root, most=MOST_FILES, ending=".md"):
                 if name := name_of(path.relative_to(root).as_posix(), ".md"):
                     found.setdefault(name, Sheet(name, str(path), path.as_uri(), own=True))
         return found
@@ -116,46 +113,8 @@ async def _below(workspace: Workspace, place: str, ending: str) -> list[tuple[st
     """The files of a place, as paths below it, with their addresses; open documents that are no files yet too."""
     try:
         top = await located(workspace, place)
-        found = await _walked(workspace, top)
+        found = await files_below(workspace, top, most=MOST_FILES)
     except ToolFailure:
         return []
-    opened = {
-        buffer.path.relative_to(top.path).as_posix(): buffer.uri
-        for buffer in workspace.buffers.all()
-        if buffer.path is not None and top.path in buffer.path.parents
-    }
+    opened = opened_below(workspace, top)
     return sorted((path, uri) for path, uri in (found | opened).items() if path.endswith(ending))[:MOST_FILES]
-
-
-async def _walked(workspace: Workspace, top: Located) -> dict[str, str]:
-    found: dict[str, str] = {}
-    waiting = [(top, "", 0)]
-    while waiting and len(found) < MOST_FILES:
-        folder, prefix, depth = waiting.pop(0)
-        try:
-            entries = await workspace.entries(folder, hidden=False, ignored=True)
-        except ToolFailure:
-            continue
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            try:
-                place = await located(workspace, f"{folder.shown}/{entry.name}")
-                kind = await workspace.exists(place)
-            except ToolFailure:
-                continue  # it leads out of the workspace, or a rule denies it
-            if kind == "folder" and depth < DEEPEST and entry.kind == "folder":
-                waiting.append((place, f"{prefix}{entry.name}/", depth + 1))
-            elif kind == "file":
-                found[f"{prefix}{entry.name}"] = place.uri
-    return found
-
-
-def _files(root: Path) -> list[Path]:
-    """The files of a folder of the user's, who may link whatever there is."""
-    found: list[Path] = []
-    for folder, folders, names in os.walk(root):
-        here = Path(folder)
-        folders[:] = sorted(folders) if len(here.relative_to(root).parts) < DEEPEST else []
-        found += [here / name for name in sorted(names) if name.endswith(".md")]
-        if len(found) >= MOST_FILES:
-            break
-    return found[:MOST_FILES]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.gathering import Facts, Law, Question, find_law, question
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Law, Question, find_law, question
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
@@ -20,6 +20,7 @@ from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
 from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
+from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
@@ -27,11 +28,13 @@ from codelaw.context.system import untrusted_law as untrusted
 from codelaw.context.system.law import LARGE_SHARE
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import system_sections
+from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment, Message, Metadata
 from codelaw.settings.places import process_environment
+from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from codelaw.transcript.repair.limits import turn_limit
 
@@ -114,6 +117,8 @@ class Plan:
     """What is always said right behind the question, and not kept."""
     restricted: bool = False
     """The editor does not trust the folder: the law is no layer of its own (S-7)."""
+    skills: Shelf | None = None
+    """What can be loaded, as it was when the turn was planned (X-2)."""
 
     @property
     def asked(self) -> Message:
@@ -136,7 +141,10 @@ class TurnMaker:
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
         self.laws = ShownLaws()
-        self.bringing = Bringing(own_places(process_environment()))
+        environment = process_environment()
+        self._home = environment.get("HOME", "")
+        self.bringing = Bringing(own_places(environment))
+        self._skills = Skills(own_skills(environment))
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -170,6 +178,8 @@ class TurnMaker:
         offered = services.offered if services is not None else frozenset[str]()
         mode = "ask" if restricted and mode == "agent" else mode
         brought = await self._servers.brought(settings, begin=checked, restricted=restricted)
+        shown = visible(self._workspace, settings)
+        shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
         spoken = DIALECTS[dialect]()
@@ -178,6 +188,7 @@ class TurnMaker:
                 bash_timeout=settings.tools.bash.timeout_seconds,
                 services=offered,
                 memory=settings.memory.enabled,
+                skills=bool(shelf.offered),
                 brought=brought,
             ).for_mode(mode),
             spoken,
@@ -191,6 +202,10 @@ class TurnMaker:
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
         )
+        index = ""
+        if shelf.offered:
+            searched = "find_tools" in toolbox.names
+            index = await asyncio.to_thread(skill_index, shelf.offered, limits.window, searched=searched)
         system = system_sections(
             mode=mode,
             dialect=dialect,
@@ -199,13 +214,16 @@ class TurnMaker:
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
+            skills=index,
         )
         today = time.strftime("%Y-%m-%d", time.localtime())
         denied = unreadable(settings, self._workspace.folders)
         looking = await editor_fragment(self._workspace, editor, denied, attachments)
         facts = Facts(today, self._operating_system, "bash")
-        shown = visible(self._workspace, settings)
         called = await self.bringing.called(text, shown, restricted=restricted)
+        if called is NOTHING_CALLED and call(text) is not None:
+            left = await self.shelf(shown, settings, restricted=False) if restricted else None
+            called = await load_called(shelf, text, left_out=left)
         called = await self._servers.gathered(text, called)
         asked = await question(text, shown, facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, denied), tuple[Fragment, ...]()
@@ -213,6 +231,8 @@ class TurnMaker:
             law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
         law_tokens = estimate(law.text)
         notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
+        if shelf.problems is not None:
+            notices.append(shelf.problems)
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
         if law_tokens > LARGE_SHARE * limits.window:
@@ -244,17 +264,22 @@ class TurnMaker:
             notices=fresh,
             beside=beside,
             restricted=restricted,
+            skills=shelf,
         )
+
+    async def shelf(self, shown: Workspace, settings: Settings, *, restricted: bool) -> Shelf:
+        """The skills that there are now; `shown` is the workspace as the rules let it be read (X-2)."""
+        return await self._skills.shelf(shown, settings.skills.paths, home=self._home, restricted=restricted)
 
     async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> Surroundings:
         """What the turn runs with."""
         for notice in plan.notices:
-            if notice.code in {"window_small", "law_large"}:
+            if notice.code in {"window_small", "law_large", "skill_problem"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
         agent.finding = plan.toolbox.deferred > 0
-        return Surroundings(self.ground(plan, agent.chat, model, settings))
+        return Surroundings(self.ground(plan, agent.chat, model, settings), skills=plan.skills)
 
     def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
         """What the views of a chat are made of, besides its history."""

@@ -188,6 +188,12 @@ def _trust_commands(commands: Any) -> None:
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
+    skills = _command(
+        commands, "skills", "the skills of this folder and your own, and what is wrong with them", _skills
+    )
+    _of_a_client(skills)
+    skills.add_argument("--json", action="store_true", help="one skill a line")
+
     trust = _command(commands, "trust", "show what a folder's own settings ask for, and let them count", _trust)
     trust.add_argument("dir", nargs="?", metavar="DIR", default=".", help="the folder (default: here)")
     answer = trust.add_mutually_exclusive_group()
@@ -317,6 +323,15 @@ def _permissions(arguments: argparse.Namespace) -> int:
         from codelaw.cli.commands.permissions import permissions  # noqa: PLC0415
 
         return permissions(server, arguments)
+
+
+def _skills(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.skills import skills  # noqa: PLC0415
+
+        return skills(server, arguments)
 
 
 def _audit(arguments: argparse.Namespace) -> int:

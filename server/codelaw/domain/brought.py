@@ -1,4 +1,4 @@
-"""What people bring along as Markdown files (X-7)."""
+"""What people bring along as Markdown files: commands and skills (X-7, X-2)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A Markdown file that may be a command, not read yet."""
+    """A Markdown file that may be a command or a skill, not read yet."""
 
     name: str
-    """What it is called by: its path in the folder where such files are looked for, `:` between the parts."""
+    """What it is called by. Of a command its path in the folder where such files are looked for, `:` between the parts;
+    of a skill the name of its folder."""
     shown: str
-    """Its path as people know it."""
+    """Its path as people know it: as file tools take it, or absolute for what lies outside the workspace."""
     uri: str
     own: bool
     """It lies in a folder of the user's, and not in the workspace."""
@@ -30,3 +31,56 @@ class UserCommand:
     body: str
     problem: str = ""
     """What is wrong with the file, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A folder with a `SKILL.md`, as its head tells it (X-2)."""
+
+    sheet: Sheet
+    """Its `SKILL.md`."""
+    description: str
+    """One line; empty where the file has no words."""
+    problem: str = ""
+    """What is wrong with it, in one sentence; nothing of that is a reason to refuse it."""
+    shadowed: str = ""
+    """The file of the skill of this name that counts instead."""
+    readable: bool = True
+    """Off where the file cannot be read at all, which `problem` tells."""
+
+    @property
+    def offered(self) -> bool:
+        """Whether it can be loaded."""
+        return self.readable and not self.shadowed
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSkill:
+    """A skill's text, or the text of one of its files, as it is now."""
+
+    name: str
+    folder: str
+    """Its folder, as the path of its sheet is shown."""
+    body: str
+    """Below the head of `SKILL.md`, or all of the file."""
+    file: str = ""
+    """Which of its files this is, below the folder; empty for `SKILL.md`."""
+    files: tuple[str, ...] = ()
+    """Its other files, below the folder, sorted; none where this is a file of it."""
+    more: bool = False
+    """There are more files than are named."""
+    own: bool = False
+    """It lies in a folder of the user's, where file tools do not go."""
+    cut: bool = False
+    """The text goes on."""
+
+    @property
+    def by(self) -> str:
+        """The tool that brings its files."""
+        return "load_skill" if self.own else "Read"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Its files as that tool takes them."""
+        prefix = self.name if self.own else self.folder
+        return tuple(f"{prefix}/{file}" for file in self.files)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from codelaw.domain.audit import AuditEntry
-from codelaw.domain.brought import UserCommand
+from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import RevertReport
@@ -180,6 +180,10 @@ class Session(Protocol):
     async def restart_server(self, name: str) -> None: ...
 
     async def enable_server(self, name: str, *, enabled: bool) -> ServerList: ...
+
+    async def skills(self) -> Sequence[Skill]:
+        """The skills that there are, those included that do not count (X-2)."""
+        ...
 
     async def backfill(self, chat_id: str | None) -> int:
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""

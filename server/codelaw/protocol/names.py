@@ -38,6 +38,7 @@ CLIENT_METHODS = (
     "codelaw/permission/audit",
     "codelaw/model/list",
     "codelaw/command/list",
+    "codelaw/skill/list",
     "codelaw/mcp/list",
     "codelaw/mcp/restart",
     "codelaw/mcp/enable",

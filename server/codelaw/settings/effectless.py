@@ -12,7 +12,6 @@ from codelaw.settings.reading import KeyPath, dotted
 PLANNED: dict[KeyPath, str] = {
     ("tools", "webSearch"): "this version cannot search the web",
     ("mcp", "servers"): "this version starts no MCP servers",
-    ("skills", "paths"): "this version reads no skills",
 }
 """What no code reads yet; a test compares this table with the code."""
 

@@ -312,7 +312,10 @@ class McpGroup(Group):
 class SkillsGroup(Group):
     """Folders of skills."""
 
-    paths: list[str] = Field(default_factory=list[str], description="Folders with skills. Planned: no effect yet.")
+    paths: list[str] = Field(
+        default_factory=list[str],
+        description="More folders of skills: absolute, below `~/`, or relative to each folder of the workspace.",
+    )
 
 
 class Settings(Group):

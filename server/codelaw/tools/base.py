@@ -18,6 +18,7 @@ from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
 from codelaw.ports.servers import Asking
 from codelaw.ports.services import LanguageServices
+from codelaw.ports.skills import Skills
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
@@ -62,6 +63,8 @@ class ToolEnvironment:
     services: LanguageServices | None = None
     memory: Remembering | None = None
     """None where memory is switched off (B-6)."""
+    skills: Skills | None = None
+    """Those of the turn; None where there is none (X-2)."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
     listener: OutputListener | None = None

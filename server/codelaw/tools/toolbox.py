@@ -31,6 +31,7 @@ from codelaw.tools.keeping.todo_write import TodoWrite
 from codelaw.tools.paths import misspelt
 from codelaw.tools.reading.glob import Glob
 from codelaw.tools.reading.grep import Grep
+from codelaw.tools.reading.load_skill import LoadSkill
 from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
 
@@ -160,20 +161,22 @@ def default_toolbox(
     bash_timeout: float = 120.0,
     services: Collection[str] = (),
     memory: bool = False,
+    skills: bool = False,
     brought: Sequence[AnyTool] = (),
 ) -> Toolbox:
-    """The nine built-in tools, behind them those of the editor's `services` (E-6), and last those of memory (T-8).
+    """The nine built-in tools, behind them those of the editor's `services` (E-6), of memory and of skills (T-8).
 
     `bash_timeout` is Bash's default limit in seconds; `brought` is what people have brought along (X-3).
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
     served = (tool for service, tool in SERVED.items() if service in services)
-    return Toolbox((*nine, *served, *(REMEMBERING if memory else ())), brought)
+    known = (*nine, *served, *(REMEMBERING if memory else ()), *((LoadSkill(),) if skills else ()))
+    return Toolbox(known, brought)
 
 
 def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
-    every = default_toolbox(services=SERVED, memory=True)
+    every = default_toolbox(services=SERVED, memory=True, skills=True)
     ruled: dict[str, PathUse | None] = {FIND_TOOLS: None}
     ruled |= {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
     return ruled

@@ -193,7 +193,7 @@ class AgentChat:
         executor = Executor(
             opened,
             ground.toolbox,
-            self.environment(),
+            replace(self.environment(), skills=around.skills),
             self.gate,
             self.notes,
             held=self.house.held,

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import layered, select
+from codelaw.context.past.loaded import carried
 from codelaw.context.past.projection import project
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
+from codelaw.context.shortening.lasting import lasting
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
@@ -124,6 +126,9 @@ def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
         )
     sized = _sizes(shown, known | set(saved))
     summary = sizes(ground.limits.window, shape.index_tokens).total
+    # The skills that these rounds have loaded stand behind the summary.
+    bodies, _ = carried([message for round_ in rounds for message in round_.messages], ground.summary_room)
+    summary += sum(map(message_tokens, bodies))
     if cause.asked_for:
         parted = cut(rounds, keep=shape.keep_rounds, room=0, sizes=sized)
     elif ground.corrected(before + sum(sized[one.turn_id] for one in rounds)) <= _goal(ground, cause):
@@ -232,6 +237,7 @@ def savings(
         demote_tokens=ground.shape.demote_tokens,
         cold=cold,
         floor=floor(ground),
+        lasting=lasting(shown, ground.limits.window),
     )
 
 
@@ -258,7 +264,8 @@ def _thinned(
     over = ground.corrected(size) - ground.low_water
     if over <= 0:
         return own
-    return (*own, *economy.thin(kept, known | set(own), to_free=over))
+    stays = lasting(shown, ground.limits.window)
+    return (*own, *economy.thin(kept, known | set(own), to_free=over, lasting=stays))
 
 
 def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Counter[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.window_fitter import Fitting
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
+    from codelaw.ports.skills import Skills
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -43,6 +44,8 @@ class Surroundings:
     """What is to stand right after the question."""
     about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Ids of the memories that these fragments tell, by their names."""
+    skills: Skills | None = None
+    """What load_skill can load (X-2)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
 from codelaw.app.ruling import unreadable, visible
-from codelaw.domain.brought import UserCommand
+from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
@@ -141,3 +141,9 @@ class ContextRequests(Core):
         shown = visible(self._workspace, self._settings.value)
         found = await self._turns.bringing.commands(shown, restricted=self._restricted)
         return [*found, *self._servers.commands()]
+
+    async def skills(self) -> list[Skill]:
+        """The skills of the workspace and of the user, by name, those included that do not count (X-2)."""
+        settings = self._settings.value
+        shelf = await self._turns.shelf(visible(self._workspace, settings), settings, restricted=self._restricted)
+        return sorted(shelf.skills, key=lambda one: (one.sheet.name.casefold(), not one.offered))

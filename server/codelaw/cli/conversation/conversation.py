@@ -49,7 +49,7 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
                 _obey(runner, talk, screen, name, argument)
             case slash.Mistake(hint, name):
                 try:
-                    if name and name in {one["name"] for one in runner.run(talk.commands())}:
+                    if name and name in {one["name"] for one in runner.run(talk.called())}:
                         runner.run(talk.turn(text))
                     else:
                         screen.line(hint, style=YELLOW)
@@ -84,7 +84,7 @@ async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -
     chat = {"chatId": talk.chat_id} if talk.chat_id else {}
     if command == "help":
         screen.line(slash.HELP, style=DIM)
-        for one in await talk.commands():
+        for one in await talk.called():
             called = f"/{one['name']} {one.get('arguments', '')}".rstrip()
             screen.line(one_line(f"{called:<15} {one['description']}"), style=DIM)
     elif command == "context":

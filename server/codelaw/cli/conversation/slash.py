@@ -14,7 +14,8 @@ HELP = """\
 /summary        the summaries of what was archived, with their ids
 /undo           undo what the last turn did to files; what you typed since stays
 /quit           leave, as Ctrl-D does
-Your own commands, from .codelaw/commands and the like, stand below where there are any.
+Your own commands and skills, from .codelaw/commands, .codelaw/skills and the like, stand
+below where there are any.
 Any other line that begins with / is not sent. To send one, begin it with // or a space.
 Ctrl-C cancels the running turn. @path makes the model read that file first.
 A paste of several lines is one message; Enter sends it. A \\ at the end of a line

@@ -92,10 +92,15 @@ class Talk:
             printer.result(result)
         return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
 
-    async def commands(self) -> list[Json]:
-        """The commands of the user's that a message can call."""
-        found: list[Json] = (await self.client.request("codelaw/command/list", {}))["commands"]
-        return found
+    async def called(self) -> list[Json]:
+        """What a message can call: the commands of the user's, and skills whose names are not taken by one."""
+        commands: list[Json] = (await self.client.request("codelaw/command/list", {}))["commands"]
+        names = {one["name"] for one in commands}
+        skills: list[Json] = (await self.client.request("codelaw/skill/list", {}))["skills"]
+        return [
+            *commands,
+            *(one for one in skills if one["name"] not in names and not {"shadowed", "unreadable"} & {*one}),
+        ]
 
     async def compact(self) -> None:
         """Compact the chat, and show its progress and how it went.

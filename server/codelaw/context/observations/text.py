@@ -15,6 +15,7 @@ from codelaw.context.observations.files import glob, listing, read
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
 from codelaw.context.observations.searches import diagnostics, grep, symbols, tools
 from codelaw.context.observations.served import FIELDS, SERVED, served
+from codelaw.context.observations.skills import loaded
 from codelaw.domain.listing import plain_lines
 
 Json = Mapping[str, Any]
@@ -173,6 +174,8 @@ def _lay(tool: str, facts: Json) -> Told | None:
             return symbols(facts)
         case "find_tools":
             return tools(facts)
+        case "load_skill":
+            return loaded(facts)
         case _:
             return served(facts) if tool.startswith(SERVED) else None
 
@@ -208,5 +211,6 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "Definition": _SYMBOLS,
     "References": _SYMBOLS,
     "find_tools": _COUNTS | {"query", "tools", "skills"},
+    "load_skill": frozenset({"name", "folder", "file", "body", "files", "by", "truncated", "shown", "whole"}),
 }
 """By tool the fields that are laid out, and those that a model need not be told; all others are listed one by one."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.context.builder import History
+from codelaw.context.past.loaded import carried
 from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
@@ -56,7 +57,16 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     if archived and chosen.summaries == material.archived and len(material.archived) < len(transcript.summaries):
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
     messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
-    history = History.of([*chosen.summaries, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen))
+    standing = {message.turn_id for message in messages}
+    skills, gone = carried(
+        [message for message in transcript.unwithdrawn if message.turn_id not in standing], selection.summary_room
+    )
+    if gone:
+        reason = f"{', '.join(gone)}: no room beside the skills that were loaded later; load_skill brings them back"
+        dropped.append(Dropped("loaded skills", reason))
+    history = History.of(
+        [*chosen.summaries, *skills, *messages], [*dropped, *chosen.dropped], told(selection, material, chosen)
+    )
     if history.rounds is None or selection.strategy != "layered":
         return history
     return replace(history, rounds=replace(history.rounds, anchors=anchors(messages, transcript.demoted)))

@@ -24,6 +24,8 @@ DIAGNOSTICS = 3
 """Of those that an edit's result carries: errors come first."""
 UNKNOWN = 4_000
 """Characters of an unknown tool's data, or of a misshapen field, as JSON."""
+SKILL = 25_000
+"""Characters of a skill's body, which outlives its round (X-2)."""
 FIELD = 2_000
 """Characters of a plain string that the rules keep whole."""
 SERVED = "mcp__"
@@ -101,6 +103,8 @@ def _shorten(tool: str, data: Json, kept: Json) -> None:
         case "find_tools":
             _named(data, kept, "tools")
             _named(data, kept, "skills")
+        case "load_skill":
+            _skill(data, kept)
         case _:
             pass
 
@@ -160,6 +164,18 @@ def _read(data: Json, kept: Json) -> None:
     start = data.get("start_line")
     if isinstance(start, int):
         kept["end_line"] = start + READ_LINES - 1
+
+
+def _skill(data: Json, kept: Json) -> None:
+    """A skill's body; of one of its files as much as of an unknown tool's data."""
+    body = data.get("body")
+    if isinstance(body, str):
+        most = UNKNOWN if data.get("file") else SKILL
+        kept["body"] = body[:most]
+        if len(body) > most:
+            kept["truncated"] = True
+    if "files" in data:
+        _list(data, kept, "files", LISTED)
 
 
 def _change(data: Json, kept: Json) -> None:
@@ -250,6 +266,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "memory_save": ("outcome", "id", "text", "category", "scope"),
     "memory_search": ("query", "total"),
     "find_tools": ("query", "total"),
+    "load_skill": ("name", "folder", "file", "by"),
     "Rename": ("symbol", "new_name", "failed", "left"),
     "QuickFix": ("title", "failed", "left"),
 }

@@ -58,17 +58,18 @@ def plan(
     demote_tokens: int = DEMOTE_TOKENS,
     cold: bool = False,
     floor: int = FLOOR,
+    lasting: AbstractSet[str] = frozenset(),
 ) -> tuple[Demotion, ...]:
     """What to demote when a turn begins, oldest first; often nothing (C-6).
 
     `messages` are the finished rounds as shown, `already` what is demoted of them, `context_tokens` those of the whole
     view. What is neither new nor of the working set is stale. All of it goes when the vendor's cache is `cold`, and
     when carrying it would cost at least what writing again all that follows the first of it costs; else as much of its
-    newer part as pays in that way. A batch frees at least `demote_tokens`.
+    newer part as pays in that way. A batch frees at least `demote_tokens`. Messages of `lasting` are left alone.
     """
     if context_tokens < floor or not messages:
         return ()
-    stays = _working_set(messages, NEWEST, context_tokens) | _said_again(messages)
+    stays = _working_set(messages, NEWEST, context_tokens) | lasting | _said_again(messages)
     # A line is shorter than its message, so that what is open bounds the gain: at most turns no line is made at all.
     least = 1 if cold else max(1, demote_tokens)
     if sum(message_tokens(message) for message in _open(messages, already, stays)) < least:
@@ -134,11 +135,17 @@ def _is_long(value: Any) -> bool:
     return not isinstance(value, int | float | None) and len(str(value)) > SHORT
 
 
-def thin(messages: Sequence[Message], already: AbstractSet[Demotion], *, to_free: int) -> tuple[Demotion, ...]:
-    """One batch, oldest first, that frees `to_free` tokens, or all that can be freed (K-8)."""
+def thin(
+    messages: Sequence[Message],
+    already: AbstractSet[Demotion],
+    *,
+    to_free: int,
+    lasting: AbstractSet[str] = frozenset(),
+) -> tuple[Demotion, ...]:
+    """One batch, oldest first, that frees `to_free` tokens, or all that can be freed beside `lasting` (K-8)."""
     chosen: list[Demotion] = []
     freed = 0
-    for what, gain in _gains(messages, messages, already).items():
+    for what, gain in _gains(messages, messages, already, keep=lasting).items():
         if freed >= to_free:
             break
         chosen.append(what)

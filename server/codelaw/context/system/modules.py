@@ -28,12 +28,13 @@ def system_sections(
     remembering: bool = False,
     persona: str | None = None,
     as_text: bool = True,
+    skills: str = "",
 ) -> tuple[Section, ...]:
     """The L1 sections. `tools_description` describes the enabled tools only.
 
     `schemas` is what the request says of them outside the system prompt: counted and shown here, sent there. With
     `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text. `as_text` says in
-    which form results are shown (C-7).
+    which form results are shown (C-7). `skills` is the index of skills, which may be empty (X-2).
     """
     short = "" if mode == "agent" else "_short"
     tools = render("tools", dialect=dialect, tools_description=tools_description, as_text=as_text)
@@ -46,5 +47,6 @@ def system_sections(
         "workflow": render(f"workflow{short}"),
         "memory": render(f"memory{short}", remembering=remembering),
         "mode": render(f"{mode}_mode"),
+        "skills": skills,
     }
     return tuple(text_section("L1", name, text) for name, text in modules.items() if text)

@@ -1,4 +1,4 @@
-"""What people bring along, listed (X-7)."""
+"""What people bring along, listed (X-7, X-2)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ async def commands(connection: Connection, _params: wire.ListCommands) -> wire.C
     )
 
 
+async def skills(connection: Connection, _params: wire.ListSkills) -> wire.SkillList:
+    found = await connection.session.skills()
+    return wire.SkillList(
+        skills=[
+            wire.Skill(
+                name=one.sheet.name,
+                description=one.description,
+                uri=one.sheet.uri,
+                source=one.sheet.shown,
+                shadowed=one.shadowed or None,
+                problem=one.problem or None,
+                unreadable=None if one.readable else True,
+            )
+            for one in found
+        ]
+    )
+
+
 HANDLERS = {
     "codelaw/command/list": commands,
+    "codelaw/skill/list": skills,
 }

@@ -69,7 +69,7 @@ async def completion(connection: Connection, params: types.CompletionParams) -> 
 
 
 async def _commands(buffer: Buffer, position: types.Position, connection: Connection) -> types.CompletionList | None:
-    """Commands of the user's where the question of a chat file begins with a slash (X-7)."""
+    """Commands of the user's, and skills, where the question of a chat file begins with a slash (X-7, X-2)."""
     if not buffer.uri.casefold().endswith(CHAT_FILE):
         return None
     text, encoding = buffer.text, connection.documents.encoding
@@ -79,15 +79,19 @@ async def _commands(buffer: Buffer, position: types.Position, connection: Connec
     if not _CALLED.fullmatch(text[start:at]):
         return None
     span = types.Range(types.Position(*position_of(text, starts, start, encoding)), position)
+    commands = await connection.session.commands()
+    names = {one.sheet.name for one in commands}
+    skills = [one for one in await connection.session.skills() if one.offered and one.sheet.name not in names]
+    called = [*((one, one.arguments) for one in commands), *((one, "") for one in skills)]
     items = [
         types.CompletionItem(
             label=f"/{one.sheet.name}",
-            label_details=types.CompletionItemLabelDetails(detail=f" {one.arguments}") if one.arguments else None,
+            label_details=types.CompletionItemLabelDetails(detail=f" {arguments}") if arguments else None,
             kind=types.CompletionItemKind.Function,
             detail=one.description or one.sheet.shown,
             text_edit=types.TextEdit(span, f"/{one.sheet.name} "),
         )
-        for one in await connection.session.commands()
+        for one, arguments in called
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 

@@ -81,6 +81,8 @@ WHOLE: tuple[str, ...] = (
     *(".nix-profile", ".node-gyp", ".nuget/packages", ".opam", ".pnpm-store", ".swiftpm/cache", ".virtualenvs"),
     *(".cache/Cypress", ".cache/coursier", ".cache/huggingface/hub", ".cache/ms-playwright", ".cache/node"),
     *(".cache/pip", ".cache/pre-commit", ".cache/puppeteer", ".cache/pypoetry", ".cache/torch", ".cache/yarn"),
+    # Skills of the user's, whose scripts are commands.
+    *(".agents/skills", ".copilot/skills"),
     # How the user's programs behave, where that says no secret.
     *(".config/pip/constraints.txt", ".config/git/ignore", ".config/git/attributes", ".gitignore", ".gitattributes"),
     *(".gitignore_global", ".editorconfig", ".clang-format", ".rustfmt.toml", ".tool-versions"),

@@ -1,0 +1,68 @@
+"""Files below a folder: of the workspace, as its rules let it be seen, or of the user, who may link what there is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.tools.paths import located
+
+if TYPE_CHECKING:
+    from codelaw.domain.files import Located
+    from codelaw.ports.workspace import Workspace
+
+DEEPEST = 3
+"""Folders below a place."""
+
+
+def opened_below(workspace: Workspace, top: Located) -> dict[str, str]:
+    """Open documents below a folder, as paths there, with their addresses: some are no files yet."""
+    return {
+        buffer.path.relative_to(top.path).as_posix(): buffer.uri
+        for buffer in workspace.buffers.all()
+        if buffer.path is not None and top.path in buffer.path.parents
+    }
+
+
+async def files_below(workspace: Workspace, top: Located, *, most: int, within: Path | None = None) -> dict[str, str]:
+    """At most `most` files below a folder, as paths there, with their addresses.
+
+    Left out is what a rule denies, what lies outside the workspace, and what lies outside `within`, behind a link.
+    """
+    found: dict[str, str] = {}
+    waiting = [(top, "", 0)]
+    while waiting and len(found) < most:
+        folder, prefix, depth = waiting.pop(0)
+        try:
+            entries = await workspace.entries(folder, hidden=False, ignored=True)
+        except ToolFailure:
+            continue
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            try:
+                place = await located(workspace, f"{folder.shown}/{entry.name}")
+                kind = await workspace.exists(place)
+            except ToolFailure:
+                continue  # it leads out of the workspace, or a rule denies it
+            if within is not None and within not in place.path.parents:
+                continue
+            if kind == "folder" and depth < DEEPEST and entry.kind == "folder":
+                waiting.append((place, f"{prefix}{entry.name}/", depth + 1))
+            elif kind == "file":
+                found[f"{prefix}{entry.name}"] = place.uri
+    return found
+
+
+def own_files_below(root: Path, *, most: int, ending: str = "", inside: bool = False) -> list[Path]:
+    """The files of a folder of the user's; with `inside` no link that leads out of it."""
+    found: list[Path] = []
+    within = Path(os.path.realpath(root)) if inside else None
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        folders[:] = sorted(folders) if len(here.relative_to(root).parts) < DEEPEST else []
+        files = (here / name for name in sorted(names) if name.endswith(ending))
+        found += [file for file in files if within is None or within in Path(os.path.realpath(file)).parents]
+        if len(found) >= most:
+            break
+    return found[:most]

@@ -1,0 +1,76 @@
+"""Skills that were loaded, as a message carries them, and as they stand when their rounds have left the view (X-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codelaw.context.escaping import escaped, one_name, quoted
+from codelaw.context.past.strategies import cut_to
+from codelaw.context.sections import message_tokens
+from codelaw.context.shortening.lasting import EACH, TOGETHER, body_of
+from codelaw.domain.brought import LoadedSkill
+from codelaw.domain.messages import Fragment, Message
+from codelaw.templates.render import render
+
+_FRAGMENT = "skill:"
+_SHARE = 5 / 8
+"""Of the room for summaries, behind which the bodies stand."""
+
+
+def loaded_fragment(loaded: LoadedSkill) -> Fragment:
+    """A skill that a message loads."""
+    text = _text(loaded.name, loaded.folder, loaded.body, loaded.paths, loaded.by)
+    return Fragment(f"{_FRAGMENT}{loaded.name}", text)
+
+
+def carried(messages: Sequence[Message], summary_room: int | None) -> tuple[list[Message], list[str]]:
+    """The bodies of skills that were loaded in these messages, which the view no longer shows, oldest first.
+
+    Of each skill the newest counts. The newest skills come first into the bounds; the names of those that found no room
+    are the second value. `summary_room` is that of a `Selection`.
+    """
+    room = TOGETHER if summary_room is None else min(TOGETHER, int(summary_room * _SHARE))
+    newest = dict[str, tuple[str, str]]()
+    for message in reversed(messages):
+        for name, text in _loaded(message):
+            newest.setdefault(name, (message.id, text))
+    each = min(EACH, room)
+    kept: list[Message] = []
+    gone: list[str] = []
+    for name, (id_, text) in newest.items():
+        shown = Message(f"{_FRAGMENT}{name}:{id_}", "", "summary", _again(text, each))
+        tokens = message_tokens(shown)
+        if tokens > room:
+            gone.append(name)
+            continue
+        room -= tokens
+        kept.append(shown)
+    return kept[::-1], gone
+
+
+def _loaded(message: Message) -> Iterator[tuple[str, str]]:
+    """The skills that a message loaded, by name, newest first."""
+    data = body_of(message)
+    if data is not None:
+        files = [str(file) for file in data["files"]] if isinstance(data.get("files"), list) else []
+        folder = str(data.get("folder", ""))
+        yield data["name"], _text(data["name"], folder, data["body"], files, str(data.get("by", "")))
+    for fragment in reversed(message.metadata.fragments):
+        if fragment.name.startswith(_FRAGMENT):
+            yield fragment.name.removeprefix(_FRAGMENT), fragment.text
+
+
+def _text(name: str, folder: str, body: str, files: Sequence[str], by: str) -> str:
+    label, where = (one_name(one).replace('"', "'") for one in (name, folder))
+    named = [one_name(file) for file in files]
+    return render("skill", skill=label, folder=where, files=named, by=by, body=quoted(escaped(body)))
+
+
+def _again(text: str, room: int) -> str:
+    """The text of a skill, in so many tokens, with other words in the place of those that ask for it now."""
+    head, _, rest = text.partition("\n")
+    _, _, rest = rest.partition("\n")
+    body, _, foot = rest.rpartition("\n")
+    frame = "\n".join([head, render("skill_again")])
+    space = max(0, room - message_tokens(Message("", "", "summary", f"{frame}\n\n{foot}")))
+    return "\n".join([frame, cut_to(body, space), foot])
