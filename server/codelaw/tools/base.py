@@ -113,7 +113,7 @@ class Tool(ABC, Generic[A]):
 
     def signature(self) -> str:
         """The arguments on one line."""
-        declared = type(self).schema is Tool.schema
+        declared = type(self).schema is AnyTool.schema
         return declared_signature(self.arguments) if declared else signature(self.schema())
 
     def manual(self) -> str:
