@@ -183,6 +183,7 @@ class TurnMaker:
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
         spoken = DIALECTS[dialect]()
+        index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,
@@ -194,6 +195,7 @@ class TurnMaker:
             spoken,
             int(settings.tools.mcp_share * window.tokens),
             found_before=agent is not None and agent.finding,
+            skills=index.left_out,
         )
         limits = Limits(
             tokens,
@@ -202,10 +204,6 @@ class TurnMaker:
             settings.turn.max_tokens,
             settings.turn.timeout_seconds,
         )
-        index = ""
-        if shelf.offered:
-            searched = "find_tools" in toolbox.names
-            index = await asyncio.to_thread(skill_index, shelf.offered, limits.window, searched=searched)
         system = system_sections(
             mode=mode,
             dialect=dialect,
@@ -214,7 +212,7 @@ class TurnMaker:
             remembering=settings.memory.enabled,
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
-            skills=index,
+            skills=index.text,
         )
         today = time.strftime("%Y-%m-%d", time.localtime())
         denied = unreadable(settings, self._workspace.folders)

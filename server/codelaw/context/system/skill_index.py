@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from codelaw.context.escaping import one_name
@@ -16,32 +17,41 @@ _SHORT = 200
 """Characters of a description where not all lines fit whole."""
 
 
-def skill_index(skills: Sequence[Skill], window: int, *, searched: bool) -> str:
-    """The index in its share of a window, in the order of `skills`; empty where there is none.
+@dataclass(frozen=True, slots=True)
+class SkillIndex:
+    """The index as it stands in L1, and what it has no room for."""
 
-    Where not all fit, descriptions are cut; what does not fit then is counted. `searched` says that find_tools finds
-    it.
+    text: str
+    """Empty where there is no skill."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Names and descriptions, for find_tools to search (X-11)."""
+
+
+def skill_index(skills: Sequence[Skill], window: int) -> SkillIndex:
+    """The index in its share of a window, in the order of `skills`.
+
+    Where not all fit, descriptions are cut; what does not fit then is counted, and left to find_tools.
     """
-    return _index(tuple((one.sheet.name, one.description) for one in skills), int(window * SHARE), searched)
+    return _index(tuple((one.sheet.name, one.description) for one in skills), int(window * SHARE))
 
 
 @lru_cache(maxsize=8)
-def _index(skills: tuple[tuple[str, str], ...], room: int, searched: bool) -> str:  # noqa: FBT001 - a cache's key
+def _index(skills: tuple[tuple[str, str], ...], room: int) -> SkillIndex:
     if not skills:
-        return ""
+        return SkillIndex("")
     whole = [_line(name, description) for name, description in skills]
-    text = render("skills", lines=whole, more=0, searched=searched)
+    text = render("skills", lines=whole, more=0)
     if estimate(text) <= room:
-        return text
+        return SkillIndex(text)
     short = [_line(name, _cut(description)) for name, description in skills]
-    left = room - estimate(render("skills", lines=[], more=len(short), searched=searched))
+    left = room - estimate(render("skills", lines=[], more=len(short)))
     kept: list[str] = []
     for line in short:
         left -= estimate(f"{line}\n")
         if left < 0:
             break
         kept.append(line)
-    return render("skills", lines=kept, more=len(short) - len(kept), searched=searched)
+    return SkillIndex(render("skills", lines=kept, more=len(short) - len(kept)), skills[len(kept) :])
 
 
 def _line(name: str, description: str) -> str:
