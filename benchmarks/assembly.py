@@ -12,6 +12,7 @@ from client import median, quantile, table
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.context.builder import Gathered, History, build
+from codelaw.context.sections import text_section
 from codelaw.context.system.modules import system_sections
 from codelaw.domain.messages import Call, Message, Metadata
 from codelaw.tools.toolbox import default_toolbox
@@ -52,7 +53,7 @@ def main() -> None:
         description = dialect.description(toolbox)
         system = system_sections(mode="agent", dialect=dialect.name, tools_description=description)
         rounds = History.of(messages)
-        gathered = Gathered(system, law="# Law\n\nRun the tests.\n" * 20)
+        gathered = Gathered(system, (text_section("L2", "law", "# Law\n\nRun the tests.\n" * 20),))
         question = Message("q", "now", "user", "And what is next?")
         times = []
         scratchpad: list[Message] = []

@@ -19,6 +19,7 @@ const OF_THE_USER = [
   "embedding.provider",
   "embedding.baseUrl",
   "prompts.",
+  "law.",
 ];
 
 const scopeOf = (path) => {
@@ -35,6 +36,7 @@ const TITLES = {
   models: "Model",
   context: "Context",
   prompts: "Prompts",
+  law: "Law",
   turn: "Turns",
   memory: "Memory",
   embedding: "Embeddings",

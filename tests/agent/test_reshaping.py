@@ -89,7 +89,7 @@ class Chat:
     def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[Plan, CompactionReport]:
         goal = self.ground.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
-        planned = plan(self.state, self.ground, "", cause)
+        planned = plan(self.state, self.ground, 0, cause)
         checkpoint = None
         if planned.changes:
             checkpoint = f"c{len(self.past.transcript.checkpoints)}"

@@ -5,7 +5,16 @@ from __future__ import annotations
 from codelaw.context.builder import Gathered, History, build, render, report
 from codelaw.context.rendering import action_text
 from codelaw.context.sections import text_section
-from codelaw.context.system.law import LawText, assemble, choose
+from codelaw.context.system.law import (
+    LawText,
+    assemble,
+    choose,
+    choose_beside,
+    is_law_name,
+    names_of,
+    root_files,
+    text_of,
+)
 from codelaw.context.system.modules import system_sections
 from codelaw.domain.messages import Call, Fragment, Message, Metadata
 
@@ -26,7 +35,7 @@ SCRATCH = [
 ]
 GATHERED = Gathered(
     (text_section("L1", "core", "CORE"), text_section("L1", "tools", "TOOLS")),
-    "LAW",
+    (text_section("L2", "law", "LAW"),),
     (Fragment("memory", "MEMORY"),),
     (Fragment("todo", "TODO"), Fragment("pin", "PIN")),
 )
@@ -108,15 +117,50 @@ def test_which_file_is_the_law():
     assert choose(["CODE_LAW.md.bak", "law.md"]) is None
 
 
+def test_which_file_counts_beside_it():
+    names = ["agents.MD", "CLAUDE.md", "CODE_LAW.md", "README.md"]
+    assert choose_beside(names, ("AGENTS.md", "CLAUDE.md")) == "agents.MD"
+    assert choose_beside(names, ("CLAUDE.md", "AGENTS.md")) == "CLAUDE.md"
+    assert choose_beside(["AGENTS.md", "agents.md"], ("AGENTS.md",)) == "AGENTS.md"
+    assert choose_beside(names, ()) is None
+    assert root_files(("code_law.md", "AGENTS.md")) == ("AGENTS.md",)
+    assert is_law_name("Agents.md", ("AGENTS.md",))
+    assert not is_law_name("AGENTS.md", ())
+
+
 def test_law_is_verbatim_and_labelled_by_folder_only_when_there_are_several():
     one = LawText("app", "file:///app/CODE_LAW.md", "- be {{ kind }}\n\n\n- & <brief>\n", "d", "disk")
     other = LawText("lib", "file:///lib/CODE_LAW.md", "never", "d", "buffer")
-    assert "- be {{ kind }}\n\n\n- & <brief>" in assemble([one])
-    assert "Folder" not in assemble([one])
-    both = assemble([one, other])
+    assert text_of(assemble([one])) == "# The law of this workspace\n\n- be {{ kind }}\n\n\n- & <brief>"
+    both = text_of(assemble([one, other]))
     assert both.index("Folder app") < both.index("- be") < both.index("Folder lib") < both.index("never")
-    assert assemble([]) == ""
-    assert assemble([LawText("a", "", " \n", "d", "disk")]) == ""
+    assert assemble([]) == ()
+    assert assemble([LawText("a", "", " \n", "d", "disk")]) == ()
+
+
+def test_what_stands_beside_the_law_follows_it_under_its_own_name():
+    law = LawText("app", "file:///app/CODE_LAW.md", "first\n", "d", "disk")
+    agents = LawText("app", "file:///app/AGENTS.md", "- be {{ kind }}\n", "d", "disk", "AGENTS.md")
+    other = LawText("l\nib", "file:///lib/CLAUDE.md", "of lib", "d", "disk", "CLAUDE.md")
+    alone, *more = assemble([law, agents])
+    assert alone.text == assemble([law])[0].text, "the law has the bytes it has alone"
+    assert [section.text for section in more] == ["# AGENTS.md of this workspace\n\n- be {{ kind }}"]
+    assert [section.name for section in (alone, *more)] == ["law", "law files"]
+    assert {section.layer for section in (alone, *more)} == {"L2"}
+    assert assemble([agents])[0].text == more[0].text
+    text = text_of(assemble([law, agents, other]))
+    assert "# AGENTS.md of the folder app\n" in text
+    assert "\n\n# CLAUDE.md of the folder l\\u000aib\n\nof lib" in text
+    assert "## Folder app" in text
+    assert names_of([law, agents, other]) == "CODE_LAW.md and AGENTS.md and CLAUDE.md"
+
+
+def test_a_link_to_the_law_is_not_said_twice():
+    law = LawText("app", "file:///app/CODE_LAW.md", "same\n", "d", "disk")
+    agents = LawText("app", "file:///app/CODE_LAW.md", "same\n", "d", "disk", "AGENTS.md")
+    elsewhere = LawText("lib", "file:///lib/AGENTS.md", "same\n", "d", "disk", "AGENTS.md")
+    assert [section.name for section in assemble([law, agents])] == ["law"]
+    assert [section.name for section in assemble([law, agents, elsewhere])] == ["law", "law files"]
 
 
 def test_l1_is_in_its_fixed_order_and_short_where_nothing_can_be_changed():

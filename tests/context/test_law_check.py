@@ -43,8 +43,8 @@ And brief.
 """
 
 
-def law(folder: str, text: str) -> LawText:
-    return LawText(folder, f"file:///{folder}", text, str(hash(text)), "disk")
+def law(folder: str, text: str, name: str = "CODE_LAW.md") -> LawText:
+    return LawText(folder, f"file:///{folder}", text, str(hash(text)), "disk", name)
 
 
 def test_a_law_is_headings_rules_and_code():
@@ -161,16 +161,16 @@ def test_a_nul_is_no_text():
 
 
 def test_too_long_names_tokens_and_share():
-    assert too_long(20_000, 20_000, 200_000) is None
-    problem = too_long(20_100, 20_101, 200_000)
+    assert too_long("CODE_LAW.md", 20_000, 20_000, 200_000) is None
+    problem = too_long("CODE_LAW.md", 20_100, 20_101, 200_000)
     assert problem is not None
     assert problem.message == (
         "CODE_LAW.md takes about 20101 tokens, 10 % of the window of 200000 and over its share of a tenth."
     )
-    shared = too_long(5_000, 30_000, 200_000)
+    shared = too_long("AGENTS.md", 5_000, 30_000, 200_000)
     assert shared is not None
-    assert "15 %" in shared.message
-    assert shared.message.endswith("this one has about 5000 of them.")
+    assert shared.message.startswith("The law takes about 30000 tokens, 15 %")
+    assert shared.message.endswith("AGENTS.md has about 5000 of them.")
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,8 @@ def test_too_long_names_tokens_and_share():
         ([law("w", "- a\n")], [law("w", " \n")], "CODE_LAW.md is gone."),
         ([law("w", "# a\n")], [law("w", "# b\n")], "CODE_LAW.md has changed, +1 -1 lines, now about 2 tokens."),
         ([law("w", "a"), law("v", "b")], [law("w", "a"), law("v", "c")], "The law of v has changed, +1 -1 rules, now about 1 tokens."),
+        ([law("w", "a"), law("w", "b", "AGENTS.md")], [law("w", "a"), law("w", "c", "AGENTS.md")], "AGENTS.md has changed, +1 -1 rules, now about 1 tokens."),
+        ([law("w", "a"), law("v", "b", "AGENTS.md")], [law("w", "a")], "AGENTS.md of v is gone."),
         ([law("w", "a")], [law("w", "a")], ""),
         ([], [], ""),
     ],

@@ -369,7 +369,9 @@ class FakeSession:
         return ArchiveReport("\n\n".join(cut.summary.content if cut.summary else "No summary." for cut in cuts), cuts)
 
     async def law(self) -> LawReport:
-        documents = tuple(LawDocument(folder.name, folder.uri, 1, "00", "disk") for folder in self.folders)
+        documents = tuple(
+            LawDocument(folder.name, folder.uri, 1, "00", "disk", name="CODE_LAW.md") for folder in self.folders
+        )
         return LawReport(bool(documents), documents, "")
 
     async def laws(self) -> LawState:

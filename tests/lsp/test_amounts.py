@@ -37,6 +37,7 @@ from codelaw.lsp.transport.errors import WireError
 from codelaw.protocol.base import TOLD, field_errors
 from codelaw.protocol.chats import Export
 from codelaw.protocol.methods import METHODS
+from codelaw.settings import load_settings
 
 MANY = 20_000
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
@@ -187,6 +188,7 @@ def test_of_very_many_unknown_fields_as_many_are_read_as_are_told():
 
 def connection(seen: Counter[str]) -> Connection:
     made = Connection.__new__(Connection)
+    made.settings = load_settings(environ={})
     made.law = SimpleNamespace(soon=lambda: seen.update(["law"]))  # type: ignore[assignment]
     made.later = lambda work: (seen.update(["settings"]), work.close())[1]  # type: ignore[method-assign]
     return made
@@ -238,6 +240,7 @@ def test_a_long_text_is_spelt_in_parts(monkeypatch: pytest.MonkeyPatch):
 
 async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytest.MonkeyPatch):
     made = Connection.__new__(Connection)
+    made.settings = load_settings(environ={})
     found = record(3000)
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
@@ -269,6 +272,7 @@ async def test_the_loop_goes_round_while_a_long_chat_is_spelt(monkeypatch: pytes
 
 async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is_read():
     made = Connection.__new__(Connection)
+    made.settings = load_settings(environ={})
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         return await asyncio.to_thread(record, 5000)
@@ -291,6 +295,7 @@ async def test_the_collector_does_not_go_through_everything_while_a_long_chat_is
 
 async def test_the_collector_is_switched_on_again_whatever_happens():
     made = Connection.__new__(Connection)
+    made.settings = load_settings(environ={})
 
     async def read(*_: Any, **__: Any) -> ChatRecord:
         assert not gc.isenabled()

@@ -194,7 +194,7 @@ async def test_of_two_spellings_the_one_that_does_not_count_is_told(start: Start
     async with start() as client:
         found = await told(client, (root / "code_law.md").as_uri(), ["law_shadowed"])
         assert found["diagnostics"][0]["severity"] == 3
-        assert "CODE_LAW.md is the law" in found["diagnostics"][0]["message"]
+        assert "CODE_LAW.md counts in this folder" in found["diagnostics"][0]["message"]
         await client.request("codelaw/context/law", {})
         assert not any(params["uri"].endswith("CODE_LAW.md") for params in client.params(PUBLISH))
 
@@ -242,6 +242,63 @@ async def test_hover_tells_tokens_share_and_the_last_turn(start: Start, root: Pa
         assert "in the chat “What is the law?”" in value
         await change(client, uri, 2, "another\n")
         assert "No turn has been shown this text" in (await hover(client, uri, 0, 0))["contents"]["value"]
+
+
+async def test_hover_tells_what_the_whole_costs_in_each_step(start: Start, root: Path):
+    text = "# How we work\n\n- Be kind to all of them.\n\nA sentence.\n"
+    async with start(model={"name": "claude-sonnet-4-5", "apiKey": "sk-test"}) as client:
+        for name in ("AGENTS.md", "CODE_LAW.md"):
+            uri = await client.open(root / name, text, 1)
+            value = (await hover(client, uri, 0, 3))["contents"]["value"]
+            assert f"{name} takes about 19 tokens, 0.0 % of the window of " in value
+            assert "Each step of a turn sends it again: about 19 tokens, 0.00001 USD where they are read" in value
+            assert "0.00007 USD where they are written" in value
+            rule = (await hover(client, uri, 4, 3))["contents"]["value"]
+            assert rule.startswith("This rule takes about 4 tokens.")
+            assert "sends it again" not in rule
+
+
+async def test_files_beside_the_law_are_documents_like_it(start: Start, root: Path):
+    (root / "sub").mkdir()
+    (root / "AGENTS.md").write_text("- Use tabs.\n- use tabs\n")
+    async with start() as client:
+        await told(client, (root / "AGENTS.md").as_uri(), ["law_duplicate"])
+        below = await client.open(root / "sub" / "Agents.md", "@gone/file and @sub/\n@su", 1)
+        await told(client, below, ["law_file_missing"], 0, 1)
+        value = (await hover(client, below, 0, 12))["contents"]["value"]
+        assert value.startswith("This rule takes about ")
+        offered = await client.request(
+            "textDocument/completion", {"textDocument": {"uri": below}, "position": {"line": 1, "character": 3}}
+        )
+        assert [item["label"] for item in offered["items"]] == ["sub/"]
+        beaten = await client.open(root / "CLAUDE.md", "- one\n", 1)
+        value = (await hover(client, beaten, 0, 2))["contents"]["value"]
+        assert value == "AGENTS.md counts in this folder; this file does not."
+        report = await client.request("codelaw/context/law", {})
+        assert [(one["name"], one["source"]) for one in report["documents"]] == [("AGENTS.md", "disk")]
+        mark = len(client.messages)
+        await client.notify("textDocument/didClose", {"textDocument": {"uri": below}})
+        await told(client, below, [], mark)
+
+
+async def test_other_names_are_registered_when_the_setting_changes(start: Start, root: Path):
+    (root / "RULES.md").write_text("- Use tabs.\n- use tabs\n")
+
+    def watches(message: dict[str, Any]) -> list[str]:
+        if message.get("method") != "client/registerCapability":
+            return []
+        options = message["params"]["registrations"][0]["registerOptions"]
+        return [watcher["globPattern"] for watcher in options.get("watchers", [])]
+
+    async with start() as client:
+        first = await client.until(lambda message: bool(watches(message)))
+        assert watches(first)[1:3] == ["**/[aA][gG][eE][nN][tT][sS].[mM][dD]", "**/[cC][lL][aA][uU][dD][eE].[mM][dD]"]
+        mark = len(client.messages)
+        settings = {"settings": {"codelaw": {"law": {"files": ["RULES.md"]}}}}
+        await client.notify("workspace/didChangeConfiguration", settings)
+        later = await client.until(lambda message: bool(watches(message)), mark)
+        assert watches(later)[1:] == ["**/[rR][uU][lL][eE][sS].[mM][dD]", "**/.codelaw/config.toml"]
+        await told(client, (root / "RULES.md").as_uri(), ["law_duplicate"])
 
 
 async def test_hover_on_a_path_tells_whether_it_is_there_and_how_large(start: Start, root: Path):
@@ -410,9 +467,13 @@ async def test_a_client_that_can_is_told_for_which_documents_they_are(start: Sta
 
         hovering, completing = (await client.until(wanted))["params"]["registrations"]
         assert hovering["method"] == "textDocument/hover"
-        (law,) = hovering["registerOptions"]["documentSelector"]
-        assert law == {"pattern": "**/[cC][oO][dD][eE]_[lL][aA][wW].[mM][dD]"}
-        assert completing["registerOptions"]["documentSelector"] == [law, {"pattern": "**/*.chat.md"}]
+        laws = hovering["registerOptions"]["documentSelector"]
+        assert laws == [
+            {"pattern": "**/[cC][oO][dD][eE]_[lL][aA][wW].[mM][dD]"},
+            {"pattern": "**/[aA][gG][eE][nN][tT][sS].[mM][dD]"},
+            {"pattern": "**/[cC][lL][aA][uU][dD][eE].[mM][dD]"},
+        ]
+        assert completing["registerOptions"]["documentSelector"] == [*laws, {"pattern": "**/*.chat.md"}]
         assert completing["registerOptions"]["triggerCharacters"] == ["@", "/"]
         uri = await client.open(root / "CODE_LAW.md", "- kind\n", 1)
         assert await hover(client, uri, 0, 0) is not None

@@ -43,6 +43,7 @@ REFUSED = [
     ("turn", "maxSteps = 51"),
     ("memory", "enabled = true"),
     ("memory", "timeoutMs = 501"),
+    ("law", 'files = ["AGENTS.md", ".env"]'),
 ]
 
 
@@ -72,6 +73,8 @@ def test_what_loosens_is_refused_with_the_key_and_why(tmp_path: Path, table: str
         ("tools.bash", "timeoutSeconds = 5"),
         ("memory", "enabled = false"),
         ("retrieval", "topK = 3"),
+        ("law", 'files = ["CLAUDE.md"]'),
+        ("law", "files = []"),
     ],
 )
 def test_what_tightens_or_only_shapes_counts(tmp_path: Path, table: str, line: str) -> None:

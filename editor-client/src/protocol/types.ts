@@ -1160,6 +1160,7 @@ uri: string
 tokens: number
 hash: string
 source: ("buffer" | "disk")
+name: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -8,7 +8,7 @@ export type Group = (typeof GROUPS)[number];
 /** What a group is called, and what is in it. */
 export const TITLES: Record<Group | "free", { title: string; what: string }> = {
   L1: { title: t.groupInstructions, what: t.groupInstructionsHint },
-  law: { title: t.groupLaw, what: "CODE_LAW.md" },
+  law: { title: t.groupLaw, what: "CODE_LAW.md, AGENTS.md" },
   summaries: { title: t.groupSummaries, what: t.groupSummariesHint },
   history: { title: t.groupHistory, what: t.groupHistoryHint },
   turn: { title: t.groupTurn, what: t.groupTurnHint },

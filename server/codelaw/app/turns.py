@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Law, Question, find_law, question
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
+from codelaw.agent.inputs.law_files import Law, find_law
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
@@ -25,7 +26,7 @@ from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
-from codelaw.context.system.law import LARGE_SHARE
+from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import system_sections
 from codelaw.context.system.skill_index import skill_index
@@ -53,12 +54,12 @@ RESTRICTED = Notice(
     "warning",
     "restricted_mode",
     "The editor does not trust this folder: nothing is written, run or started, of its settings only the deny rules "
-    "count, and its CODE_LAW.md is data and no law.",
+    "count, and its CODE_LAW.md and AGENTS.md are data and no law.",
 )
 HIDING = Notice(
     "warning",
     "law_hidden",
-    "The CODE_LAW.md of this folder holds characters that cannot be seen, or tags that only codelaw writes. They were "
+    "The law of this folder holds characters that cannot be seen, or tags that only codelaw writes. They were "
     "taken out of what the model is shown; the editor marks where they stand.",
 )
 LONGEST_TEXT = 1_000_000
@@ -224,17 +225,18 @@ class TurnMaker:
             called = await load_called(shelf, text, left_out=left)
         called = await self._servers.gathered(text, called)
         asked = await question(text, shown, facts, attachments, looking, called=called)
-        law, beside = await find_law(self._workspace, denied), tuple[Fragment, ...]()
+        law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
-            law, beside = replace(law, text=""), (untrusted.restricted(law.documents),)
-        law_tokens = estimate(law.text)
+            law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
+        law_tokens = law.tokens
         notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         if shelf.problems is not None:
             notices.append(shelf.problems)
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
         if law_tokens > LARGE_SHARE * limits.window:
-            message = f"CODE_LAW.md takes about {law_tokens} tokens, over a tenth of the window of {limits.window}."
+            take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
+            message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
         size = guard(limits.window)
         if size == "warn":
@@ -247,7 +249,7 @@ class TurnMaker:
                     f"The window has {limits.window} tokens (from {window.source}); at least 16000 are needed.",
                     "Choose a model with a larger window, or correct model.contextWindow or context.maxWindow.",
                 )
-            self._check_fit(asked, law_tokens, sum(section.tokens for section in system), limits)
+            self._check_fit(asked, law, sum(section.tokens for section in system), limits)
         once = agent.noticed if agent is not None else set[str]()
         fresh = tuple(notice for notice in notices if notice.code not in once)
         return Plan(
@@ -289,7 +291,9 @@ class TurnMaker:
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
-            law=law(self._workspace, unreadable(settings, self._workspace.folders), chat, self.laws),
+            law=law(
+                self._workspace, unreadable(settings, self._workspace.folders), settings.law.files, chat, self.laws
+            ),
             measures=self.measures,
             summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             shape=shape_of(settings, chat),
@@ -297,13 +301,14 @@ class TurnMaker:
             caches=models.caches(plan.model_name),
         )
 
-    def _check_fit(self, asked: Question, law: int, system: int, limits: Limits) -> None:
+    def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:
         typed = estimate(asked.content) + sum(estimate(fragment.text) for fragment in asked.fragments)
-        needed = typed + law + system + limits.reserve
+        needed = typed + law.tokens + system + limits.reserve
         if needed > limits.window:
             raise Refusal(
                 "context_overflow",
-                f"The message (about {typed} tokens), the system prompt ({system}), CODE_LAW.md ({law}) and the "
-                f"reserve for the answer ({limits.reserve}) do not fit into the window of {limits.window}.",
+                f"The message (about {typed} tokens), the system prompt ({system}), "
+                f"{names_of(law.documents)} ({law.tokens}) and the reserve for the answer ({limits.reserve}) do not "
+                f"fit into the window of {limits.window}.",
                 "Shorten the message or the law, or choose a model with a larger window.",
             )

@@ -62,7 +62,7 @@ class Gathered:
 
     system: tuple[Section, ...]
     """L1, in order (L-2)."""
-    law: str = ""
+    law: Sequence[Section] = ()
     """L2 as sent; looked up at every step (L-4)."""
     beside: tuple[Fragment, ...] = ()
     """Sent right after the question, and never in a record (L-3)."""
@@ -83,7 +83,7 @@ def build(history: History, scratchpad: Sequence[Message], question: Message | N
         rounds = message_section("L3", "history", [entry for entry in rounds.messages if entry.id != question.id])
     sections = [
         *gathered.system,
-        text_section("L2", "law", gathered.law) if gathered.law else None,
+        *gathered.law,
         history.summaries,
         rounds,
         message_section("turn", "question", [question]) if question is not None else None,

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from codelaw.domain.models import Prices
+
+FILES = ("AGENTS.md", "CLAUDE.md")
+"""What counts beside the law where the settings name nothing else; of one folder, the first that is there (X-10)."""
+
 
 @dataclass(frozen=True, slots=True)
 class LawUse:
@@ -18,7 +23,7 @@ class LawUse:
 
 @dataclass(frozen=True, slots=True)
 class LawFile:
-    """One folder's law as a file, readable or not."""
+    """One folder's law as a file, or a file beside it, readable or not."""
 
     folder: str
     path: str
@@ -35,6 +40,8 @@ class LawFile:
     """The last turn that was shown this very text, as far as this session knows."""
     shadowed: tuple[str, ...] = ()
     """Uris of files with other spellings of the name, which do not count."""
+    nested: bool = False
+    """It lies below the root: it is shown when a turn touches its folder, and is no part of L2 (X-10)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,8 @@ class LawState:
     """Of all of it as it is sent."""
     window: int
     """Tokens of the window of the model that a new chat uses."""
+    prices: Prices | None = None
+    """That model's; None where they are not known."""
 
 
 @dataclass(frozen=True, slots=True)

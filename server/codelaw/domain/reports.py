@@ -71,7 +71,7 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class LawDocument:
-    """One folder's law (L-4)."""
+    """One folder's law, or a file beside it (L-4, X-10)."""
 
     folder: str
     uri: str
@@ -79,6 +79,8 @@ class LawDocument:
     hash: str
     """SHA-256 of the text, hexadecimal."""
     source: Literal["buffer", "disk"]
+    name: str
+    """Of the file, as it is spelt."""
 
 
 @dataclass(frozen=True, slots=True)

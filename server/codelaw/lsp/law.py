@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,13 @@ SOURCE = "codelaw"
 """Of every diagnostic."""
 
 
-def is_law(uri: str) -> bool:
+def is_law(uri: str, files: Sequence[str]) -> bool:
     """Whether a document may be a law by its name."""
     name = uri.rpartition("/")[2]
-    if not _SPELT.search(name) and laws.choose([name]) is None:
+    if not _SPELT.search(name) and not laws.is_law_name(name, files):
         return False
     path = path_of(uri)
-    return path is not None and laws.choose([path.name]) is not None
+    return path is not None and laws.is_law_name(path.name, files)
 
 
 class LawDiagnostics:
@@ -49,7 +50,7 @@ class LawDiagnostics:
 
     def document(self, uri: str, what: DocumentMoment) -> None:
         """A document was opened, changed, saved or closed: the law itself, or one that it may name."""
-        if what != "changed" or is_law(uri):
+        if what != "changed" or is_law(uri, self._connection.law_files):
             self.soon()
 
     def soon(self) -> None:
@@ -113,7 +114,8 @@ class LawDiagnostics:
         if file.text is None:
             return found
         text = file.text
-        long = too_long(file.tokens, state.tokens, state.window)
+        tokens = file.tokens if file.nested else state.tokens
+        long = too_long(Path(file.path).name, file.tokens, tokens, state.window)
         if long is not None:
             found.append(long)
         mentioned = await asyncio.to_thread(paths, text)

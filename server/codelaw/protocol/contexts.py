@@ -135,6 +135,7 @@ class LawDocument(Payload):
     tokens: int
     hash: str
     source: Literal["buffer", "disk"]
+    name: str
 
 
 class LawReport(Payload):

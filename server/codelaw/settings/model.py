@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from codelaw.context.system.persona import LONGEST
 from codelaw.domain.chats import Dialect, Strategy
+from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL
 from codelaw.settings.commands import BashGroup
@@ -20,6 +22,7 @@ Seconds = Annotated[float, Field(ge=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 Provider = Literal["anthropic", "offline", "scripted"]
+_NO_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 CHAT_KINDS = {"headless", "inline", "panel", "shared"}
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -50,7 +53,15 @@ def _bounded(persona: str) -> str:
     return persona
 
 
+def _plain_name(name: str) -> str:
+    if name in {".", ".."} or _NO_NAME.search(name):
+        message = f"{name!r} is no plain file name; a law lies in the folder for which it counts"
+        raise ValueError(message)
+    return name
+
+
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
+LawName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain_name)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Shares = Annotated[
     tuple[NotNegative, NotNegative, NotNegative, NotNegative, NotNegative],
@@ -194,6 +205,16 @@ class PromptsGroup(Group):
     )
 
 
+class LawGroup(Group):
+    """What counts as the law of a folder beside its CODE_LAW.md (X-10)."""
+
+    files: Annotated[list[LawName], Field(max_length=10)] = Field(
+        default_factory=lambda: [*FILES],
+        description="Names of files that count beside `CODE_LAW.md`: of each folder the first that is there. The root's"
+        " stands in every request, one below it where a turn touches its folder. `[]`: none.",
+    )
+
+
 class TurnGroup(Group):
     """Limits of one turn (R-7)."""
 
@@ -328,6 +349,7 @@ class Settings(Group):
     )
     context: ContextGroup = Field(default_factory=ContextGroup)
     prompts: PromptsGroup = Field(default_factory=PromptsGroup)
+    law: LawGroup = Field(default_factory=LawGroup)
     turn: TurnGroup = Field(default_factory=TurnGroup)
     memory: MemoryGroup = Field(default_factory=MemoryGroup)
     embedding: EmbeddingGroup = Field(default_factory=EmbeddingGroup)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from codelaw.domain.laws import FILES
 from codelaw.domain.safety.hosts import read_rules
 from codelaw.settings.machine import usual_memory
 from codelaw.settings.reading import KeyPath, Layer, dotted
@@ -50,6 +51,8 @@ ONLY: dict[KeyPath, Any] = {
     ("editor", "review"): True,
     ("memory", "enabled"): False,
 }
+FEWER: dict[KeyPath, tuple[str, ...]] = {("law", "files"): FILES}
+"""Lists from which a workspace may leave things out, with what they are by default."""
 NETWORK: KeyPath = ("tools", "bash", "network")
 MEMORY: KeyPath = ("tools", "bash", "memoryMb")
 """Empty it stands for a share of the machine's, which a workspace must not raise either."""
@@ -68,6 +71,7 @@ REASONS: dict[str, str] = {
     "tools": "a workspace may only tighten it",
     "editor": "a workspace may only tighten it",
     "memory": "a workspace may only tighten it",
+    "law": "a workspace may only leave names out",
     "turn": "a workspace may only lower it",
     "context": "a workspace may only lower it",
 }
@@ -98,6 +102,8 @@ def _may(path: KeyPath, value: Any, below: Any) -> bool:
         return value == ONLY[path]
     if path == NETWORK:
         return _within(value, below or False)
+    if path in FEWER:
+        return set(value) <= set(FEWER[path] if below is None else below)
     return path in ADDED or any(path[: len(free)] == free for free in FREE)
 
 

@@ -217,7 +217,7 @@ export const panel: PanelWords = {
   manageTrust: "Vertrauen verwalten",
   dismiss: "Schließen",
   restricted:
-    "Eingeschränkter Modus: Sie vertrauen diesem Ordner nicht. codelaw liest nur darin; nichts wird geschrieben oder ausgeführt, und seine CODE_LAW.md gilt nicht.",
+    "Eingeschränkter Modus: Sie vertrauen diesem Ordner nicht. codelaw liest nur darin; nichts wird geschrieben oder ausgeführt, und seine CODE_LAW.md und AGENTS.md gelten nicht.",
 
   // The message field.
   attached: "Angehängt",

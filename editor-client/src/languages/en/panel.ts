@@ -216,7 +216,7 @@ export const panel = {
   manageTrust: "Manage trust",
   dismiss: "Dismiss",
   restricted:
-    "Restricted mode: you do not trust this folder. codelaw only reads in it; nothing is written or run, and its CODE_LAW.md is not obeyed.",
+    "Restricted mode: you do not trust this folder. codelaw only reads in it; nothing is written or run, and its CODE_LAW.md and AGENTS.md are not obeyed.",
 
   // The message field.
   attached: "Attached",

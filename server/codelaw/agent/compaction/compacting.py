@@ -14,6 +14,7 @@ from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_o
 from codelaw.agent.compaction.summarising import Summariser
 from codelaw.agent.compaction.watermark import Ended, ended, held_up, waits
 from codelaw.agent.inputs.selection import layered
+from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -168,7 +169,7 @@ class _Job:
         return report
 
     async def _compact(self) -> CompactionReport:
-        law = await self.ground.law.text()
+        law = tokens_of(await self.ground.law.layer())
         state = await _state(self.of.past, self.ground)
         self._plan = planned = await asyncio.to_thread(plan, state, self.ground, law, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)

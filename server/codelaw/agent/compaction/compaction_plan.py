@@ -16,7 +16,6 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.lasting import lasting
-from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
 from codelaw.transcript.rounds import Round
@@ -96,17 +95,16 @@ class Plan:
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
 
 
-def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
+def plan(state: HistoryState, ground: Ground, law: int, cause: Cause) -> Plan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay.
 
-    `state` is seen as `layered` shows it.
+    `state` is seen as `layered` shows it; `law` are the estimated tokens of L2.
     """
     shape = ground.shape
     history = state.view
     rounds = state.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
-    law_tokens = estimate(law)
-    before = sum(section.tokens for section in ground.system) + law_tokens + cause.beside
+    before = sum(section.tokens for section in ground.system) + law + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)
     known = state.transcript.demoted
@@ -121,7 +119,7 @@ def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
             demotions=demotions,
             tokens_before=ground.corrected(view),
             fixed=before,
-            law=law_tokens,
+            law=law,
             idle="rounds_not_enough",
         )
     sized = _sizes(shown, known | set(saved))
@@ -140,7 +138,7 @@ def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
             demotions=saved,
             tokens_before=ground.corrected(view),
             fixed=before,
-            law=law_tokens,
+            law=law,
             idle="below_low_water",
         )
     else:
@@ -163,7 +161,7 @@ def plan(state: HistoryState, ground: Ground, law: str, cause: Cause) -> Plan:
         demotions=demotions,
         tokens_before=tokens,
         fixed=before,
-        law=law_tokens,
+        law=law,
         idle="rounds_not_enough",
     )
 

@@ -92,7 +92,7 @@ class Summariser:
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
-        past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law.text())
+        past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law.layer())
         return _Prompt(
             past=past,
             around=gathered,

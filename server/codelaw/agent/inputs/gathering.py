@@ -1,27 +1,24 @@
-"""Gathering at the edge of a turn: what the user's words refer to, and the law (L-3, L-4, M-1 to M-6)."""
+"""Gathering at the edge of a turn: what the user's words refer to (L-3, M-1 to M-6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.attachments import attach
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.context.escaping import neutralise
 from codelaw.context.mentions import REMINDED, candidates, reminder
-from codelaw.context.system import law as laws
-from codelaw.context.system.law import LawText
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention
 from codelaw.domain.messages import Fragment
 from codelaw.templates.render import render
-from codelaw.tools.paths import located, whole
+from codelaw.tools.paths import located
 from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import FileText, Folder, Located
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
@@ -76,32 +73,6 @@ class Facts:
     shell: str
 
 
-@dataclass(frozen=True, slots=True)
-class Law:
-    """L2 as found, and what was wrong with it."""
-
-    documents: tuple[LawText, ...] = ()
-    text: str = ""
-    notices: tuple[Notice, ...] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class FolderLaw:
-    """One folder's law as a file."""
-
-    folder: Folder
-    name: str
-    """As it is spelt."""
-    place: Located | None
-    """None where it leads out of the workspace."""
-    text: FileText | None
-    """None where it cannot be read."""
-    problem: str
-    """Why not."""
-    others: tuple[str, ...]
-    """Other spellings of the name in the same folder, which do not count."""
-
-
 async def question(
     text: str,
     workspace: Workspace,
@@ -138,61 +109,6 @@ async def added(text: str, editor: EditorState | None, workspace: Workspace, den
     said = await worded(text, withheld(workspace, denied))
     looking = await editor_fragment(workspace, editor, denied)
     return said if looking is None else replace(said, looking=(looking,))
-
-
-async def find_law(workspace: Workspace, denied: Denied | None) -> Law:
-    """The law of every workspace folder as it is now, open buffers first (L-4); `denied` as for `folder_laws`."""
-    documents: list[LawText] = []
-    notices: list[Notice] = []
-    for found in await folder_laws(workspace, denied):
-        if found.place is None or found.text is None:
-            message = f"The law of {found.folder.name} is left out: {found.problem}"
-            notices.append(Notice("warning", "law_unreadable", message))
-        else:
-            text = found.text
-            documents.append(LawText(found.folder.name, found.place.uri, text.text, text.digest, text.source))
-    return Law(tuple(documents), laws.assemble(documents), tuple(notices))
-
-
-async def folder_laws(workspace: Workspace, denied: Denied | None) -> list[FolderLaw]:
-    """What there is of a law in each workspace folder, readable or not.
-
-    A law that is a link to a file that rules deny would tell it (S-1).
-    """
-    found: list[FolderLaw] = []
-    for folder in workspace.folders:
-        place: Located | None = None
-        others: tuple[str, ...] = ()
-        try:
-            names = await _names(workspace, folder)
-            name = laws.choose(names)
-            if name is None:
-                continue
-            others = tuple(sorted(other for other in names if other != name and laws.choose([other])))
-            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
-            place = await located(workspace, f"{prefix}{name}")
-            if place.path != folder.root / name and denied is not None and denied.hides(place.shown):
-                why = f"it is a link to {place.shown}, and a permission rule denies reading it."
-                found.append(FolderLaw(folder=folder, name=name, place=None, text=None, problem=why, others=others))
-                continue
-            found.append(
-                FolderLaw(
-                    folder=folder, name=name, place=place, text=await workspace.read(place), problem="", others=others
-                )
-            )
-        except ToolFailure as failure:
-            why = f"{laws.NAME} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
-            found.append(FolderLaw(folder=folder, name=laws.NAME, place=place, text=None, problem=why, others=others))
-    return found
-
-
-async def _names(workspace: Workspace, folder: Folder) -> set[str]:
-    """The names in a folder's root, open documents included."""
-    names = {entry.name for entry in await workspace.entries(whole(folder), hidden=True, ignored=True)}
-    names.update(
-        buffer.path.name for buffer in workspace.buffers.all() if buffer.path and buffer.path.parent == folder.root
-    )
-    return names
 
 
 async def _resolve(workspace: Workspace, path: str) -> Mention:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.context.budget import fitting_fragments, fitting_system
 from codelaw.context.builder import Gathered
 from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
-from codelaw.context.tokens import estimate
+from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.context.sections import Section
     from codelaw.domain.messages import Fragment
     from codelaw.transcript.transcript import Transcript
 
@@ -74,8 +76,10 @@ def estimated(ground: Ground, tokens: int) -> int:
     return tokens * _SCALE // max(1, ground.corrected(_SCALE))
 
 
-def gathered(ground: Ground, law: str, beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]) -> Gathered:
+def gathered(
+    ground: Ground, law: Sequence[Section], beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]
+) -> Gathered:
     """What stands around the past, as far as its shares allow (B-2)."""
-    system, gone = fitting_system(ground.system, estimate(law), ground.budget)
+    system, gone = fitting_system(ground.system, tokens_of(law), ground.budget)
     beside, away = fitting_fragments(beside, ground.budget)
     return Gathered(system, law, beside, tail, (*gone, *away))

@@ -7,12 +7,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.agent.inputs.gathering import find_law
+from codelaw.agent.inputs.law_files import find_law
 from codelaw.context.system.law_check import change_told
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
 
 if TYPE_CHECKING:
+    from codelaw.context.sections import Section
     from codelaw.context.system.law import LawText
     from codelaw.domain.chats import Chat
     from codelaw.permissions.policy import Denied
@@ -48,18 +49,21 @@ class ShownLaws:
 class TurnLaw:
     """L2 as it is now, for the steps of one turn."""
 
-    def __init__(self, workspace: Workspace, denied: Denied | None, chat: Chat, shown: ShownLaws) -> None:
+    def __init__(
+        self, workspace: Workspace, denied: Denied | None, files: Sequence[str], chat: Chat, shown: ShownLaws
+    ) -> None:
         self._workspace = workspace
         self._denied = denied
+        self._files = files
         self._chat = chat
         self._shown = shown
         self._documents: Sequence[LawText] = ()
 
-    async def text(self) -> str:
+    async def layer(self) -> Sequence[Section]:
         """L2, looked up again (L-4)."""
-        found = await find_law(self._workspace, self._denied)
+        found = await find_law(self._workspace, self._denied, self._files)
         self._documents = found.documents
-        return found.text
+        return found.layer
 
     def news(self) -> Notice | None:
         """A step was given what was looked up last; what the user is told when the step before was given another."""
@@ -69,9 +73,9 @@ class TurnLaw:
 class NoLaw(TurnLaw):
     """That of a folder which the editor does not trust: its law is data (S-7)."""
 
-    async def text(self) -> str:
+    async def layer(self) -> Sequence[Section]:
         """Nothing."""
-        return ""
+        return ()
 
 
 def _keep(memory: OrderedDict[str, V], key: str, value: V) -> None:

@@ -17,8 +17,9 @@ from codelaw.context.past.projection import LASTING, in_turn, unsaid
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.economy import thin
 from codelaw.context.shortening.relief import relieve, truncate
+from codelaw.context.system.law import tokens_of
 from codelaw.context.system.pin import active_task, pin
-from codelaw.context.tokens import LEAST_OUTPUT, estimate, far_off, trigger_estimate
+from codelaw.context.tokens import LEAST_OUTPUT, far_off, trigger_estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -85,7 +86,7 @@ class Fitting:
         self._typed = typed
         beside = message_tokens(self.open.question)
         if ground.shape.strategy != "layered" or ground.budget.enforced:
-            law = estimate(await ground.law.text())
+            law = tokens_of(await ground.law.layer())
             self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
         if not ground.economical:
             # Without a cache nothing is saved by the same bytes (C-6).
@@ -216,7 +217,7 @@ class Fitting:
         if ground.shape.pin:
             tail.append(pin(active_task(self._typed or self.open.question.content, told)))
         history = self.past.history(self.selection)
-        around = gathered(ground, await ground.law.text(), self._unsaid(history), tuple(tail))
+        around = gathered(ground, await ground.law.layer(), self._unsaid(history), tuple(tail))
         await self._freeze(around.beside)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
@@ -255,7 +256,8 @@ class Fitting:
         if again:
             # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
             state = await asyncio.to_thread(self.past.state, layered(self.ground))
-            planned = await asyncio.to_thread(plan, state, self.ground, await self.ground.law.text(), cause)
+            law = tokens_of(await self.ground.law.layer())
+            planned = await asyncio.to_thread(plan, state, self.ground, law, cause)
             if not planned.changes:
                 return view
         await self._compact(cause)

@@ -125,7 +125,9 @@ class ContextRequests(Core):
 
     async def law(self) -> LawReport:
         """The law as it is now (L-4)."""
-        return await inspection.law_report(self._workspace, unreadable(self._settings.value, self._workspace.folders))
+        settings = self._settings.value
+        denied = unreadable(settings, self._workspace.folders)
+        return await inspection.law_report(self._workspace, denied, settings.law.files)
 
     async def looked_at(self, uri: str) -> Looked:
         """Whether the model is told that the user looks at a document (L-3)."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.tokenizer import load_counter
-from codelaw.agent.inputs.gathering import find_law
+from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
 from codelaw.context.mixture import mixture
@@ -67,13 +67,13 @@ async def inspect(
     if question is not None and ground.shape.pin:
         tail.append(pin(active_task(question.content, todos)))
     if agent is not None:
-        sizes = {"law": estimate(plan.law.text), "asked": message_tokens(question) if question is not None else 0}
+        sizes = {"law": plan.law.tokens, "asked": message_tokens(question) if question is not None else 0}
         selection = await asyncio.to_thread(select, ground, agent.past.transcript, **sizes)
         history = await asyncio.to_thread(agent.past.history, selection)
     fragments = beside.fragments if running is not None else unsaid(beside.fragments, history)
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
-    around = gathered(ground, plan.law.text, fragments, tuple(tail))
+    around = gathered(ground, plan.law.layer, fragments, tuple(tail))
     around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(ground.toolbox)))
     view = build(
         history,
@@ -134,11 +134,11 @@ async def counted(view: View, report: ContextReport, ground: Ground, *, stays: b
     return replace(report, exact_tokens=tokens, exact_problem=_NOBODY if tokens is None else "")
 
 
-async def law_report(workspace: Workspace, denied: Denied | None) -> LawReport:
-    """Every folder's law and L2 as it is sent (L-4)."""
-    law = await find_law(workspace, denied)
+async def law_report(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> LawReport:
+    """Every folder's law, what stands beside it, and L2 as it is sent (L-4)."""
+    law = await find_law(workspace, denied, files)
     documents = tuple(
-        LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source)
+        LawDocument(entry.folder, entry.uri, estimate(entry.text), entry.digest, entry.source, name=entry.name)
         for entry in law.documents
     )
     return LawReport(bool(law.text), documents, law.text)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from codelaw.agent.inputs.gathering import FolderLaw, folder_laws
+from codelaw.agent.inputs.law_files import FolderLaw, folder_laws, nested_law
 from codelaw.app import models
 from codelaw.app.core import Core
 from codelaw.app.ruling import unreadable
 from codelaw.context.system import law as laws
-from codelaw.context.system.law import LawText
 from codelaw.context.tokens import estimate
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.laws import LawFile, LawState, NamedPath
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.files import Located
+    from codelaw.domain.files import Folder, Located
 
 COUNTED = 2_000_000
 """Bytes of a file up to which its tokens are counted."""
+OPENED = 50
+"""Folders below the roots whose open law is looked at."""
 REPLACED = "There are bytes that are not UTF-8; the model is shown U+FFFD in their place. Save the file as UTF-8."
 
 
@@ -28,23 +29,43 @@ class LawRequests(Core):
     """The law: its files, and what its `@paths` lead to."""
 
     async def laws(self) -> LawState:
-        """Every folder's law as it is now, readable or not, and the window it must fit into."""
-        found = await folder_laws(self._workspace, unreadable(self._settings.value, self._workspace.folders))
-        texts = [
-            LawText(one.folder.name, one.place.uri, one.text.text, one.text.digest, one.text.source)
-            for one in found
-            if one.place is not None and one.text is not None
-        ]
+        """Every folder's law as it is now, readable or not, and the window it must fit into.
+
+        What stands beside it too, and of files below the roots those that count and are open (X-10).
+        """
         settings = self._settings.value
-        window = models.window_of(settings, models.answerer(settings).name).tokens
-        return LawState(tuple(map(self._file, found)), estimate(laws.assemble(texts)), window)
+        denied = unreadable(settings, self._workspace.folders)
+        found = await folder_laws(self._workspace, denied, settings.law.files)
+        layer = laws.assemble([one.document for one in found if one.document is not None])
+        nested = [
+            await nested_law(self._workspace, denied, settings.law.files, folder, inside)
+            for folder, inside in self._opened_below(settings.law.files)
+        ]
+        files = tuple(self._file(one) for one in (*found, *nested) if one is not None)
+        name = models.answerer(settings).name
+        window = models.window_of(settings, name).tokens
+        return LawState(files, laws.tokens_of(layer), window, models.prices(name))
 
     async def named_paths(self, paths: Sequence[str], *, counted: bool = False) -> list[NamedPath]:
         """What each path leads to; with `counted` also how large it is."""
         return [await self._named(path, counted=counted) for path in paths]
 
+    def _opened_below(self, files: Sequence[str]) -> list[tuple[Folder, str]]:
+        """The folders below the roots in which a document with one of these names is open."""
+        found: dict[tuple[Folder, str], None] = {}
+        for buffer in self._workspace.buffers.all():
+            if buffer.path is None or not any(laws.choose([buffer.path.name], name) for name in files):
+                continue
+            holding = [one for one in self._workspace.folders if buffer.path.is_relative_to(one.root)]
+            if holding:
+                folder = max(holding, key=lambda one: len(one.root.parts))
+                inside = buffer.path.parent.relative_to(folder.root).as_posix()
+                if inside != ".":
+                    found[folder, inside] = None
+        return [*found][:OPENED]
+
     def _file(self, found: FolderLaw) -> LawFile:
-        root = found.folder.root
+        root = found.folder.root / found.inside
         path = root / found.name if found.place is None else found.place.path
         text = found.text
         return LawFile(
@@ -57,6 +78,7 @@ class LawRequests(Core):
             tokens=0 if text is None else estimate(text.text),
             used=None if text is None else self._turns.laws.last_use(text.digest),
             shadowed=tuple((root / other).as_uri() for other in found.others),
+            nested=bool(found.inside),
         )
 
     async def _named(self, path: str, *, counted: bool) -> NamedPath:

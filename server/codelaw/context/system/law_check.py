@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from codelaw.context.mentions import Named, named
-from codelaw.context.system.law import LARGE_SHARE, LawText
+from codelaw.context.system.law import LARGE_SHARE, NAME, LawText
 from codelaw.context.tokens import estimate
 from codelaw.domain.safety.own_tags import DISTINCT, openings
 from codelaw.domain.safety.unseen import concealed, visible_line
@@ -154,16 +154,17 @@ def check(text: str, missing: Collection[str]) -> list[Problem]:
     return problems[:MAX_FINDINGS]
 
 
-def too_long(own: int, tokens: int, window: int) -> Problem | None:
-    """Whether all laws together, of which this one has `own` tokens, take more than their share of the window."""
+def too_long(name: str, own: int, tokens: int, window: int) -> Problem | None:
+    """Whether all laws together, of which `name` has `own` tokens, take more than their share of the window."""
     if tokens <= LARGE_SHARE * window:
         return None
     share = f"{100 * tokens / max(window, 1):.0f} %"
-    others = "" if own >= tokens or own * 1.02 + 20 >= tokens else f"; this one has about {own} of them"
+    alone = own >= tokens or own * 1.02 + 20 >= tokens
+    what = f"{name} takes" if alone else "The law takes"
+    others = "" if alone else f"; {name} has about {own} of them"
     return Problem(
         "law_long",
-        f"CODE_LAW.md takes about {tokens} tokens, {share} of the window of {window} and over its share of a "
-        f"tenth{others}.",
+        f"{what} about {tokens} tokens, {share} of the window of {window} and over its share of a tenth{others}.",
     )
 
 
@@ -173,8 +174,8 @@ def unreadable(why: str) -> Problem:
 
 
 def shadowed(winner: str) -> Problem:
-    """A file whose name is another spelling, while `winner` is the law."""
-    return Problem("law_shadowed", f"{winner} is the law of this folder; this file does not count.", grave=False)
+    """A file whose name is another spelling, while `winner` counts."""
+    return Problem("law_shadowed", f"{winner} counts in this folder; this file does not.", grave=False)
 
 
 def same_rule(text: str) -> str:
@@ -191,18 +192,26 @@ def same_rule(text: str) -> str:
 
 def change_told(before: Sequence[LawText], after: Sequence[LawText]) -> str:
     """How the law has changed, in one sentence for people; empty when it has not."""
-    old = {entry.folder: entry.text for entry in before if entry.text.strip()}
-    new = {entry.folder: entry.text for entry in after if entry.text.strip()}
-    several = len(old.keys() | new.keys()) > 1
+    old, new = _by_file(before), _by_file(after)
+    several = len({folder for folder, _ in old.keys() | new.keys()}) > 1
     told: list[str] = []
-    for folder in [*new, *(folder for folder in old if folder not in new)]:
-        was, now = old.get(folder, ""), new.get(folder, "")
+    for folder, name in [*new, *(file for file in old if file not in new)]:
+        was, now = old.get((folder, name), ""), new.get((folder, name), "")
         if was != now:
-            name = f"The law of {folder}" if several else "CODE_LAW.md"
-            told.append(f"{name} {_difference(was, now)}")
+            law = f"The law of {folder}" if name == NAME else f"{name} of {folder}"
+            told.append(f"{law if several else name} {_difference(was, now)}")
     if not told:
         return ""
     return f"{'; '.join(told)}. It applies from this step on."
+
+
+def _by_file(documents: Sequence[LawText]) -> dict[tuple[str, str], str]:
+    """Texts by folder and name; a CODE_LAW.md under its right name, however it is spelt."""
+    return {
+        (entry.folder, NAME if entry.is_code_law else entry.name): entry.text
+        for entry in documents
+        if entry.text.strip()
+    }
 
 
 def _difference(was: str, now: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codelaw.context.escaping import one_name, quoted
-from codelaw.context.system.law import LawText
+from codelaw.context.system.law import NAME, LawText
 from codelaw.domain.messages import Fragment
 from codelaw.domain.safety.unseen import without_hidden
 from codelaw.templates.render import render
@@ -29,10 +29,11 @@ def restricted(documents: Sequence[LawText]) -> Fragment:
         shown.append(
             {
                 "folder": one_name(document.folder),
+                "name": f"a {NAME}" if document.is_code_law else f"the file {one_name(document.name)}",
                 "text": "\n".join(lines),
                 "cut": len(kept) < len(text),
                 "shown": len(kept),
                 "characters": len(text),
             }
         )
-    return Fragment("restricted", render("restricted", documents=shown, labelled=len(laws) > 1))
+    return Fragment("restricted", render("restricted", documents=shown, labelled=len({law.folder for law in laws}) > 1))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from codelaw.context.mentions import BEFORE, Named, spell
-from codelaw.context.system.law_check import Block, paths, rule_at
+from codelaw.context.system.law import is_law_name
+from codelaw.context.system.law_check import Block, paths, rule_at, shadowed
 from codelaw.context.tokens import estimate
 from codelaw.domain.files import Buffer
 from codelaw.domain.laws import LawFile, LawState, NamedPath
@@ -36,12 +37,12 @@ _CALLED = re.compile(r"/[^\s/]{0,100}")
 async def hover(connection: Connection, params: types.HoverParams) -> types.Hover | None:
     """What is known of the rule, or of the `@path`, that is pointed at; nothing outside the law."""
     buffer = connection.documents.get(params.text_document.uri)
-    if buffer is None or not is_law(buffer.uri):
+    if buffer is None or not is_law(buffer.uri, connection.law_files):
         return None
     state = await connection.session.laws()
     file = next((one for one in state.files if buffer.path is not None and Path(one.path) == buffer.path), None)
     if file is None:
-        return None
+        return _beaten(connection, buffer, state)
     text, encoding = buffer.text, connection.documents.encoding
     starts = line_starts(text)
     at = offset(text, starts, params.position.line, params.position.character, encoding)
@@ -56,7 +57,7 @@ async def hover(connection: Connection, params: types.HoverParams) -> types.Hove
 async def completion(connection: Connection, params: types.CompletionParams) -> types.CompletionList | None:
     """Paths for a mention that was begun before the cursor; nothing outside the law and chat files."""
     buffer = connection.documents.get(params.text_document.uri)
-    if buffer is None or not (is_law(buffer.uri) or buffer.uri.casefold().endswith(CHAT_FILE)):
+    if buffer is None or not (is_law(buffer.uri, connection.law_files) or buffer.uri.casefold().endswith(CHAT_FILE)):
         return None
     begun = _begun(buffer, params.position, connection)
     if begun is None:
@@ -170,6 +171,13 @@ def _hover(
     return types.Hover(types.MarkupContent(kind, value), span)
 
 
+def _beaten(connection: Connection, buffer: Buffer, state: LawState) -> types.Hover | None:
+    """What is known of a file that another of its folder keeps from counting."""
+    same = (Path(one.path).name for one in state.files if buffer.path and Path(one.path).parent == buffer.path.parent)
+    winner = next((name for name in same if not is_law_name(name, ())), None)
+    return None if winner is None else _hover(connection, "", [0], [shadowed(winner).message], None)
+
+
 def _path_told(named: NamedPath) -> list[str]:
     if named.kind == "missing":
         return [f"There is no `{named.path}` in the workspace."]
@@ -185,9 +193,10 @@ def _law_told(file: LawFile, state: LawState, block: Block | None) -> list[str]:
         what = "This rule" if block.rule else "This part"
         told.append(f"{what} takes about {estimate(block.text)} tokens.")
     share = 100 * file.tokens / max(1, state.window)
-    told.append(
-        f"{Path(file.path).name} takes about {file.tokens} tokens, {share:.1f} % of the window of {state.window}."
-    )
+    name = Path(file.path).name
+    told.append(f"{name} takes about {file.tokens} tokens, {share:.1f} % of the window of {state.window}.")
+    if block is None or not block.rule:
+        told.append(_cost_told(file, state))
     if file.used is None:
         told.append("No turn has been shown this text since the server was started.")
     else:
@@ -195,6 +204,18 @@ def _law_told(file: LawFile, state: LawState, block: Block | None) -> list[str]:
         title = " ".join(file.used.title.split())[:TITLE_CHARACTERS] or "untitled"
         told.append(f"A turn was last shown this text at {when}, in the chat “{title}”.")
     return told
+
+
+def _cost_told(file: LawFile, state: LawState) -> str:
+    """What a turn pays for the whole of it."""
+    when = "Each step of a turn that has touched its folder" if file.nested else "Each step of a turn"
+    if state.prices is None:
+        return f"{when} sends it again: about {file.tokens} tokens."
+    read, written = (file.tokens * price / 1e6 for price in (state.prices.cache_read, state.prices.cache_write))
+    return (
+        f"{when} sends it again: about {file.tokens} tokens, {read:.5f} USD where they are read from the vendor's "
+        f"cache and {written:.5f} USD where they are written to it."
+    )
 
 
 def _bytes(size: int) -> str:

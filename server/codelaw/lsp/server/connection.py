@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,11 @@ class Connection:
         self.features = Features(self)
         self.on_document += [self.law.document, self.features.on_document]
 
+    @property
+    def law_files(self) -> Sequence[str]:
+        """The names that count beside CODE_LAW.md (X-10)."""
+        return self.settings.value.law.files
+
     async def open(self, open_session: OpenSession) -> None:
         """Read the settings and open the session."""
         pull = asyncio.ensure_future(self.configuration.pull())
@@ -138,8 +143,8 @@ class Connection:
             self.document(buffer.uri, "opened")
         self.later(self._warm())
         self.law.soon()
-        self.later(offer(self.rpc, self.client))
-        self.later(self._watching.watch(self.folders.uris))
+        self.later(offer(self.rpc, self.client, self.law_files))
+        self.later(self._watching.watch(self.folders.uris, self.law_files))
         if not done:
             self.later(self._late(pull))
 
@@ -211,7 +216,7 @@ class Connection:
             if not settings and is_settings_file(uri):
                 settings = True
                 self.later(self.reload())
-            if not law and is_law(uri):
+            if not law and is_law(uri, self.law_files):
                 law = True
                 self.law.soon()
             if settings and law:
@@ -261,11 +266,14 @@ class Connection:
             if pull:
                 await self.configuration.pull()
             found = await asyncio.to_thread(self.folders.resolve)
-            before = self.settings.value.model
+            before, files = self.settings.value.model, self.law_files
             self.settings = await self.configuration.load(found, trusted=self.trusted)
             self.session.reconfigure(self.settings)
             if before != self.settings.value.model and self.client.events:
                 self.rpc.tell(MODEL_CHANGED, {})
+            if files != self.law_files:
+                self.later(offer(self.rpc, self.client, self.law_files, again=True))
+                self.later(self._watching.watch(self.folders.uris, self.law_files))
             self.law.soon()
             await self._tell_problems()
 
@@ -288,7 +296,7 @@ class Connection:
         async with self._reloading:
             self.session.set_folders(await asyncio.to_thread(self.folders.resolve))
         await self.reload()
-        await self._watching.watch(self.folders.uris)
+        await self._watching.watch(self.folders.uris, self.law_files)
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something on the side; a failure is logged."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
 
+from codelaw.context.system.law import NAME
 from codelaw.lsp.client import Client
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
@@ -14,8 +16,20 @@ from codelaw.settings import WORKSPACE_FILE
 
 log = logging.getLogger(__name__)
 
-LAW = "[cC][oO][dD][eE]_[lL][aA][wW].[mM][dD]"
 REGISTRATION = "codelaw-files"
+
+
+def law_patterns(files: Sequence[str]) -> list[str]:
+    """Globs for the law and the names beside it, however they are spelt."""
+    return [
+        "".join(f"[{one.lower()}{one.upper()}]" if one.isascii() and one.isalpha() else _plain(one) for one in name)
+        for name in dict.fromkeys((NAME, *files))
+    ]
+
+
+def _plain(character: str) -> str:
+    """What means something in a glob, or has another case, stands for any character."""
+    return character if character.isascii() and character not in "*?[]{}!," else "?"
 
 
 class Watching:
@@ -26,8 +40,11 @@ class Watching:
         self._client = client
         self._registered = False
 
-    async def watch(self, folders: list[str]) -> None:
-        """Watch in these folders, given by uri, instead of those before. Does nothing where the client cannot."""
+    async def watch(self, folders: list[str], files: Sequence[str]) -> None:
+        """Watch for the law, `files` and the settings in these folders, given by uri, instead of those before.
+
+        Does nothing where the client cannot.
+        """
         if not self._client.watching:
             return
         try:
@@ -38,7 +55,7 @@ class Watching:
                     # The misspelt member is LSP's own.
                     {"unregisterations": [{"id": REGISTRATION, "method": types.WORKSPACE_DID_CHANGE_WATCHED_FILES}]},
                 )
-            watchers = self._watchers(folders)
+            watchers = self._watchers(folders, files)
             if not watchers:
                 return
             registration = {
@@ -51,8 +68,8 @@ class Watching:
         except (ClientError, Disconnected) as error:
             log.warning("The client watches no files for us: %s", error)
 
-    def _watchers(self, folders: list[str]) -> list[dict[str, Any]]:
-        patterns = [LAW, WORKSPACE_FILE]
+    def _watchers(self, folders: list[str], files: Sequence[str]) -> list[dict[str, Any]]:
+        patterns = [*law_patterns(files), WORKSPACE_FILE]
         if not self._client.relative_patterns:
             return [{"globPattern": f"**/{pattern}"} for pattern in patterns]
         return [{"globPattern": {"baseUri": folder, "pattern": pattern}} for folder in folders for pattern in patterns]

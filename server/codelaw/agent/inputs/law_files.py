@@ -1,0 +1,193 @@
+"""The law as files: that of every workspace folder, and what lies below (L-4, X-10)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codelaw.context.system import law as laws
+from codelaw.context.system.law import LawText
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ToolFailure
+from codelaw.tools.paths import located, whole
+
+if TYPE_CHECKING:
+    from codelaw.context.sections import Section
+    from codelaw.domain.files import FileText, Folder, Located
+    from codelaw.permissions.policy import Denied
+    from codelaw.ports.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """L2 as found, and what was wrong with it."""
+
+    documents: tuple[LawText, ...] = ()
+    layer: tuple[Section, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """L2 as one text."""
+        return laws.text_of(self.layer)
+
+    @property
+    def tokens(self) -> int:
+        """Estimated, of L2."""
+        return laws.tokens_of(self.layer)
+
+
+@dataclass(frozen=True, slots=True)
+class FolderLaw:
+    """One folder's law as a file, or a file beside it."""
+
+    folder: Folder
+    """The workspace folder."""
+    inside: str
+    """The path in it of the folder that has the law; empty for the root."""
+    name: str
+    """As it is spelt."""
+    place: Located | None
+    """None where it leads out of the workspace."""
+    text: FileText | None
+    """None where it cannot be read."""
+    problem: str
+    """Why not."""
+    others: tuple[str, ...]
+    """Other spellings of the name in the same folder, which do not count."""
+
+    @property
+    def document(self) -> LawText | None:
+        """As it is sent; None where it cannot be read."""
+        if self.place is None or self.text is None:
+            return None
+        text = self.text
+        return LawText(self.folder.name, self.place.uri, text.text, text.digest, text.source, name=self.name)
+
+
+async def find_law(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> Law:
+    """L2 as it is now, open buffers first (L-4, X-10); `denied` and `files` as for `folder_laws`."""
+    documents: list[LawText] = []
+    notices: list[Notice] = []
+    for found in await folder_laws(workspace, denied, files):
+        document = found.document
+        if document is None:
+            what = "law" if laws.is_law_name(found.name, ()) else found.name
+            message = f"The {what} of {found.folder.name} is left out: {found.problem}"
+            notices.append(Notice("warning", "law_unreadable", message))
+        else:
+            documents.append(document)
+    return Law(tuple(documents), laws.assemble(documents), tuple(notices))
+
+
+async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequence[str]) -> list[FolderLaw]:
+    """What there is of a law in each workspace folder, readable or not: every CODE_LAW.md, then what is beside them.
+
+    `files` are the names that count beside a law. What `denied` rules keep back a link would tell too (S-1).
+    """
+    found: list[FolderLaw] = []
+    beside: list[FolderLaw] = []
+    for folder in workspace.folders:
+        reading = _Reading(workspace, denied, folder, "")
+        try:
+            names = await reading.names(whole(folder))
+        except ToolFailure as failure:
+            found.append(reading.unread(laws.NAME, failure))
+            continue
+        if (name := laws.choose(names)) is not None:
+            found.append(await reading.law(name, names))
+        if (name := laws.choose_beside(names, laws.root_files(files))) is not None:
+            beside.append(await reading.law(name, names))
+    return found + beside
+
+
+async def nested_law(
+    workspace: Workspace, denied: Denied | None, files: Sequence[str], folder: Folder, inside: str
+) -> FolderLaw | None:
+    """The file that counts in the folder `inside` a workspace folder, readable or not (X-10); None where there is none.
+
+    Nothing is said of a folder that cannot be looked into, or that rules deny.
+    """
+    reading = _Reading(workspace, denied, folder, inside)
+    try:
+        place = await located(workspace, reading.path(""))
+        if denied is not None and denied.hides(place.shown):
+            return None
+        names = await reading.names(place)
+    except ToolFailure:
+        return None
+    name = laws.choose_beside(names, files)
+    return None if name is None else await reading.law(name, names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads the laws of one folder, which is `inside` a workspace folder."""
+
+    workspace: Workspace
+    denied: Denied | None
+    folder: Folder
+    inside: str
+
+    def path(self, name: str) -> str:
+        """A file of the folder, as the workspace takes it."""
+        several = len(self.workspace.folders) > 1
+        return posixpath.join(self.folder.name if several else "", self.inside, name)
+
+    async def names(self, place: Located) -> list[str]:
+        """The names in the folder, which lies at `place`, in order; open documents included."""
+        entries = await self.workspace.entries(place, hidden=True, ignored=True)
+        opened = (
+            buffer.path.name
+            for buffer in self.workspace.buffers.all()
+            if buffer.path and buffer.path.parent == place.path
+        )
+        return sorted({*(entry.name for entry in entries), *opened})
+
+    async def law(self, name: str, names: Sequence[str]) -> FolderLaw:
+        """The file of that name, readable or not."""
+        others = tuple(other for other in names if other != name and laws.choose([other], name))
+        place: Located | None = None
+        try:
+            place = await located(self.workspace, self.path(name))
+            linked = place.path != self.folder.root / self.inside / name
+            if self._is_kept_back(name, place, linked=linked):
+                why = "a permission rule denies reading it."
+                return self._found(name, others, f"it is a link to {place.shown}, and {why}" if linked else why)
+            return self._found(name, others, place=place, text=await self.workspace.read(place))
+        except ToolFailure as failure:
+            return self.unread(name, failure, place, others)
+
+    def _is_kept_back(self, name: str, place: Located, *, linked: bool) -> bool:
+        """Whether a rule denies the file; a CODE_LAW.md itself is the law whatever may be read (S-1)."""
+        if self.denied is None or (laws.is_law_name(name, ()) and not linked):
+            return False
+        return self.denied.hides(place.shown) or self.denied.hides(self.path(name))
+
+    def unread(
+        self, name: str, failure: ToolFailure, place: Located | None = None, others: tuple[str, ...] = ()
+    ) -> FolderLaw:
+        """A law of which only the failure is known."""
+        why = f"{name} is a folder." if failure.code == "IS_DIRECTORY" else failure.message
+        return self._found(name, others, why, place=place)
+
+    def _found(
+        self,
+        name: str,
+        others: tuple[str, ...],
+        problem: str = "",
+        *,
+        place: Located | None = None,
+        text: FileText | None = None,
+    ) -> FolderLaw:
+        return FolderLaw(
+            folder=self.folder,
+            inside=self.inside,
+            name=name,
+            place=place,
+            text=text,
+            problem=problem,
+            others=others,
+        )
