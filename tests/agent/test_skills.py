@@ -350,7 +350,10 @@ async def test_two_thousand_skills_leave_the_prompt_small_and_can_be_loaded(benc
     index = bench.sent()["system"][0]["text"].partition("# Skills")[2]
     assert 10_000 < len(index) < 20_000, "2 % of 200 000 tokens"
     listed = index.count("\n- s")
-    assert f"And {1_000 - listed} more that are not listed: find_tools searches them, and load_skill takes their names." in index
+    assert (
+        f"And {1_000 - listed} more that are not listed: find_tools searches them, and load_skill takes their names."
+        in index
+    )
     assert ".claude/skills has 1000 folders; the first 500 count." in notices(bench)[0][1]
     sent = bench.sent()["system"][0]
     await bench.reopen()

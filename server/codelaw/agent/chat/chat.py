@@ -22,6 +22,7 @@ from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
+from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
@@ -214,6 +215,7 @@ class AgentChat:
         opened.model, opened.prices = ground.model_name, ground.prices
         beside, about = settled.beside, settled.about
         fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=beside, about=about)
+        executor.laws = FolderLaws(ground.law, opened, self.house.redaction)
         return await Turn(opened, typed, fitting, executor).run()
 
     async def compact(self, ground: Ground) -> CompactionReport:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.context.system import law as laws
 from codelaw.context.system.law import LawText
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import Located
 from codelaw.tools.paths import located, whole
 
 if TYPE_CHECKING:
     from codelaw.context.sections import Section
-    from codelaw.domain.files import FileText, Folder, Located
+    from codelaw.domain.files import Entry, FileText, Folder, Stamp
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
+
+SETTLED = 2.0
+"""Seconds after which a folder's time tells whether it has changed; before, another name may share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,69 @@ async def folder_laws(workspace: Workspace, denied: Denied | None, files: Sequen
     return found + beside
 
 
+async def laws_above(
+    workspace: Workspace, denied: Denied | None, files: Sequence[str], path: str, listed: Listed
+) -> list[tuple[str, FolderLaw | None]]:
+    """The folders from below the root down to `path`, as the model knows them, and what counts in each (X-10).
+
+    The path's own folder is the last, and itself where it is one. Empty for a path that leads nowhere in the workspace.
+    """
+    try:
+        place = await located(workspace, path)
+        kind = await workspace.exists(place)
+    except ToolFailure:
+        return []
+    folder, nearest = place.folder, place.path if kind == "folder" else place.path.parent
+    if kind is None or not nearest.is_relative_to(folder.root):
+        return []
+    chain = [nearest, *nearest.parents]
+    chain = chain[: chain.index(folder.root)][::-1]
+    places = [_place(workspace, folder, one) for one in chain]
+    found: list[tuple[str, FolderLaw | None]] = []
+    for one, stamp in zip(places, await workspace.stamps(places), strict=True):
+        inside = one.path.relative_to(folder.root).as_posix()
+        reading = _Reading(workspace, denied, folder, inside)
+        law: FolderLaw | None = None
+        if denied is None or not denied.hides(one.shown):
+            name = laws.choose_beside(await listed.names(reading, one, stamp), files)
+            # What ignore files hide is not the project's own: a package that was installed gives no orders.
+            if name is not None and not await workspace.is_hidden(_place(workspace, folder, one.path / "_")):
+                law = await reading.law(name, (name,))
+        found.append((one.shown, law))
+    return found
+
+
+def _place(workspace: Workspace, folder: Folder, path: Path) -> Located:
+    """A place below a root, whose path is resolved."""
+    inside = path.relative_to(folder.root).as_posix()
+    shown = inside if len(workspace.folders) == 1 else f"{folder.name}/{inside}"
+    return Located(path, shown, path.as_uri(), folder)
+
+
+@dataclass(slots=True)
+class Listed:
+    """The names in folders, kept while a folder does not change."""
+
+    files: Sequence[str]
+    """The names that are looked for."""
+    _known: dict[Path, tuple[Stamp, list[str]]] = field(default_factory=dict[Path, "tuple[Stamp, list[str]]"])
+
+    async def names(self, reading: _Reading, place: Located, stamp: Stamp | None) -> list[str]:
+        """Of the names in the folder at `place`, those that are looked for; empty where it cannot be looked into."""
+        known = self._known.get(place.path)
+        if known is not None and known[0] == stamp:
+            names = known[1]
+        else:
+            try:
+                entries = await reading.entries(place)
+            except ToolFailure:
+                entries = ()
+            names = [entry.name for entry in entries if laws.is_law_name(entry.name, self.files)]
+            if stamp is not None and time.time() - stamp.mtime > SETTLED:
+                self._known[place.path] = stamp, names
+        return sorted({*names, *reading.opened(place)})
+
+
 async def nested_law(
     workspace: Workspace, denied: Denied | None, files: Sequence[str], folder: Folder, inside: str
 ) -> FolderLaw | None:
@@ -138,13 +207,16 @@ class _Reading:
 
     async def names(self, place: Located) -> list[str]:
         """The names in the folder, which lies at `place`, in order; open documents included."""
-        entries = await self.workspace.entries(place, hidden=True, ignored=True)
-        opened = (
-            buffer.path.name
-            for buffer in self.workspace.buffers.all()
-            if buffer.path and buffer.path.parent == place.path
-        )
-        return sorted({*(entry.name for entry in entries), *opened})
+        return sorted({*(entry.name for entry in await self.entries(place)), *self.opened(place)})
+
+    async def entries(self, place: Located) -> Sequence[Entry]:
+        """What lies in the folder on the disk."""
+        return await self.workspace.entries(place, hidden=True, ignored=True)
+
+    def opened(self, place: Located) -> list[str]:
+        """The names of open documents in the folder."""
+        buffers = self.workspace.buffers.all()
+        return [buffer.path.name for buffer in buffers if buffer.path and buffer.path.parent == place.path]
 
     async def law(self, name: str, names: Sequence[str]) -> FolderLaw:
         """The file of that name, readable or not."""

@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from codelaw.agent.inputs.law_files import find_law
+from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.system.law_check import change_told
+from codelaw.context.system.nested_law import SHOWN_CHARACTERS, Nested
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
 
@@ -35,11 +36,15 @@ class ShownLaws:
     def shown(self, chat: Chat, documents: Sequence[LawText]) -> Notice | None:
         """A step of `chat` was given these; the notice when they are others than at its step before."""
         for document in documents:
-            _keep(self._uses, document.digest, LawUse(time.time(), chat.id, chat.title))
+            self.used(chat, document)
         before = self._by_chat.get(chat.id)
         _keep(self._by_chat, chat.id, documents)
         told = "" if before is None else change_told(before, documents)
         return Notice("info", "law_changed", told) if told else None
+
+    def used(self, chat: Chat, document: LawText) -> None:
+        """A turn of `chat` was shown this text."""
+        _keep(self._uses, document.digest, LawUse(time.time(), chat.id, chat.title))
 
     def last_use(self, digest: str) -> LawUse | None:
         """The last turn that was shown the text with that digest."""
@@ -58,12 +63,38 @@ class TurnLaw:
         self._chat = chat
         self._shown = shown
         self._documents: Sequence[LawText] = ()
+        self._listed = Listed(files)
 
     async def layer(self) -> Sequence[Section]:
         """L2, looked up again (L-4)."""
         found = await find_law(self._workspace, self._denied, self._files)
         self._documents = found.documents
         return found.layer
+
+    async def below(self, path: str) -> tuple[Sequence[Nested], Sequence[Notice]]:
+        """What counts in the folders from below the root down to `path`, and what is wrong with it (X-10)."""
+        chain: list[Nested] = []
+        notices: list[Notice] = []
+        for shown, law in await laws_above(self._workspace, self._denied, self._files, path, self._listed):
+            document = None if law is None else law.document
+            if law is None or document is None:
+                chain.append(Nested(shown))
+                if law is not None:
+                    message = f"The {law.name} of {shown} is left out: {law.problem}"
+                    notices.append(Notice("warning", "law_unreadable", message))
+                continue
+            nested = Nested(shown, f"{shown}/{law.name}", document.text)
+            chain.append(nested)
+            self._shown.used(self._chat, document)
+            if nested.is_cut:
+                message = f"{nested.file} is long: the model is shown its first {SHOWN_CHARACTERS} characters."
+                notices.append(Notice("warning", "law_large", message))
+        return chain, notices
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the law is only data."""
+        return False
 
     def news(self) -> Notice | None:
         """A step was given what was looked up last; what the user is told when the step before was given another."""
@@ -76,6 +107,11 @@ class NoLaw(TurnLaw):
     async def layer(self) -> Sequence[Section]:
         """Nothing."""
         return ()
+
+    @property
+    def restricted(self) -> bool:
+        """It is."""
+        return True
 
 
 def _keep(memory: OrderedDict[str, V], key: str, value: V) -> None:

@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.approval import Gate
+    from codelaw.agent.turn.folder_laws import FolderLaws
     from codelaw.agent.turn.notes import Notes
     from codelaw.domain.audit import By
-    from codelaw.domain.messages import Message
+    from codelaw.domain.messages import Fragment, Message
     from codelaw.ports.held import HeldImages
     from codelaw.tools.base import Tool, ToolEnvironment
     from codelaw.tools.toolbox import Toolbox
@@ -94,6 +95,8 @@ class Executor:
     redaction: Redaction = field(default_factory=Redaction)
     recorder: Recorder | None = None
     """Keeps on record what is decided (S-8)."""
+    laws: FolderLaws | None = None
+    """Tell the laws of the folders that calls touch (X-10)."""
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -135,8 +138,13 @@ class Executor:
         return tool is not None and tool.effect == "read"
 
     async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
+        behind: tuple[Fragment, ...] = ()
         try:
-            await self.open.observe(caller, outcome.call, outcome.result)
+            try:
+                behind = await self.laws.behind(outcome.call, outcome.result) if self.laws is not None else ()
+            finally:
+                # What the call has done is told, even if a cancel came in that very moment.
+                await self.open.observe(caller, outcome.call, outcome.result, behind)
             if outcome.call.tool == "TodoWrite" and outcome.result.status == "success":
                 todos = await self.environment.todos.save(self.open.store, self.open.chat_id)
                 self.open.emit(TodoEvent(todos, self.open.step))

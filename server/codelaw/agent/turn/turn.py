@@ -176,6 +176,8 @@ class Turn:
 
     async def _ask(self, view: View) -> Asked:
         ground = self.fitting.ground
+        if self.executor.laws is not None:
+            self.executor.laws.sent(view)
         estimated = ground.corrected(view.tokens)
         asked = await Asker(self.open, ground, view, estimated).ask()
         usage = asked.reply.usage
