@@ -7,7 +7,7 @@ const schemaFile = new URL("../src/protocol/schema.json", import.meta.url);
 const packageFile = new URL("../package.json", import.meta.url);
 
 /** Where programs and files lie: decided on each machine, never by a folder. */
-const OF_THE_MACHINE = ["server.", "model.script", "store.url", "mcp.", "skills.", "embedding.path"];
+const OF_THE_MACHINE = ["server.", "model.script", "store.url", "mcp.", "skills.", "hooks.", "embedding.path"];
 
 /** What happens without asking, where text and keys go, and who the model is: decided by the user, everywhere. */
 const OF_THE_USER = [
@@ -47,6 +47,7 @@ const TITLES = {
   store: "Store",
   mcp: "MCP",
   skills: "Skills",
+  hooks: "Hooks",
 };
 
 /** What is said here beside the server's own words. */

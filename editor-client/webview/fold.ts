@@ -1,6 +1,6 @@
 // Takes events into a chat. What changes is copied once for a batch, all else stays the same object, so that the panel
 // renders again only what changed.
-import type { ChatEvent, NoticeGiven, Steer, ToolCall, ToolOutput } from "../src/protocol/types";
+import type { ChatEvent, HookRun, NoticeGiven, Steer, ToolCall, ToolOutput } from "../src/protocol/types";
 import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
 import { t } from "./language";
 import { grown } from "./text/live";
@@ -94,6 +94,9 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       replaceItems(items, [...kept.filter((item) => item.id !== notice.id), notice]);
       return;
     }
+    case "hook":
+      hook(draft, turnId, seq, at, event);
+      return;
     case "notice":
       notice(draft, turnId, seq, at, event);
       return;
@@ -323,6 +326,16 @@ function openCompaction(entries: readonly Entry[]): { place: number; item: numbe
     }
   }
   return null;
+}
+
+/** A hook's run is one line, which changes as it goes on. */
+function hook(draft: Draft, turnId: string, seq: number, at: number, run: HookRun): void {
+  const items = itemsFor(draft, turnId, seq);
+  if (items === null) return;
+  const item: Item = { kind: "hook", id: `hook-${run.id}`, step: run.step ?? 0, at, run };
+  const place = items.findIndex(({ id }) => id === item.id);
+  if (place === -1) items.push(item);
+  else items[place] = item;
 }
 
 function notice(draft: Draft, turnId: string, seq: number, at: number, given: NoticeGiven): void {

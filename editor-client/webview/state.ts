@@ -7,6 +7,7 @@ import type {
   ChatRecord,
   CompactionReport,
   ContextReport,
+  HookRun,
   Looked,
   Model,
   Mention,
@@ -86,7 +87,7 @@ export interface Between {
   items: Item[];
 }
 
-export type Item = Thought | Answer | Call | Notice | Steer | Compaction;
+export type Item = Thought | Answer | Call | Notice | Steer | Compaction | Hook;
 
 /** `id` is unique in its entry and stays the same while the item grows. */
 interface Base {
@@ -128,6 +129,11 @@ export interface Compaction extends Base {
   kind: "compaction";
   phase: "started" | "summarising" | "finished" | "failed" | "cancelled";
   report: CompactionReport | null;
+}
+
+export interface Hook extends Base {
+  kind: "hook";
+  run: HookRun;
 }
 
 export interface ChatsState {

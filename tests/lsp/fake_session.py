@@ -221,6 +221,7 @@ class FakeSession:
         attachments=(),
         editor=None,
         kind=None,
+        halt=None,
     ):
         if not text.strip() or len(text) > OVER:
             raise Refusal("invalid_text", f"A text of {len(text)} characters cannot be sent", "Send 1 to 5 MB")

@@ -65,6 +65,7 @@ def test_without_any_layer_everything_is_the_default() -> None:
         ("store.url", None),
         ("mcp.servers", {}),
         ("skills.paths", []),
+        ("hooks.PreToolUse", []),
     ],
 )
 def test_defaults(key: str, value: object) -> None:

@@ -34,6 +34,7 @@ REFUSED = [
     ("prompts", 'persona = "evil"'),
     ("mcp.servers.evil", 'command = "evil"'),
     ("skills", 'paths = ["/"]'),
+    ("hooks", 'Stop = [{command = "evil"}]'),
     ("tools", "webSearch = true"),
     ("tools.bash", 'sandbox = "off"'),
     ("tools.bash", 'sandbox = "auto"'),

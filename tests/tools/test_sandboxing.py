@@ -75,6 +75,7 @@ class Refusing:
         timeout: float,
         opened: frozenset[Path] = frozenset(),
         listener: OutputListener | None = None,
+        given: str = "",
     ) -> ProcessResult:
         why = ("evil.example:443: not in tools.bash.network",)
         return ProcessResult(self._code, "", "", 0, 0, timed_out=self._timed_out, seconds=0.1, refused=why)

@@ -79,6 +79,7 @@ EditorLocationLink: EditorLocationLink
 EditorParams: EditorParams
 EditorTextEdit: EditorTextEdit
 EditorTrust: EditorTrust
+EnableServer: EnableServer
 Export: Export
 ExportChat: ExportChat
 FileOperation: FileOperation
@@ -87,6 +88,7 @@ Forgotten: Forgotten
 ForkChat: ForkChat
 Grant: Grant
 GrantList: GrantList
+HookRun: HookRun
 InspectContext: InspectContext
 LawDocument: LawDocument
 LawReport: LawReport
@@ -96,10 +98,12 @@ ListGrants: ListGrants
 ListMemories: ListMemories
 ListMentions: ListMentions
 ListModels: ListModels
+ListServers: ListServers
 ListSkills: ListSkills
 LocationsReply: LocationsReply
 LookAt: LookAt
 Looked: Looked
+Mcp: Mcp
 Memory: Memory
 MemoryList: MemoryList
 Mention: Mention
@@ -122,6 +126,8 @@ ReadLaw: ReadLaw
 ReadSettings: ReadSettings
 ReadWorkspaceSettings: ReadWorkspaceSettings
 RenameReply: RenameReply
+RestartServer: RestartServer
+Restarted: Restarted
 RestoreContext: RestoreContext
 Retry: Retry
 RevertConflict: RevertConflict
@@ -134,6 +140,8 @@ SaveMemory: SaveMemory
 SearchMemories: SearchMemories
 Section: Section
 SendMessage: SendMessage
+Server: Server
+ServerList: ServerList
 Setting: Setting
 SettingsReport: SettingsReport
 ShowChat: ShowChat
@@ -407,11 +415,11 @@ limit?: (number | null)
 export interface AuditEntry {
 at: number
 chatId: string
-kind: ("call" | "grant" | "trust" | "violation")
+kind: ("call" | "grant" | "trust" | "violation" | "hook")
 tool: string
 title: string
-decision: ("allow" | "deny" | "grant" | "revoke" | "trust" | "withdraw" | "violation")
-by: ("user" | "rule" | "grant" | "mode" | "default" | "headless" | "sandbox")
+decision: ("allow" | "deny" | "grant" | "revoke" | "trust" | "withdraw" | "violation" | "ran")
+by: ("user" | "rule" | "grant" | "mode" | "default" | "headless" | "sandbox" | "hook")
 rule?: string
 detail?: string
 folder?: string
@@ -520,7 +528,7 @@ chatId: string
 turnId: string
 seq: number
 at: number
-event: (TurnStarted | Thought | Answer | ToolCall | ToolOutput | Todo | UsageReport | Steer | Compaction | Retry | NoticeGiven | TurnEnded)
+event: (TurnStarted | Thought | Answer | ToolCall | ToolOutput | Todo | UsageReport | Steer | Compaction | Retry | HookRun | NoticeGiven | Mcp | TurnEnded)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -581,7 +589,7 @@ decision?: Decision
  */
 export interface Decision {
 action: ("allow" | "ask" | "deny")
-source: ("mode" | "deny" | "allow" | "grant" | "default" | "user")
+source: ("mode" | "deny" | "allow" | "grant" | "default" | "user" | "hook")
 rule: string
 }
 /**
@@ -701,6 +709,23 @@ reason: string
 step: number
 }
 /**
+ * A hook's run: an upsert by `id` (X-7). `name` is its command, cut; `message` what it says, or why it failed.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "HookRun".
+ */
+export interface HookRun {
+kind: "hook"
+id: string
+name: string
+event: ("PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop" | "SessionStart" | "PreCompact" | "PostCompact")
+status: ("running" | "passed" | "blocked" | "failed" | "cancelled")
+seconds: number
+message?: string
+step?: number
+callId?: string
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "NoticeGiven".
  */
@@ -710,6 +735,18 @@ level: ("info" | "warning" | "error")
 code: string
 message: string
 step?: number
+}
+/**
+ * A server that people bring along is doing otherwise (X-3); in chats that use servers.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Mcp".
+ */
+export interface Mcp {
+kind: "mcp"
+server: string
+state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
+message?: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -765,7 +802,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found")
 message: string
 hint: string
 }
@@ -1035,6 +1072,16 @@ export interface EditorTrust {
 trusted: boolean
 }
 /**
+ * A server of a workspace's file starts only as it was listed last: one that has changed since is refused.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EnableServer".
+ */
+export interface EnableServer {
+name: string
+enabled: boolean
+}
+/**
  * A chat as one document.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1223,6 +1270,13 @@ export interface ListModels {
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListServers".
+ */
+export interface ListServers {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ListSkills".
  */
 export interface ListSkills {
@@ -1285,7 +1339,7 @@ nextCursor?: string
  */
 export interface MentionItem {
 path: string
-kind: ("file" | "folder")
+kind: ("file" | "folder" | "resource")
 detail?: string
 }
 /**
@@ -1381,6 +1435,20 @@ export interface ReadSettings {
  */
 export interface ReadWorkspaceSettings {
 
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RestartServer".
+ */
+export interface RestartServer {
+name: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Restarted".
+ */
+export interface Restarted {
+restarted: true
 }
 /**
  * Undo that checkpoint and the newer ones, or the newest alone (K-3).
@@ -1483,6 +1551,31 @@ strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval"
 strategyOptions?: (StrategyOptions | null)
 attachments?: (AttachmentParams[] | null)
 editor?: (EditorParams | null)
+}
+/**
+ * A server, how it is doing, and why; `source` is where it is written.
+ * 
+ * In the state `needs_trust` the message says what would be run or reached, whole.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Server".
+ */
+export interface Server {
+name: string
+state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
+tools: number
+message?: string
+source?: string
+}
+/**
+ * Sorted by name; `problems` are what is wrong with what is written.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ServerList".
+ */
+export interface ServerList {
+servers: Server[]
+problems?: string[]
 }
 /**
  * An effective value, keys masked; `source` is the file or variable it came from.
@@ -1720,6 +1813,9 @@ export interface Methods {
   "codelaw/model/list": { params: ListModels; result: ModelList };
   "codelaw/command/list": { params: ListCommands; result: CommandList };
   "codelaw/skill/list": { params: ListSkills; result: SkillList };
+  "codelaw/mcp/list": { params: ListServers; result: ServerList };
+  "codelaw/mcp/restart": { params: RestartServer; result: Restarted };
+  "codelaw/mcp/enable": { params: EnableServer; result: ServerList };
   "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
 }
 
@@ -1786,7 +1882,10 @@ export const METHODS = [
   "codelaw/model/list",
   "codelaw/command/list",
   "codelaw/skill/list",
+  "codelaw/mcp/list",
+  "codelaw/mcp/restart",
+  "codelaw/mcp/enable",
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found";

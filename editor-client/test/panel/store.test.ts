@@ -110,6 +110,19 @@ describe("events", () => {
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
   });
 
+  it("of a hook are one line, wherever it ran", () => {
+    const run = { kind: "hook", id: "h1", name: "./check.sh", event: "PreToolUse", step: 1, callId: "k" };
+    const said = [
+      ...events("c", "t1", 2, { ...run, status: "running", seconds: 0 }),
+      ...events("c", "t1", 3, { ...run, status: "blocked", seconds: 0.4, message: "not on a Friday" }),
+    ];
+    const { items } = turns(reduce(begin, heard(...said)))[0]!;
+    expect(items).toMatchObject([{ kind: "hook", run: { status: "blocked", message: "not on a Friday" } }]);
+    const before = { ...run, id: "h2", event: "UserPromptSubmit", status: "blocked", seconds: 0.1 };
+    const state = reduce(begin, heard(...events("c", "", 2, before)));
+    expect(state.chat!.entries.at(-1)).toMatchObject({ kind: "between", items: [{ run: { id: "h2" } }] });
+  });
+
   it("of a call leave what they do not say as it was, and know its times", () => {
     const call = { kind: "tool_call", callId: "k", tool: "Edit", title: "Edit a.py", step: 1 };
     const said = events(

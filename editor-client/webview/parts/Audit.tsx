@@ -14,6 +14,7 @@ const DECISIONS: Record<AuditEntry["decision"], string> = {
   trust: t.trusted,
   withdraw: t.untrusted,
   violation: t.keptBack,
+  ran: t.hookRan,
 };
 
 const BY: Record<AuditEntry["by"], string> = {
@@ -24,6 +25,7 @@ const BY: Record<AuditEntry["by"], string> = {
   default: t.theDefault,
   headless: t.nobody,
   sandbox: t.theSandbox,
+  hook: t.aHook,
 };
 
 /** What was decided, in the chat that is shown or in all, the newest first. */

@@ -1,4 +1,4 @@
-import type { Compaction, Item, Notice, Steer } from "../state";
+import type { Compaction, Hook, Item, Notice, Steer } from "../state";
 import { compactionInWords } from "../text/compaction";
 import { Markdown } from "../text/Markdown";
 import { Call } from "./Call";
@@ -34,6 +34,8 @@ export function Items({ items, results, running }: Props) {
             return <NoticeLine key={item.id} item={item} />;
           case "steer":
             return <SteerLine key={item.id} item={item} />;
+          case "hook":
+            return <HookLine key={item.id} item={item} />;
           case "compaction":
             return <CompactionLine key={item.id} item={item} />;
         }
@@ -63,6 +65,21 @@ function SteerLine({ item }: { item: Steer }) {
       <span class="steer-label">{STEERS[item.state]}</span>
       <p>{item.text}</p>
     </div>
+  );
+}
+
+function HookLine({ item: { run } }: { item: Hook }) {
+  const { event, name, status, seconds, message } = run;
+  const took = status === "running" ? "" : t.hookTook(seconds);
+  return (
+    <p class="notice hook" data-status={status} dir="auto">
+      {status === "running" && <span class="spinner" aria-hidden="true" />}
+      {status === "failed" && <Icon name="warning" />}
+      <span>
+        {t.hookLine(event, name, t.hookStates[status], took)}
+        {message !== undefined && `: ${message}`}
+      </span>
+    </p>
   );
 }
 

@@ -14,15 +14,20 @@ if TYPE_CHECKING:
 class Beginning:
     """A message on its way to become a turn, or a compaction that was asked for and has not begun."""
 
-    def __init__(self, chat_id: str | None) -> None:
+    def __init__(self, chat_id: str | None, halt: asyncio.Event | None = None) -> None:
         self.chat_id = chat_id
         """None for a message to a new chat, until that is made."""
-        self.stopped = False
-        """What begins is to be stopped at once."""
+        self.halt = halt or asyncio.Event()
+        """Set when what begins is to be stopped at once."""
         self.turn: RunningTurn | None = None
         """What it has become."""
         self.over = asyncio.Event()
         """It has begun, or never will."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether what begins is to be stopped at once."""
+        return self.halt.is_set()
 
     async def ended(self) -> None:
         """Wait until what has begun is over, too."""
@@ -38,9 +43,9 @@ class Beginnings:
         self._all: set[Beginning] = set()
 
     @contextmanager
-    def one(self, chat_id: str | None) -> Generator[Beginning]:
-        """Something is about to begin, until this is left."""
-        beginning = Beginning(chat_id)
+    def one(self, chat_id: str | None, halt: asyncio.Event | None = None) -> Generator[Beginning]:
+        """Something is about to begin, until this is left; `halt` stops it too."""
+        beginning = Beginning(chat_id, halt)
         self._all.add(beginning)
         try:
             yield beginning
@@ -52,5 +57,5 @@ class Beginnings:
         """Have all of them in a chat stopped as soon as they begin."""
         found = [one for one in self._all if one.chat_id == chat_id]
         for one in found:
-            one.stopped = True
+            one.halt.set()
         return found

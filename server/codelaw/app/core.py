@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -31,10 +32,12 @@ from codelaw.app.beginnings import Beginnings
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
+from codelaw.app.hooking import heard_out, hooks_of
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.known_keys import known_keys
+from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
-from codelaw.app.ruling import limits_of_commands, policy, withheld_from_commands
+from codelaw.app.ruling import policy
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
@@ -221,23 +224,12 @@ class Core:
 
         A turn that runs keeps what it began with: its commands stay in the sandbox under which they were allowed (S-4).
         """
-        bash = settings.tools.bash
-        network = bash.network if isinstance(bash.network, bool) else tuple(bash.network)
-        off = bash.sandbox == "off"
-        self._processes = LocalProcesses(
-            self._environment,
-            sandbox=None if off else self._sandbox,
-            means=None if off else await self._sandbox.means(),
-            network=network,
-            withheld=withheld_from_commands(settings, self._workspace.folders),
-            limits=await limits_of_commands(bash),
-            leftovers=self._leftovers,
-        )
+        await self._arm(agent, mode, settings, restricted=restricted)
         # Another server may have given or taken some.
         self._always[:] = self._own(await (await self._chats.store()).grants())
         agent.gate.folders = {str(folder.root): folder.name for folder in self._workspace.folders}
         memory = await self._memory_of(agent.chat.id, settings)
-        agent.house = replace(agent.house, processes=self._processes, memory=memory)
+        agent.house = replace(agent.house, memory=memory)
         folders = self._workspace.folders
         agent.gate.policy, notices = policy(settings, mode, self._processes, folders, restricted=restricted)
         notices += await self._ignored.new(folders)
@@ -245,6 +237,14 @@ class Core:
             message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
             notices.append(Notice("warning", "hosts_not_kept", message))
         return notices
+
+    async def _arm(self, agent: AgentChat, mode: Mode, settings: Settings, *, restricted: bool) -> None:
+        """Put the processes and the hooks of those settings into a chat (S-4, X-7)."""
+        self._processes = made = await processes_of(
+            settings, self._environment, self._sandbox, self._workspace.folders, leftovers=self._leftovers
+        )
+        hooks = hooks_of(agent, settings, mode, made, restricted=restricted)
+        agent.house, agent.compacting.hooks = replace(agent.house, processes=made, hooks=hooks), hooks
 
     def _make_agent(self, stores: Stores, chat: Chat) -> AgentChat:
         house = House(
@@ -295,10 +295,19 @@ class Core:
         return replace(clean, notices=(*clean.notices, _KEY_HELD_BACK))
 
     async def _started(
-        self, agent: AgentChat, asked: Asked, who: Answerer, plan: Plan, *, steers: tuple[str, ...] = ()
+        self,
+        agent: AgentChat,
+        asked: Asked,
+        who: Answerer,
+        plan: Plan,
+        *,
+        steers: tuple[str, ...] = (),
+        halt: asyncio.Event | None = None,
     ) -> RunningTurn:
-        """Gather what stands beside the question, and start the turn."""
+        """Hear the hooks, gather what stands beside the question, and start the turn; `halt` as for `heard_out`."""
         unread = await self._settle(agent, asked.mode, asked.settings, restricted=asked.restricted)
+        if not steers:  # each of those was heard when it came
+            plan = replace(plan, question=await heard_out(agent, plan.question, asked.text, halt))
         around = await self._turns.surroundings(plan, agent, self._chat_model(who.provider), asked.settings)
         beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
             asked.text, plan.asked, around.ground, plan.law.text
@@ -358,6 +367,8 @@ class Core:
         if leaves(agent.chat, who):
             error = not_confirmed(who.name, who.host)
             raise Refusal(error.code, error.message, error.hint)
+        if not agent.running_turn:
+            await self._arm(agent, agent.chat.mode, settings, restricted=self._restricted)
         plan = await self._turns.plan(
             text="",
             settings=settings,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-AuditKind = Literal["call", "grant", "trust", "violation"]
-Decided = Literal["allow", "deny", "grant", "revoke", "trust", "withdraw", "violation"]
-By = Literal["user", "rule", "grant", "mode", "default", "headless", "sandbox"]
+AuditKind = Literal["call", "grant", "trust", "violation", "hook"]
+Decided = Literal["allow", "deny", "grant", "revoke", "trust", "withdraw", "violation", "ran"]
+"""`ran`: a hook did, and refused nothing."""
+By = Literal["user", "rule", "grant", "mode", "default", "headless", "sandbox", "hook"]
 """`headless`: a client answered without a person, or nobody did."""
 
 

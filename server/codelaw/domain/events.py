@@ -16,6 +16,11 @@ from codelaw.domain.served import ServerStateName
 Where = TypeVar("Where")
 CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
 SteerState = Literal["waiting", "told", "withdrawn", "returned"]
+HookMoment = Literal[
+    "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SessionStart", "PreCompact", "PostCompact"
+]
+HookStatus = Literal["running", "passed", "blocked", "failed", "cancelled"]
+"""`blocked`: it has refused or held up what it was asked about."""
 CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
 
 
@@ -149,6 +154,23 @@ class RetryEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class HookRun:
+    """A hook's run: an upsert by `id` (X-7). One that ran before the turn began, or between turns, belongs to none."""
+
+    id: str
+    name: str
+    """Its command, cut."""
+    event: HookMoment
+    status: HookStatus
+    seconds: float
+    message: str | None = None
+    """What it says to the user, why it refused, or why it failed."""
+    step: int | None = None
+    call_id: str | None = None
+    kind: Literal["hook"] = "hook"
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeEvent:
     level: Level
     code: str
@@ -185,6 +207,7 @@ Event = (
     | SteerEvent
     | CompactionEvent
     | RetryEvent
+    | HookRun
     | NoticeEvent
     | McpEvent
     | TurnEnded

@@ -17,7 +17,7 @@ class Decision:
     """What was decided about a call, and by which rule."""
 
     action: Literal["allow", "ask", "deny"]
-    source: Literal["mode", "deny", "allow", "grant", "default", "user"]
+    source: Literal["mode", "deny", "allow", "grant", "default", "user", "hook"]
     rule: str
     """The rule as written, or a sentence where no rule spoke."""
     always_asked: bool = False

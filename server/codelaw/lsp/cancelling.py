@@ -56,8 +56,10 @@ def cancelled_by_others() -> bool:
     return True
 
 
-async def begun(sending: Coroutine[Any, Any, RunningTurn]) -> RunningTurn:
+async def begun(sending: Coroutine[Any, Any, RunningTurn], halt: asyncio.Event | None = None) -> RunningTurn:
     """The turn that `Session.send` begins. It must not run on unwatched: cancelled, it begins and is then stopped.
+
+    `halt` is what `sending` was given under that name, and is set then.
 
     Raises:
         CancelledError: it was cancelled, and what it sent was refused.
@@ -71,6 +73,8 @@ async def begun(sending: Coroutine[Any, Any, RunningTurn]) -> RunningTurn:
             if not cancelled_by_others():
                 raise
             stopped = True
+            if halt is not None:
+                halt.set()
         except Exception:
             if stopped:  # who would go on with a second try does not
                 raise asyncio.CancelledError from None

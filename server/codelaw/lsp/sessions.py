@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
@@ -82,8 +83,9 @@ class Session(Protocol):
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
+        halt: asyncio.Event | None = None,
     ) -> RunningTurn:
-        """Begin a turn; without a chat in a new one of `kind` (H-5)."""
+        """Begin a turn; without a chat in a new one of `kind` (H-5). Once `halt` is set nothing is waited for."""
         ...
 
     async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str: ...

@@ -253,10 +253,11 @@ class Processes(Protocol):
         timeout: float,
         opened: frozenset[Path] = frozenset(),
         listener: OutputListener | None = None,
+        given: str = "",
     ) -> ProcessResult:
         """Run a shell command; cancelling the task kills the whole group. `timeout` is in seconds.
 
         `opened` are paths of an earlier result's `blocked` that the user has allowed this run to change (S-8).
-        `listener` hears what is printed as it comes.
+        `listener` hears what is printed as it comes, and `given` is what the command reads on standard input.
         """
         ...

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codelaw.domain.chats import Level
-from codelaw.domain.events import CallStatus, CompactionPhase, SteerState
+from codelaw.domain.events import CallStatus, CompactionPhase, HookMoment, HookStatus, SteerState
 from codelaw.domain.served import ServerStateName
 from codelaw.protocol.base import Method, Payload
 from codelaw.protocol.chats import Chat, Message, ReadChat, TurnResult, Usage
@@ -48,7 +48,7 @@ class Decision(Payload):
     """Why a call was allowed, asked about or denied (S-1)."""
 
     action: Literal["allow", "ask", "deny"]
-    source: Literal["mode", "deny", "allow", "grant", "default", "user"]
+    source: Literal["mode", "deny", "allow", "grant", "default", "user", "hook"]
     rule: str
 
 
@@ -136,6 +136,20 @@ class Retry(Payload):
     step: int
 
 
+class HookRun(Payload):
+    """A hook's run: an upsert by `id` (X-7). `name` is its command, cut; `message` what it says, or why it failed."""
+
+    kind: Literal["hook"] = "hook"
+    id: str
+    name: str
+    event: HookMoment
+    status: HookStatus
+    seconds: float
+    message: str | None = None
+    step: int | None = None
+    call_id: str | None = None
+
+
 class NoticeGiven(Payload):
     kind: Literal["notice"] = "notice"
     level: Level
@@ -169,6 +183,7 @@ Event = Annotated[
     | Steer
     | Compaction
     | Retry
+    | HookRun
     | NoticeGiven
     | Mcp
     | TurnEnded,

@@ -14,7 +14,7 @@ from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import effectless, sources
 from codelaw.settings.model import Group, Settings
 from codelaw.settings.reading import KeyPath, Layer, children, dotted
-from codelaw.settings.workspace import ADDED, restrict
+from codelaw.settings.workspace import ADDED, JOINED, restrict
 
 MASK = "••••"
 CREDENTIALS: tuple[KeyPath, ...] = (("model", "apiKey"), ("model", "authToken"))
@@ -88,13 +88,13 @@ def load_settings(
         lay(layer)
     if user_file is not None:
         lay(sources.from_file("user", user_file))
-    added: dict[KeyPath, list[str]] = {path: [] for path in ADDED}
+    added: dict[KeyPath, list[Any]] = {path: [] for path in (*ADDED, *JOINED)}
     files: list[WorkspaceFile] = []
     for file in reversed(workspace_files):
         layer = sources.from_file("workspace", file)
         if restricted:
-            for path, entries in added.items():
-                entries.extend(layer.values.get(path, []))
+            for path in ADDED:
+                added[path].extend(layer.values.get(path, []))
             continue
         narrow = restrict(layer, _with_defaults(merged))
         known = layer.digest is not None and (trusted or {}).get(file) == layer.digest
@@ -117,7 +117,8 @@ def load_settings(
     _one_credential(merged, won)
     for path, entries in added.items():
         if entries:
-            merged[path] = list(dict.fromkeys([*merged.get(path, []), *entries]))
+            every = [*merged.get(path, []), *entries]
+            merged[path] = [entry for at, entry in enumerate(every) if entry not in every[:at]]
             won[path] = won.get(path) or Layer("workspace", "a workspace's settings")
     value = Settings.model_validate(_nested(merged))
     origins = {dotted(path): "default" for path, _ in _leaves(value)}

@@ -14,6 +14,7 @@ from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.group import Group
+from codelaw.settings.hooks import HooksGroup
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -360,3 +361,4 @@ class Settings(Group):
     store: StoreGroup = Field(default_factory=StoreGroup)
     mcp: McpGroup = Field(default_factory=McpGroup)
     skills: SkillsGroup = Field(default_factory=SkillsGroup)
+    hooks: HooksGroup = Field(default_factory=HooksGroup)

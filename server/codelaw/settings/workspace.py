@@ -6,8 +6,9 @@ Whatever is not listed here is refused, so that a new key is safe until someone 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from codelaw.domain.events import HookMoment
 from codelaw.domain.laws import FILES
 from codelaw.domain.safety.hosts import read_rules
 from codelaw.settings.machine import usual_memory
@@ -59,6 +60,8 @@ MEMORY: KeyPath = ("tools", "bash", "memoryMb")
 DENY: KeyPath = ("permissions", "deny")
 ADDED: tuple[KeyPath, ...] = (DENY, ("tools", "bash", "hidden"), ("tools", "bash", "readOnly"))
 """Lists to which a workspace may add."""
+JOINED: tuple[KeyPath, ...] = tuple(("hooks", moment) for moment in get_args(HookMoment))
+"""Lists to which a workspace that the user trusts adds, so that it takes none of theirs away (X-7)."""
 
 REASONS: dict[str, str] = {
     "model": "where requests and keys go is the user's own choice",
@@ -66,6 +69,7 @@ REASONS: dict[str, str] = {
     "permissions": "a workspace may add to permissions.deny and nothing else",
     "prompts": "who the model is to be is the user's own choice",
     "mcp": "a workspace must not start programs",
+    "hooks": "a workspace must not start programs",
     "skills": "a workspace must not name folders to read",
     "store": "where chats are kept is the user's own choice",
     "tools": "a workspace may only tighten it",

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 Feed = Callable[[bytes], None]
 
@@ -42,11 +44,11 @@ class Child:
         feeds: tuple[Feed, Feed],
         descriptors: Sequence[int] = (),
         before: Callable[[], None] | None = None,
-        given: int = subprocess.DEVNULL,
+        given: int | bytes = b"",
     ) -> Child:
         """Start `argv` as a session of its own; `feeds` get its output and its errors as they come.
 
-        `given` is the descriptor of its input; without one it has none. `descriptors` stay open in it, under their
+        `given` is its input, or the descriptor of it. `descriptors` stay open in it, under their
         numbers. `before` is called in the thread that starts the process.
         Not to be cancelled: nobody would know of the process then.
 
@@ -63,16 +65,17 @@ class Child:
             try:
                 if before is not None:
                     before()
-                process = subprocess.Popen(
-                    argv,
-                    cwd=cwd,
-                    env=env,
-                    stdin=given,
-                    stdout=pipes[0][1],
-                    stderr=pipes[1][1],
-                    pass_fds=descriptors,
-                    start_new_session=True,
-                )
+                with _file_of(given) as source:
+                    process = subprocess.Popen(
+                        argv,
+                        cwd=cwd,
+                        env=env,
+                        stdin=source,
+                        stdout=pipes[0][1],
+                        stderr=pipes[1][1],
+                        pass_fds=descriptors,
+                        start_new_session=True,
+                    )
             except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
                 _soon(loop, begun.set_exception, error)
                 return
@@ -119,6 +122,18 @@ class Child:
         self._open -= 1
         if not self._open:
             self.closed.set()
+
+
+@contextmanager
+def _file_of(given: int | bytes) -> Generator[IO[bytes] | int]:
+    """What a process reads: a file without a name, so that one which reads nothing of it keeps nobody waiting."""
+    if isinstance(given, int) or not given:
+        yield given if isinstance(given, int) else subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 class _Pipe(asyncio.Protocol):

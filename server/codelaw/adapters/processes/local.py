@@ -118,6 +118,7 @@ class LocalProcesses:
         timeout: float,
         opened: frozenset[Path] = frozenset(),
         listener: OutputListener | None = None,
+        given: str = "",
     ) -> ProcessResult:
         """See `Processes.run`.
 
@@ -125,13 +126,20 @@ class LocalProcesses:
             ToolFailure: EXECUTION_ERROR when the shell cannot be started, or not in its sandbox.
         """
         for _ in range(TRIES - 1):
-            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener)
+            ended = await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
             if self._means.kind != "bubblewrap" or ended.exit_code != 1 or not _NOT_SET_UP.match(ended.stderr):
                 return ended
-        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener)
+        return await self._run(command, cwd=cwd, timeout=timeout, opened=opened, listener=listener, given=given)
 
     async def _run(
-        self, command: str, *, cwd: Path, timeout: float, opened: frozenset[Path], listener: OutputListener | None
+        self,
+        command: str,
+        *,
+        cwd: Path,
+        timeout: float,
+        opened: frozenset[Path],
+        listener: OutputListener | None,
+        given: str,
     ) -> ProcessResult:
         started = time.monotonic()
         environment = child_environment(os.environ if self._environment is None else self._environment)
@@ -150,7 +158,7 @@ class LocalProcesses:
                 private = confined.private
                 before = 0 if private is None else await asyncio.to_thread(size_of, private)
                 feeds = _heard("stdout", out, listener), _heard("stderr", err, listener)
-                child = await _start(confined, cwd, feeds)
+                child = await _start(confined, cwd, feeds, given)
                 try:
                     await self._guard(child)
                     async with asyncio.timeout(timeout):
@@ -267,7 +275,7 @@ def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
-async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed]) -> Child:
+async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given: str) -> Child:
     """Start a process group. A cancel that comes while it is being started ends the whole of it, too."""
     starting = asyncio.ensure_future(
         Child.start(
@@ -277,6 +285,7 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed]) -> Chi
             feeds=feeds,
             descriptors=confined.descriptors,
             before=confined.before,
+            given=given.encode("utf-8", "replace"),
         )
     )
     try:

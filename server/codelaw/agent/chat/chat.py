@@ -59,6 +59,8 @@ class AgentChat:
     finding: bool = False
     """The last turn had brought tools to be found, not described (X-11); not known of a turn before this server."""
     ledger: Ledger = field(default_factory=Ledger)
+    greeted: bool = False
+    """Hooks of the session's start have run here (X-7)."""
     running: RunningTurn | None = None
     opened: OpenTurn | None = None
     """What has been said in the running turn."""
@@ -200,6 +202,7 @@ class AgentChat:
             held=self.house.held,
             redaction=self.house.redaction,
             recorder=self.house.recorder,
+            hooks=self.house.hooks,
         )
         running.work = asyncio.create_task(self._work(executor, typed, around, leaving), name=f"turn {turn_id}")
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))

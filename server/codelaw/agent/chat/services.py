@@ -12,6 +12,7 @@ from codelaw.domain.safety.redaction import Redaction
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.recall.embedding import Embedding
     from codelaw.agent.recall.remembering import ChatMemory
     from codelaw.agent.recording.recorder import Recorder
@@ -52,6 +53,8 @@ class House:
     """Starts the turn that waiting steers become, in a claimed chat (R-9)."""
     embedding: Embedding | None = None
     """Indexes what was said when a turn has ended (B-5)."""
+    hooks: Hooks | None = None
+    """As the settings were when the chat's last turn began; None without any (X-7)."""
     held: HeldImages | None = None
     """Keeps files while commands run."""
 

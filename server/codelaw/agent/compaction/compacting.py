@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from codelaw.agent.compaction.audience import Audience
@@ -18,11 +19,12 @@ from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
-from codelaw.domain.events import CompactionEvent, CompactionPhase
+from codelaw.domain.events import CompactionEvent, CompactionPhase, HookMoment
 from codelaw.domain.messages import Message
 from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
+    from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.history import HistoryState, Past
     from codelaw.agent.recording.open_turn import OpenTurn
@@ -47,6 +49,8 @@ class Compacting:
 
     past: Past
     outbox: Outbox
+    hooks: Hooks | None = None
+    """Those that run before and after one (X-7)."""
     state: State = "idle"
     failures: int = 0
     """Automatic ones that failed, in a row."""
@@ -152,6 +156,7 @@ class _Job:
             self.of.failures = 0
         self._phase("started")
         try:
+            await self._hooked("PreCompact")
             report = self._explained(await self._compact())
             self.of.remember(self.cause.turn_id, report)
         except asyncio.CancelledError:
@@ -166,7 +171,20 @@ class _Job:
             _log.exception("a compaction failed")
             return self._fail("codelaw failed inside; the log says why.")
         self._phase("failed" if self.of.state == "failed" and not report.compacted else "finished", report)
+        try:
+            await self._hooked("PostCompact", {"compacted": report.compacted, "reason": report.reason})
+        except asyncio.CancelledError:
+            _log.info("hooks after a compaction were cancelled; it was done")
         return report
+
+    async def _hooked(self, event: HookMoment, about: Mapping[str, Any] | None = None) -> None:
+        """Run the hooks around a compaction, which none of them stops (X-7)."""
+        if self.of.hooks is None:
+            return
+        trigger = "manual" if self.cause.asked_for else "auto"
+        said = await self.of.hooks.run(event, trigger, {"trigger": trigger, **(about or {})})
+        if said.verdict == "deny":
+            self.audience.warned("hook_ignored", f"A hook cannot stop a compaction ({event}): {said.reason}")
 
     async def _compact(self) -> CompactionReport:
         law = tokens_of(await self.ground.law.layer())

@@ -28,7 +28,14 @@ DETAIL = 2000
 """Characters of a command, or of a list of paths."""
 _SHOWN = 50
 """Paths or hosts that one entry names."""
-_BY: dict[str, By] = {"mode": "mode", "deny": "rule", "allow": "rule", "grant": "grant", "default": "default"}
+_BY: dict[str, By] = {
+    "mode": "mode",
+    "deny": "rule",
+    "allow": "rule",
+    "grant": "grant",
+    "default": "default",
+    "hook": "hook",
+}
 
 _log = logging.getLogger(__name__)
 

@@ -115,25 +115,27 @@ class Gate:
         """Whether any rule or grant is in force, so that it matters how a path is spelt."""
         return bool(self.policy.allow or self.policy.deny or self.grants or self.always)
 
-    async def judge(self, facts: CallFacts) -> Decision:
+    async def judge(self, facts: CallFacts, *, also: str | None = None) -> Decision:
         """What the rules and grants say; `ask` when the user has to be asked.
 
-        A long command is judged beside the event loop; what became forbidden meanwhile is forbidden.
+        A long command is judged beside the event loop; what became forbidden meanwhile is forbidden. `also` is a
+        rule that allows this once.
         """
         while True:
-            judging = self._judging(facts)
+            judging = self._judging(facts, also)
             if len(facts.subject or "") < LONG_SUBJECT:
                 return judging()
             decision = await asyncio.to_thread(judging)
-            if self._judging(facts) == judging:
+            if self._judging(facts, also) == judging:
                 return decision
 
-    def _judging(self, facts: CallFacts) -> _Judging:
+    def _judging(self, facts: CallFacts, also: str | None = None) -> _Judging:
         policy = self.policy
         # A grant that an older version wrote and this one cannot read allows nothing: the user is asked again.
         granted, _ = parse_all(grant.rule for grant in self.grants)
         granted += in_force(self.always, facts, self.folders)
-        rules = Rules(policy.allow, policy.deny, tuple(granted), policy.roots)
+        once, _ = parse_all([also] if also else [])
+        rules = Rules((*policy.allow, *once), policy.deny, tuple(granted), policy.roots)
         return _Judging(facts, policy, rules)
 
     def denied(self, tool: str, paths: PathUse | None) -> Denied | None:

@@ -15,6 +15,7 @@ from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked
 from codelaw.agent.turn.elicitation import ServerAsking
+from codelaw.agent.turn.hooking import commented, permitted
 from codelaw.agent.turn.live_output import LiveOutput
 from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
@@ -34,6 +35,7 @@ from codelaw.tools.paths import located
 from codelaw.tools.withholding import Withheld
 
 if TYPE_CHECKING:
+    from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.agent.turn.approval import Gate
@@ -97,6 +99,8 @@ class Executor:
     """Keeps on record what is decided (S-8)."""
     laws: FolderLaws | None = None
     """Tell the laws of the folders that calls touch (X-10)."""
+    hooks: Hooks | None = None
+    """The user's, which hear of every call (X-7)."""
     _failures: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -182,6 +186,8 @@ class Executor:
         effect = "read" if tool is None else tool.effect
         result = redacted(result, effect, call.arguments.get("path"), self.redaction)
         result = self._counted(call, result)
+        if decisions and decisions[-1].action == "allow":
+            result = await commented(self.hooks, call, result, self.environment, self.open.step)
         if planned.told:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
         return _Outcome(call, result, decisions[-1] if decisions else None)
@@ -196,6 +202,7 @@ class Executor:
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
         facts = await self._with_git(facts, tool.subject(arguments))
         facts, decision = await self._strictest(tool, arguments, facts)
+        decision = await permitted(decision, facts, call, hooks=self.hooks, gate=self.gate, step=self.open.step)
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
             decision = Decision("ask", "default", why)
         decisions.append(decision)
@@ -227,7 +234,7 @@ class Executor:
         about = self._about(tool, arguments, facts, comment)
         await self._recorded(tool, decision, by, about)
         if decision.action != "allow":
-            why = "The user refused this call." if by is not None else f"Refused by the rule {decision.rule}."
+            why = "The user refused this call." if by is not None else _refusal(decision)
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", decision=decision)
         asking = ServerAsking(self.gate.approver, self.open, call)
@@ -398,6 +405,13 @@ class Executor:
 
 def _spelled(arguments: Mapping[str, Any]) -> str:
     return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
+
+
+def _refusal(decision: Decision) -> str:
+    """The sentence for a call that nobody was asked about."""
+    if decision.source == "hook":
+        return f"A hook of the user's refused it: {decision.rule}"
+    return f"Refused by the rule {decision.rule}."
 
 
 def _strictness(decision: Decision) -> tuple[int, bool]:

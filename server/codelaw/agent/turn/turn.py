@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
+from codelaw.agent.turn.hooking import held_up
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
-from codelaw.domain.chats import TurnError, TurnStop
+from codelaw.context.escaping import quoted
+from codelaw.domain.chats import Notice, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, UsageEvent
 from codelaw.domain.messages import Fragment
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
+HELD_LIMIT = 3
+"""Answers that hooks may hold up in one turn (X-7)."""
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +75,8 @@ class Turn:
     fitting: Fitting
     executor: Executor
     _unreadable: int = 0
+    _held: int = 0
+    """Answers that hooks have held up."""
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
@@ -118,6 +124,8 @@ class Turn:
         return await self._act(self.executor.redaction.value(asked.reading))
 
     async def _act(self, reading: Reading) -> Ending | None:
+        if reading.answer is not None and await self._held_up(reading, reading.answer):
+            return None
         if reading.answer is not None:
             try:
                 await self.open.say(reading, answer=reading.answer)
@@ -139,6 +147,21 @@ class Turn:
             message = "The same call failed the same way six times."
             return self._failed("repeated_failure", message, "Say what to do instead, or fix what it fails on.")
         return None
+
+    async def _held_up(self, reading: Reading, answer: str) -> bool:
+        """Whether hooks let the turn go on instead of ending with this answer; the model is told why (X-7)."""
+        why = await held_up(self.executor.hooks, answer, self.open.step, again=self._held > 0)
+        if not why:
+            return False
+        if self._held == HELD_LIMIT:
+            message = f"Hooks have held up the answer {HELD_LIMIT} times; this one ends the turn: {why}"
+            self.open.notice(Notice("warning", "hook_ignored", message))
+            return False
+        self._held += 1
+        self.open.emit(RetryEvent(self._held + 1, 0.0, f"a hook does not let the turn end: {why}", self.open.step))
+        await self.open.say(reading)
+        await self.open.note("reminder", render("held_up", reason=quoted(why)))
+        return True
 
     async def _mend(self, reading: Reading) -> Ending | None:
         """Answer an unreadable reply with what was expected, so that the model can mend it (R-3)."""

@@ -15,6 +15,7 @@ from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
 from codelaw.app.core import Asked, Core
 from codelaw.app.destinations import chosen, wanted
+from codelaw.app.hooking import let_through
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
@@ -130,18 +131,20 @@ class ChatRequests(Core):
         attachments: Sequence[Attachment] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
+        halt: asyncio.Event | None = None,
     ) -> RunningTurn:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
         `strategy` stays with the chat; `strategy_options` are for this turn alone.
-        Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins.
+        Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins, and so
+        does `halt`; hooks that still look at the message end, and it is refused.
         """
         settings = strategy_options_applied(self._settings.value, strategy_options or {})
         restricted = self._restricted
         self._turns.check_text(text)
         typed, text = text, self._redaction.text(text)
         agent: AgentChat | None = None
-        with self._beginnings.one(chat_id) as beginning:
+        with self._beginnings.one(chat_id, halt) as beginning:
             known = await self._chats.get(chat_id) if chat_id is not None else None
             if known is not None:
                 known.claim()
@@ -168,7 +171,7 @@ class ChatRequests(Core):
                 elif mode or model or strategy or not agent.chat.title:
                     title = agent.chat.title or _title(text)
                     await self._change(agent, title=title, mode=mode, model=model, strategy=strategy)
-                beginning.turn = turn = await self._started(agent, asked, who, plan)
+                beginning.turn = turn = await self._started(agent, asked, who, plan, halt=beginning.halt)
             except BaseException:
                 if agent is not None:
                     agent.release()
@@ -182,7 +185,9 @@ class ChatRequests(Core):
     async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
-        return await (await self._chats.get(chat_id)).following.steer(self._redaction.text(text), editor)
+        agent, text = await self._chats.get(chat_id), self._redaction.text(text)
+        await let_through(agent, text)
+        return await agent.following.steer(text, editor)
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""

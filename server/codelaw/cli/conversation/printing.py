@@ -63,6 +63,8 @@ class TurnPrinter:
                 self._block = None
                 show_event(self._screen, event, talking=self._talking, said=self._noticed)
                 self.compacted = self.compacted or "report" in event
+            case "hook":
+                self._hook(event)
             case "notice":
                 self._notice(event)
             case "steer" if event.get("state") == "returned":
@@ -129,6 +131,18 @@ class TurnPrinter:
         self._block = None
         for item in items:
             self._screen.line(one_line(f"  {_TODO.get(item['status'], '·')} {item['content']}"), style=DIM)
+
+    def _hook(self, event: dict[str, Any]) -> None:
+        """One line for a run that has ended, and one that passes while it goes on (X-7)."""
+        self._block = None
+        status = event["status"]
+        line = f"Hook {event['event']}: {event['name']}"
+        if status == "running":
+            self._screen.passing(f"… {line}")
+            return
+        said = f": {event['message']}" if event.get("message") else ""
+        style = DIM if status == "passed" else YELLOW
+        self._screen.line(one_line(f"{line} · {status}, {event['seconds']:.1f} s{said}", 300), style=style)
 
     def _notice(self, event: dict[str, Any]) -> None:
         self._block = None

@@ -17,7 +17,7 @@ REMINDER = ("system-reminder",)
 OURS = (
     *REMINDER,
     *("attachment", "active-editor", "environment", "todo-recap", "pin", "earlier-messages", "earlier-summary"),
-    *("remembered", "restricted-mode", "typed-command", "loaded-skill", "folder-law"),
+    *("remembered", "restricted-mode", "typed-command", "loaded-skill", "folder-law", "hook-context"),
 )
 """What a name of ours begins with."""
 DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")
@@ -25,7 +25,7 @@ DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")
 
 _OPENING = re.compile(
     "(?:[<\uff1c\ufe64]|&(?:amp;){0,8}(?:lt|#0{0,8}60|#x0{0,8}3c)(?![0-9a-z]);?)"
-    f"(?=[\\s/{HIDDEN}]{{0,32}}(?:[aeflprst&\\\\]|[^\\x00-\\x7f]))",
+    f"(?=[\\s/{HIDDEN}]{{0,32}}(?:[aefhlprst&\\\\]|[^\\x00-\\x7f]))",
     re.IGNORECASE,
 )
 """What may open a tag, before what may begin one of the names."""

@@ -107,6 +107,7 @@ _EVENTS: dict[type[Any], Callable[[Any], wire_events.Event]] = {
     events.SteerEvent: _steer,
     events.CompactionEvent: _compaction,
     events.RetryEvent: wire_events.Retry.of,
+    events.HookRun: wire_events.HookRun.of,
     events.NoticeEvent: wire_events.NoticeGiven.of,
     events.McpEvent: _mcp,
     events.TurnEnded: lambda value: wire_events.TurnEnded(result=turn_result(value.result)),

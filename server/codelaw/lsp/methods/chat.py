@@ -118,7 +118,7 @@ async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wi
 
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
-    documents = connection.documents
+    documents, halt = connection.documents, asyncio.Event()
     turn = await begun(
         connection.session.send(
             params.chat_id,
@@ -129,7 +129,9 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             strategy_options=convert.strategy_options(params.strategy_options),
             attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
             editor=convert.editor_state(params.editor, documents),
-        )
+            halt=halt,
+        ),
+        halt,
     )
     if connection.arrived.stopped:
         turn.cancel()

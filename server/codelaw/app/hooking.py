@@ -1,0 +1,121 @@
+"""The hooks of a chat, and what they make of a message before it is stored (X-7)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from codelaw.agent.hooks.running import Hooks, fragments
+from codelaw.domain.errors import Refusal
+from codelaw.hooks.declared import DEFAULT_SECONDS, Hook
+
+if TYPE_CHECKING:
+    from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.inputs.gathering import Question
+    from codelaw.domain.chats import Mode
+    from codelaw.domain.events import HookMoment
+    from codelaw.domain.messages import Fragment
+    from codelaw.hooks.answers import Merged
+    from codelaw.ports.workspace import Processes
+    from codelaw.settings import Settings
+    from codelaw.settings.hooks import HooksGroup
+
+T = TypeVar("T")
+
+
+def hooks_of(
+    agent: AgentChat, settings: Settings, mode: Mode, processes: Processes, *, restricted: bool
+) -> Hooks | None:
+    """The hooks in force in a chat; None without any, without a folder, and where the editor trusts none (S-7)."""
+    found, folders = declared(settings.hooks), agent.house.workspace.folders
+    if restricted or not found or not folders:
+        return None
+    house = agent.house
+    return Hooks(
+        found,
+        processes,
+        folders[0].root,
+        agent.chat.id,
+        mode,
+        outbox=agent.outbox,
+        redaction=house.redaction,
+        recorder=house.recorder,
+    )
+
+
+async def heard_out(agent: AgentChat, question: Question, text: str, halt: asyncio.Event | None) -> Question:
+    """The question with what hooks add to it: those of the session at its first turn here, and those of the message.
+
+    Raises:
+        Refusal: `hook_blocked`: one refuses the message, or `halt` came before all had ended.
+    """
+    hooks = agent.house.hooks
+    if hooks is None:
+        return question
+    added: tuple[Fragment, ...] = ()
+    try:
+        if not agent.greeted:
+            source = "resume" if agent.chat.turns else "startup"
+            greeting = await _until(halt, hooks.run("SessionStart", source, {"source": source}))
+            added += fragments("SessionStart", greeting)
+            agent.greeted = True
+        added += fragments("UserPromptSubmit", await _asked(hooks, text, halt))
+    except Refusal:
+        await agent.outbox.drain()
+        raise
+    return replace(question, fragments=(*question.fragments, *added)) if added else question
+
+
+async def let_through(agent: AgentChat, text: str) -> None:
+    """Ask the hooks about a message to a running turn; what they would add is left out.
+
+    Raises:
+        Refusal: `hook_blocked`.
+    """
+    if agent.house.hooks is not None:
+        await _asked(agent.house.hooks, text, None)
+
+
+async def _asked(hooks: Hooks, text: str, halt: asyncio.Event | None) -> Merged:
+    said = await _until(halt, hooks.run("UserPromptSubmit", "", {"prompt": text}))
+    if said.verdict == "deny":
+        message = f"A hook refused the message: {said.reason}"
+        raise Refusal("hook_blocked", message, "Change the message, or the hooks in the settings.")
+    return said
+
+
+async def _until(halt: asyncio.Event | None, work: Awaitable[T]) -> T:
+    """The outcome of what is waited for, which ends as soon as `halt` is set."""
+    running = asyncio.ensure_future(work)
+    if halt is None:
+        return await running
+    halted = asyncio.ensure_future(halt.wait())
+    try:
+        await asyncio.wait((running, halted), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+    finally:
+        for task in (running, halted):
+            task.cancel()
+        await asyncio.gather(running, halted, return_exceptions=True)
+    raise Refusal("hook_blocked", "The message was taken back before its hooks had ended.", "Send it again.")
+
+
+def declared(hooks: HooksGroup) -> tuple[Hook, ...]:
+    """All of them, by moment."""
+    lists: dict[HookMoment, list[dict[str, Any]]] = {
+        "PreToolUse": hooks.pre_tool_use,
+        "PostToolUse": hooks.post_tool_use,
+        "UserPromptSubmit": hooks.user_prompt_submit,
+        "Stop": hooks.stop,
+        "SessionStart": hooks.session_start,
+        "PreCompact": hooks.pre_compact,
+        "PostCompact": hooks.post_compact,
+    }
+    return tuple(
+        Hook(moment, entry["command"], entry.get("matcher", ""), float(entry.get("timeoutSeconds", DEFAULT_SECONDS)))
+        for moment, entries in lists.items()
+        for entry in entries
+    )

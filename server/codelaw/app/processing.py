@@ -1,0 +1,37 @@
+"""How commands run under the settings (T-6, S-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.app.ruling import limits_of_commands, withheld_from_commands
+
+if TYPE_CHECKING:
+    from codelaw.adapters.leftovers.leftovers import Leftovers
+    from codelaw.adapters.processes.sandbox import Sandbox
+    from codelaw.domain.files import Folder
+    from codelaw.settings import Settings
+
+
+async def processes_of(
+    settings: Settings,
+    environment: Mapping[str, str],
+    sandbox: Sandbox,
+    folders: Sequence[Folder],
+    *,
+    leftovers: Leftovers,
+) -> LocalProcesses:
+    """What runs commands as those settings say: in the sandbox unless it is switched off."""
+    bash = settings.tools.bash
+    off = bash.sandbox == "off"
+    return LocalProcesses(
+        environment,
+        sandbox=None if off else sandbox,
+        means=None if off else await sandbox.means(),
+        network=bash.network if isinstance(bash.network, bool) else tuple(bash.network),
+        withheld=withheld_from_commands(settings, folders),
+        limits=await limits_of_commands(bash),
+        leftovers=leftovers,
+    )
