@@ -65,6 +65,15 @@ def test_a_word_counts_more_than_another_that_means_the_same():
     assert two.best("message", 5) == [1, 0]
 
 
+@pytest.mark.parametrize("question", ["the news", "News of today", "headlines"])
+def test_news_are_not_what_is_new(question: str):
+    two = Catalogue(
+        [Entry("make_new_block", description="Make a new block"), Entry("getBBCNews"), Entry("get-bbc-news")]
+    )
+    assert 0 not in two.best(question, 5)
+    assert len(two.best(question, 5)) == 2
+
+
 def test_an_endless_vocabulary_is_bounded():
     words = [" ".join(f"w{at}x{number}" for number in range(700)) for at in range(100)]
     catalogue = Catalogue([*(Entry("n", description=one) for one in words), Entry("late", description="w0x1 unheard")])

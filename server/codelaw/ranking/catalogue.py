@@ -64,7 +64,8 @@ VOCABULARY = 60_000
 """Different words of a catalogue at most; later ones are not indexed."""
 
 _ACRONYMS = re.compile(r"\b([A-Z]{2,})s\b")
-_ANYBODYS = frozenset(terms("mcp server remote tool tools api service"))
+_NEWS = re.compile(r"(?:(?<![A-Za-z])[Nn]|(?<=[A-Za-z])N)ews(?![a-z])")
+_ANYBODYS = frozenset(terms("mcp server remote tool tools api service information data"))
 """What says nothing in the name of a server."""
 _IDLE = frozenset(terms("please want need like let one thing everything something anything say use used using"))
 """What says nothing in a question."""
@@ -85,7 +86,7 @@ class Catalogue:
 
     def best(self, question: str, most: int) -> list[int]:
         """The places of at most so many entries that have to do with the question, best first; ties in their order."""
-        asked = [term for term in question_terms(_singular(question)) if term not in _IDLE]
+        asked = [term for term in question_terms(_plain(question)) if term not in _IDLE]
         scores: dict[int, float] = {}
         covered: dict[int, float] = {}
         whole = 0.0
@@ -107,7 +108,7 @@ class Catalogue:
     def _add(self, place: int, entry: Entry) -> None:
         weights: dict[str, float] = {}
         for name, field in _FIELDS.items():
-            words = Counter(terms(_singular(getattr(entry, name))))
+            words = Counter(terms(_plain(getattr(entry, name))))
             if name == "server":
                 words = Counter(word for word in words if word not in _ANYBODYS)
                 for word in words:
@@ -154,6 +155,6 @@ def _begin_alike(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
 
 
-def _singular(text: str) -> str:
-    """The text with acronyms in the singular: `PRs` is no word of two humps."""
-    return _ACRONYMS.sub(r"\1", text)
+def _plain(text: str) -> str:
+    """The text with acronyms in the singular, as `PRs` is no word of two humps, and news that are not merely new."""
+    return _NEWS.sub("Newspaper", _ACRONYMS.sub(r"\1", text))

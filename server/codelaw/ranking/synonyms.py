@@ -87,7 +87,7 @@ restaurant food eat
 hotel accommodation stay room
 flight plane airline
 train rail railway station
-news headline
+newspaper headline
 comment remark
 label tag
 version release
