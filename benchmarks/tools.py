@@ -3,7 +3,9 @@
 125 tasks in the words of a user (`tools.toml`), and 4 000 tools of public MCP servers to find them among. Prints the
 share of tasks whose right tool is among the first five: by `find_tools`, by BM25 over names and descriptions, and by
 BM25 over all that is known of a tool. Every second task is `held`: no constant was chosen on it. Besides, how long the
-index takes to be made, and a search.
+index takes to be made, and a search. Last the same for the steps of LiveMCPBench's tasks, in the words of those who
+wrote them, each with the tool that they name beside it; a part of these pairs does not belong together, so that the
+figures are for comparison only.
 
 SOURCE is a folder with clones of docker/mcp-registry, github/github-mcp-server, pathintegral-institute/mcpm.sh,
 icip-cas/LiveMCPBench and TheAgentArk/Toucan, each under the name of its repository, or a file that `--keep` has made
@@ -85,6 +87,10 @@ def main() -> None:
                 if found is None:
                     print(f"    {task['asks']}  {task['right'][0]}  {[tools[at].id for at in search(task['asks'])]}")
     print(f"index made in {made * 1_000:.0f} ms")
+    pairs = list(steps(args.source, tools))
+    for name, search in ways.items() if pairs else ():
+        ranks = [rank(tools, search(asked), right) for asked, right in pairs]
+        print(f"{name:30} steps of LiveMCPBench {told(ranks)}")
 
 
 def rank(tools: Sequence[Listed], found: Sequence[int], right: Sequence[str]) -> int | None:
@@ -120,6 +126,26 @@ def plain(texts: Sequence[str], k1: float = 1.2, b: float = 0.75) -> Search:
         return sorted(range(len(texts)), key=lambda place: -scores[place])[:BEST]
 
     return search
+
+
+def steps(folder: Path, tools: Sequence[Listed]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Steps of tasks that name as many tools as steps, and the ids of the tools that do them."""
+    known: dict[str, list[str]] = {}
+    for tool in tools:
+        known.setdefault(tool.name, []).append(tool.id)
+    seen: set[tuple[str, str]] = set()
+    for path in folder.glob("LiveMCPBench/annotated_data/all_annotations.json"):
+        for task in json.loads(path.read_text()):
+            told = task["Annotator Metadata"]
+            asked, named = (
+                [re.sub(r"^\s*\d+[.)]\s*", "", line).strip() for line in told[part].splitlines() if line.strip()]
+                for part in ("Steps", "Tools")
+            )
+            for pair in zip(asked, named, strict=True) if len(asked) == len(named) else ():
+                right = known.get(pair[1].rsplit("/", 1)[-1].strip(" `"))
+                if right is not None and pair not in seen:
+                    seen.add(pair)
+                    yield pair[0], right
 
 
 def read(path: Path) -> list[Listed]:
