@@ -34,7 +34,8 @@ def test_the_manuals_are_shown_as_they_are_written():
 def test_skills_stand_below_the_tools():
     skills = [{"name": "pdf", "description": "Fills in\nforms"}]
     data = {"query": "x", "total": 0, "tools": [], "skills": skills}
-    shown = observation_text("find_tools", one_line(ToolResult("success", data, "Load one.").observation()))
+    result = ToolResult("success", data, "0 tools and 1 skills found. Load one.")
+    shown = observation_text("find_tools", one_line(result.observation()))
     assert shown.splitlines() == [
         "find_tools x: 0 of 0 tools", "skills:", " pdf: Fills in\\u000aforms", "note:", " Load one.",
     ]  # fmt: skip

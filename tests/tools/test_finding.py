@@ -209,9 +209,10 @@ def test_wrong_arguments_of_a_deferred_tool_bring_its_manual_again():
 def test_an_unknown_name_is_answered_with_those_like_it():
     toolbox = deferring(issue_tool(), *many(300))
     said = toolbox.unknown("mcp__github__open_issue")
-    assert "Names like it: mcp__github__create_issue" in said
-    assert "find_tools" in said
-    assert len(toolbox.unknown("\u202ex" * 500_000)) < 400
+    assert "finds: mcp__github__create_issue" in said
+    assert "LS, Glob" in said
+    assert len(toolbox.unknown("\u202ex" * 500_000)) < 600
+    assert toolbox.unknown("Fly").endswith("find_tools finds more.")
     assert "The tools are: LS" in default_toolbox().unknown("Fly")
 
 

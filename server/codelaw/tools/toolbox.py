@@ -125,12 +125,11 @@ class Toolbox:
 
     def unknown(self, name: str) -> str:
         """What a call of a tool that there is not is answered with (R-3)."""
-        shown = repr(title(name, 100))
-        if not self._hidden:
-            return f"There is no tool {shown} in this mode. The tools are: {', '.join(self._shown)}."
-        like = nearest(name, self._all)
-        hint = f" Names like it: {', '.join(like)}." if like else ""
-        return f"There is no tool {shown} in this mode.{hint} {FIND_TOOLS} finds what there is."
+        said = f"There is no tool {title(name, 100)!r} in this mode. The tools are: {', '.join(self._shown)}."
+        like = nearest(name, self._hidden)
+        if like:
+            return f"{said} Names like it, of tools that {FIND_TOOLS} finds: {', '.join(like)}."
+        return f"{said} {FIND_TOOLS} finds more." if self._hidden else said
 
     def parse(self, tool: AnyTool, arguments: Mapping[str, Any]) -> Arguments:
         """The arguments as the tool's model.

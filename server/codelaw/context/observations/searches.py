@@ -79,7 +79,8 @@ def tools(data: Mapping[str, Any]) -> Told | None:
     fact = f"{len(found)} of {total} tools" if total is not None else amount(len(found), "tools")
     manuals = [block(text(entry, "manual") or one(entry.get("name", ""))) for entry in found]
     lines = [row(": ".join(filter(None, (one(entry.get("name", "")), text(entry, "description"))))) for entry in skills]
-    return Told(text(data, "query"), (fact,), (*manuals, *([SKILLS, *lines] if lines else [])))
+    said = r"\d+ tools and \d+ skills found\."
+    return Told(text(data, "query"), (fact,), (*manuals, *([SKILLS, *lines] if lines else [])), said=said)
 
 
 def findings(found: list[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ class FindTools(Tool[FindToolsArguments]):
 def _said(tools: int, skills: int) -> str:
     if not tools and not skills:
         return "Nothing fits these words. Say in other words what the tool should do."
-    return "Load a skill with load_skill." if skills else ""
+    found = f"{tools} tools and {skills} skills found."
+    return f"{found} Load a skill with load_skill." if skills else found
 
 
 def _description(tools: Iterable[AnyTool], skills: Sequence[Described]) -> str:
