@@ -60,7 +60,7 @@ SERVER = 1.3
 """What the score of an entry is multiplied by whose server the question names."""
 ALIKE = (6, 5)
 """Letters of a word of the question that no entry has, and of the other, from which a common beginning counts."""
-VOCABULARY = 60_000
+VOCABULARY = 30_000
 """Different words of a catalogue at most; later ones are not indexed."""
 
 _ACRONYMS = re.compile(r"\b([A-Z]{2,})s\b")

@@ -25,7 +25,7 @@ SKILL = 300
 """Characters of a skill's description."""
 SERVERS = 300
 """Characters of the servers' names in the description."""
-INDEXED = 1_500
+INDEXED = 600
 """Characters of a description that are searched."""
 
 Described = tuple[str, str]
