@@ -144,7 +144,7 @@ class Connection:
 
     def _refused(self, error: MCPError, *, ended: bool) -> str:
         if ended:
-            return f"The server {self._name} ended before it answered: {self._line.why()}"
+            return f"The server {self._name} ended before it answered. {self._line.why()}".rstrip()
         return f"The server {self._name} refused: {_said(error)}"
 
     async def _tool(self, call: Call, job: ToolJob) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class Server:
         self._changed = changed
         self._work: asyncio.Queue[_Asked] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
+        self._why = ""
         self._stopping = asyncio.Event()
         self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
 
@@ -94,6 +95,7 @@ class Server:
     async def _own(self) -> None:
         tries = 0
         while not self._stopping.is_set():
+            self._why = ""
             self._say("starting", self.state.message)
             began = asyncio.get_running_loop().time()
             was_ready = False
@@ -140,7 +142,8 @@ class Server:
                     group.start_soon(self._do, connection, await self._work.get())
 
     async def _until_end(self, connection: Connection) -> None:
-        raise ServerFailure(await connection.ended())
+        self._why = await connection.ended()
+        raise ServerFailure(self._why)
 
     async def _refresh(self, connection: Connection) -> None:
         lists = await connection.lists()
@@ -168,7 +171,8 @@ class Server:
                 _log.exception("a call of the server %s", self.spec.name)
                 asked.fail(ToolFailure("INTERNAL_ERROR", f"The call failed: {error}", uncertain=True))
             finally:
-                asked.fail(ToolFailure("EXECUTION_ERROR", f"The server {self.spec.name} has ended.", uncertain=True))
+                message = f"The server {self.spec.name} ended before it answered. {self._why}".rstrip()
+                asked.fail(ToolFailure("EXECUTION_ERROR", message, uncertain=True))
 
     def _refuse_work(self) -> None:
         while not self._work.empty():

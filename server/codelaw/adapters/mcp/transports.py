@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
@@ -12,7 +13,7 @@ import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
 from codelaw.adapters.mcp.gate import Gate
 from codelaw.adapters.mcp.http import client_for
@@ -22,6 +23,8 @@ from codelaw.adapters.mcp.program import Running
 from codelaw.domain.served import Address, Program, ServerSpec
 
 Message = SessionMessage | Exception
+_ID = re.compile(rb'^\s*\{(?:"jsonrpc":\s*"2\.0",\s*)?"id":\s*(\d{1,15})\b')
+_HEAD = 200
 _log = logging.getLogger(__name__)
 
 
@@ -108,17 +111,24 @@ async def _read(running: Running, gate: Gate, come: ObjectSendStream[Message]) -
             await gate.pace(len(found))
             if too_rich(found):
                 running.refuse()
-                return
-            try:
-                message = jsonrpc_message_adapter.validate_json(found, by_name=False)
-            except ValueError:
-                _log.debug("a server wrote what is no message: %r", found[:200])
-                continue
-            if gate.lets_in(message):
+            elif (message := _message(found)) is not None and gate.lets_in(message):
                 try:
                     await come.send(SessionMessage(message))
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     return
+        running.ended.set()
+
+
+def _message(found: bytes) -> JSONRPCMessage | None:
+    try:
+        return jsonrpc_message_adapter.validate_json(found, by_name=False)
+    except ValueError:
+        _log.debug("a server wrote what is no message: %r", found[:200])
+        # Where it says to which request it belongs, nobody is to wait for another answer.
+        if (named := _ID.search(found[:_HEAD])) is None or b'"method"' in found[:_HEAD]:
+            return None
+        problem = ErrorData(code=PARSE_ERROR, message="What it sent cannot be read.")
+        return JSONRPCError(jsonrpc="2.0", id=int(named[1]), error=problem)
 
 
 async def _write(
@@ -131,6 +141,7 @@ async def _write(
     except OSError:
         # Nobody reads our requests any more: whoever waits for an answer is to hear of it.
         await come.aclose()
+        running.ended.set()
 
 
 class WebLine(_Opened):

@@ -1,0 +1,230 @@
+"""Servers that mean harm: whatever one does, its call ends, nothing is left of it, and the others go on (S-6, R-8)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codelaw.adapters.mcp.servers import McpServers
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.served import Program, ServedResult, ServerAnswer, ServerSpec
+from tests.adapters.mcp.conftest import NOBODY, Person, Told, made_servers, no_calls, program
+
+
+@pytest.fixture
+async def both(servers: McpServers, told: Told, request: pytest.FixtureRequest) -> McpServers:
+    """A hostile server, of the kind that the test names, and another one."""
+    servers.begin([program("bad", "hostile.py", request.param), program("other", "hostile.py", "none")])
+    await told.until("other", "ready")
+    return servers
+
+
+async def use(servers: McpServers, server: str = "bad") -> ServedResult:
+    async with asyncio.timeout(60):
+        return await servers.call(server, "tool", {}, NOBODY)
+
+
+async def others_go_on(servers: McpServers) -> None:
+    assert (await use(servers, "other")).text == "done"
+    await no_calls()
+
+
+kind = pytest.mark.parametrize
+
+
+@kind("both", ["endless line", "large result", "rich result"], indirect=True)
+async def test_a_message_without_an_end_ends_the_server(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    seen = len(told.states)
+    with pytest.raises(ToolFailure, match="sent more in one message than can be read") as failure:
+        await use(both)
+    assert failure.value.uncertain
+    await others_go_on(both)
+    await told.until("bad", "ready", after=seen)  # it was begun anew
+
+
+@kind("both", ["many parts", "long text"], indirect=True)
+async def test_a_large_result_is_cut(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    result = await use(both)
+    assert result.cut
+    assert len(result.text) < 1_100_000
+    await others_go_on(both)
+
+
+@kind("both", ["hangs at a call", "floods", "talks", "changes", "does not end"], indirect=True)
+async def test_a_cancel_does_not_wait_for_the_server(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    call = asyncio.create_task(use(both))
+    await asyncio.wait([call], timeout=0.2)
+    call.cancel()
+    await asyncio.wait([call])
+    assert call.cancelled() or call.result().text == "done"
+    await others_go_on(both)
+
+
+async def test_a_call_that_hangs_ends_with_its_time(told: Told, tmp_path: Path) -> None:
+    servers = made_servers(tmp_path, told, call_seconds=0.3)
+    servers.begin([program("bad", "hostile.py", "hangs at a call"), program("other", "hostile.py", "none")])
+    await told.until("bad", "ready")
+    await told.until("other", "ready")
+    with pytest.raises(ToolFailure, match="did not answer within") as failure:
+        await use(servers)
+    assert (failure.value.code, failure.value.uncertain) == ("TIMEOUT", True)
+    await others_go_on(servers)
+    await servers.close()
+
+
+async def test_progress_keeps_a_call_alive(told: Told, tmp_path: Path) -> None:
+    servers = made_servers(tmp_path, told, call_seconds=2.0)
+    servers.begin([program("good", "well_behaved.py", "stdio", "new")])
+    await told.until("good", "ready")
+    assert (await servers.call("good", "work", {"steps": 15}, NOBODY)).text == "worked"
+    await servers.close()
+
+
+async def test_a_server_that_does_not_start_fails(told: Told, tmp_path: Path) -> None:
+    servers = made_servers(tmp_path, told, start_seconds=3.0)
+    servers.begin([program("bad", "hostile.py", "hangs at the start"), program("other", "hostile.py", "none")])
+    await told.until("other", "ready")
+    await told.until("bad", "failed")
+    assert servers.states()[0].message == "It did not start within 3 s."
+    await others_go_on(servers)
+    await servers.close()
+
+
+@kind("both", ["ends at the start"], indirect=True)
+async def test_why_a_server_ended_is_told(both: McpServers, told: Told) -> None:
+    failed = await told.until("bad", "failed")
+    assert failed.message == "It has ended with exit code 3. Its last words: no such database"
+    with pytest.raises(ToolFailure, match="not ready"):
+        await use(both)
+    await others_go_on(both)
+
+
+@kind("both", ["ends at a call"], indirect=True)
+async def test_a_server_that_ends_is_begun_anew(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    seen = len(told.states)
+    with pytest.raises(ToolFailure, match=r"ended before it answered.*exit code 7.*the disk is on fire"):
+        await use(both)
+    await told.until("bad", "ready", after=seen)
+    await others_go_on(both)
+
+
+@kind("both", ["crash loop"], indirect=True)
+async def test_a_crash_loop_comes_to_an_end(both: McpServers, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codelaw.adapters.mcp.server.RESTARTS", (0.1, 0.1))
+    failed = await told.until("bad", "failed")
+    assert "exit code 9" in failed.message
+    assert "out of luck" in failed.message
+    assert [state.state for state in told.states if state.name == "bad"].count("ready") == 3
+    assert both.offer().tools == tuple(tool for tool in both.offer().tools if tool.server == "other")
+    await others_go_on(both)
+
+
+@kind("both", ["changes"], indirect=True)
+async def test_lists_that_change_all_the_time_are_looked_at_now_and_then(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    began, seen = time.monotonic(), len(told.states)
+    for _ in range(3):
+        await told.until("bad", "ready", after=seen)
+        seen = len(told.states)
+    assert time.monotonic() - began > 1.5
+    await others_go_on(both)
+
+
+@kind("both", ["many", "too many", "shadows", "schemas", "lies"], indirect=True)
+async def test_strange_lists(both: McpServers, told: Told, request: pytest.FixtureRequest) -> None:
+    state = await told.until("bad", "ready")
+    tools = {tool.name: tool for tool in both.offer().tools if tool.server == "bad"}
+    match request.node.callspec.params["both"]:
+        case "many":
+            assert (len(tools), state.message) == (4_000, "")
+        case "too many":
+            assert len(tools) == 5_000
+            assert "tools are left out" in state.message
+        case "shadows":
+            assert sorted(tools) == ["Bash", "Read", "mcp__other__tool", "tool"]
+            assert tools["Read"].full_name == "mcp__bad__Read"
+            assert "2 tools are left out" in state.message
+        case "schemas":
+            assert sorted(tools) == ["cycle", "deep", "tool"]
+            assert "2 tools are left out" in state.message
+            assert (await use(both)).structured == {"a": "a" * 60 + "!"}
+        case _:
+            assert tools["delete_all"].says_read_only
+    await others_go_on(both)
+
+
+@kind("both", ["garbage", "talks", "floods"], indirect=True)
+async def test_noise_is_no_answer(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    assert (await use(both)).text == "done"
+    await others_go_on(both)
+
+
+@kind("both", ["answers twice"], indirect=True)
+async def test_the_first_answer_counts(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    assert [(await use(both)).text for _ in range(3)] == ["first"] * 3
+    await others_go_on(both)
+
+
+@kind("both", ["asks too much"], indirect=True)
+async def test_what_was_not_offered_is_refused(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    assert (await use(both)).text == "asked"
+    await others_go_on(both)
+
+
+@kind("both", ["questions"], indirect=True)
+async def test_a_server_cannot_ask_for_ever(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    person = Person(ServerAnswer("accept", {"a": "b"}))
+    assert (await both.call("bad", "tool", {}, person)).text == "asked"
+    assert len(person.asked) <= 10
+    await others_go_on(both)
+
+
+@kind("both", ["malformed", "too deep"], indirect=True)
+async def test_an_answer_that_cannot_be_read_is_told(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    with pytest.raises(ToolFailure, match="cannot be read"):
+        await use(both)
+    await others_go_on(both)
+
+
+async def test_no_process_is_left(told: Told, tmp_path: Path) -> None:
+    servers = made_servers(tmp_path, told)
+    mark = {"TEST_MARK": str(tmp_path)}
+    kinds = {"bad": "leaves a child", "stubborn": "does not end"}
+    specs = [program(name, "hostile.py", harm) for name, harm in kinds.items()]
+    servers.begin([replace(spec, way=replace(spec.way, env=mark)) for spec in specs])
+    await told.until("bad", "ready")
+    await told.until("stubborn", "ready")
+    assert len(processes(tmp_path)) == 3
+    await servers.close()
+    assert processes(tmp_path) == []
+
+
+async def test_a_program_that_cannot_be_started_fails(servers: McpServers, told: Told) -> None:
+    servers.begin([ServerSpec("none", Program("/no/such/program"), "test"), ServerSpec("nul", Program("a\0b"), "test")])
+    assert "No such file" in (await told.until("none", "failed")).message
+    assert "cannot be started" in (await told.until("nul", "failed")).message
+
+
+def processes(mark: Path) -> list[int]:
+    """Those that live with this in their environment."""
+    found: list[int] = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"TEST_MARK={mark}".encode() in entry.read_bytes().split(b"\0"):
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found
