@@ -16,6 +16,14 @@ class Asking(Protocol):
         ...
 
 
+class Browser(Protocol):
+    """Opens pages where the user can see them."""
+
+    async def open(self, url: str) -> None:
+        """Open a page; returns at once, and raises nothing where there is no browser."""
+        ...
+
+
 class ToolServers(Protocol):
     """Runs servers in the background and speaks with them; a broken server breaks nothing else."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 import httpx2
 
 from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.domain.served import Address
 
 CONNECT_SECONDS = 15.0
@@ -19,25 +21,33 @@ class TooMuch(httpx2.StreamError):
     """An answer that is too large to be read."""
 
 
-async def client_for(address: Address) -> httpx2.AsyncClient:
-    """A client for one server."""
+async def client_for(address: Address, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
+    """A client for one server; `auth` logs in where the server asks for it."""
     # Modules and certificates are read from the disk.
     inner = await asyncio.to_thread(httpx2.AsyncHTTPTransport)
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **address.headers},
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
-        transport=Bounded(inner),
+        auth=auth,
+        transport=Bounded(inner, known=auth is not None),
     )
 
 
 class Bounded(httpx2.AsyncBaseTransport):
     """Ends answers that are too large, and those that would grow when they are unpacked."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, *, known: bool) -> None:
+        """`known` says that somebody else sees to it when the server wants to know who we are."""
         self._inner = inner
+        self._known = known
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
+        if response.status_code == HTTPStatus.UNAUTHORIZED and not self._known:
+            await response.aclose()
+            if "authorization" in request.headers:
+                raise ServerFailure("It does not take the key that it is sent.")
+            raise NeedsAuth(ASK)
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             await response.aclose()
             raise TooMuch("The server packs its answers, which was not asked for.")

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codelaw.adapters.leftovers.leftovers import Leftovers
+from codelaw.ports.servers import Browser
+
+ASK = "It wants to know who you are: start it anew to log in with the browser."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,13 @@ class Means:
     """That a call may take without a sign of progress."""
     start_seconds: float = 30.0
     """Until a server has told its tools."""
+    login_seconds: float = 300.0
+    """That the user may take to log in."""
+    tokens: Path | None = None
+    """The folder for what was agreed with servers to which the user has logged in; without it nobody can."""
+    browser: Browser | None = None
+    log_in: bool = False
+    """Whether the user has asked to log in, so that the browser may open."""
     leftovers: Leftovers | None = None
     """Sees to it that no program outlives this process."""
 

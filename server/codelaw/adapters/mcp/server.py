@@ -7,6 +7,7 @@ import logging
 import math
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -37,6 +38,7 @@ CANCEL_SECONDS = 0.5
 """That a cancelled call waits for its end; the rest goes on without it (R-8)."""
 FORCE_SECONDS = 1.8
 """After which the task of a server that is to end is given up."""
+LOGIN = "Log in with the browser."
 MISSING = "The package `mcp` is not installed: install codelaw with its extra, `codelaw[mcp]`."
 
 _log = logging.getLogger(__name__)
@@ -96,13 +98,14 @@ class Server:
         tries = 0
         while not self._stopping.is_set():
             self._why = ""
-            self._say("starting", self.state.message)
+            self._say(*(("needs_auth", LOGIN) if self._means.log_in else ("starting", self.state.message)))
             began = asyncio.get_running_loop().time()
             was_ready = False
+            seconds = self._means.login_seconds if self._means.log_in else self._means.start_seconds
             try:
-                with anyio.CancelScope(deadline=anyio.current_time() + self._means.start_seconds) as self._scope:
+                with anyio.CancelScope(deadline=anyio.current_time() + seconds) as self._scope:
                     await self._live(self._scope)
-                why = f"It did not start within {self._means.start_seconds:.0f} s."
+                why = f"It did not start within {seconds:.0f} s."
             except NeedsAuth as error:
                 self._give_up("needs_auth", str(error))
                 return
@@ -134,6 +137,7 @@ class Server:
         async with connected(self.spec, self._means) as connection:
             await self._refresh(connection)
             scope.deadline = math.inf
+            self._means = replace(self._means, log_in=False)  # nobody has asked for the browser after that
             async with anyio.create_task_group() as group:
                 group.start_soon(self._look_again, connection)
                 group.start_soon(connection.listen)

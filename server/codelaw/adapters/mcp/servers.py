@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from codelaw.adapters.mcp.asked import Job, PromptJob, ReadJob, ToolJob
@@ -65,7 +66,7 @@ class McpServers:
             raise Refusal("server_not_found", f"There is no server {name}.")
         await server.stop()
         if self._servers.get(name) is server:
-            self._servers[name] = self._started(server.spec)
+            self._servers[name] = self._started(server.spec, log_in=server.state.state == "needs_auth")
             self._look()
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
@@ -95,8 +96,8 @@ class McpServers:
             raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
         return await server.ask(job, asking)
 
-    def _started(self, spec: ServerSpec) -> Server:
-        return Server(spec, self._means, self._heard)
+    def _started(self, spec: ServerSpec, *, log_in: bool = False) -> Server:
+        return Server(spec, replace(self._means, log_in=log_in), self._heard)
 
     def _end(self, server: Server) -> None:
         ending = asyncio.create_task(server.stop())

@@ -18,6 +18,7 @@ from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, json
 from codelaw.adapters.mcp.gate import Gate
 from codelaw.adapters.mcp.http import client_for
 from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.adapters.mcp.login import login
 from codelaw.adapters.mcp.means import Means, ServerFailure
 from codelaw.adapters.mcp.program import Running
 from codelaw.domain.served import Address, Program, ServerSpec
@@ -49,7 +50,7 @@ class Line(Protocol):
 def line(spec: ServerSpec, means: Means) -> Line:
     if isinstance(spec.way, Program):
         return ProgramLine(spec.name, spec.way, means)
-    return WebLine(spec.way)
+    return WebLine(spec.way, means)
 
 
 class _Opened:
@@ -147,8 +148,9 @@ async def _write(
 class WebLine(_Opened):
     """To a server on the web, by streamable HTTP."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, means: Means) -> None:
         self._address = address
+        self._means = means
         self._within = self._open()
 
     async def ended(self) -> None:
@@ -159,7 +161,7 @@ class WebLine(_Opened):
 
     @asynccontextmanager
     async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
-        async with await client_for(self._address) as client:
+        async with login(self._address, self._means) as auth, await client_for(self._address, auth) as client:
             way = streamable_http_client(self._address.url, http_client=client, max_sse_event_size=LINE_BYTES)
             async with way as (heard, said):
                 gate = Gate()

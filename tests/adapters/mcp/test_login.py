@@ -1,0 +1,83 @@
+"""Logging in to a server: asked for by the user, remembered, and never in the way of a turn (X-3)."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.served import Address, ServerSpec
+from tests.adapters.mcp.conftest import HERE, NOBODY, Told, made_servers
+
+
+class Headless:
+    """Goes where it is sent, as a user does who agrees to everything."""
+
+    def __init__(self) -> None:
+        self.pages: list[str] = []
+        self.going: set[asyncio.Task[None]] = set()
+
+    async def open(self, url: str) -> None:
+        self.pages.append(url)
+        self.going.add(asyncio.create_task(self._go(url)))
+
+    async def _go(self, url: str) -> None:
+        transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport)
+        async with httpx2.AsyncClient(transport=transport, follow_redirects=True) as client:
+            answer = await client.get(url)
+            assert "can be closed" in answer.text
+
+
+@pytest.fixture
+async def guarded() -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(HERE / "guarded.py"), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    yield f"{(await process.stdout.readline()).decode().strip()}/mcp"
+    process.terminate()
+    await process.wait()
+
+
+async def test_the_browser_opens_when_the_user_asks_for_it(guarded: str, told: Told, tmp_path: Path) -> None:
+    browser, folder = Headless(), tmp_path / "tokens"
+    servers = made_servers(tmp_path, told, tokens=folder, browser=browser)
+    servers.begin([ServerSpec("guarded", Address(guarded), "test")])
+    assert "start it anew" in (await told.until("guarded", "needs_auth")).message
+    with pytest.raises(ToolFailure, match="not ready"):
+        await servers.call("guarded", "tool", {}, NOBODY)
+    assert browser.pages == []
+    await servers.restart("guarded")
+    await told.until("guarded", "ready")
+    assert (await servers.call("guarded", "tool", {}, NOBODY)).text == "let in"
+    await asyncio.gather(*browser.going)
+    assert len(browser.pages) == 1
+    await servers.close()
+
+    (kept,) = folder.iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    again = Told()
+    later = made_servers(tmp_path, again, tokens=folder, browser=browser)
+    later.begin([ServerSpec("guarded", Address(guarded), "test")])
+    await again.until("guarded", "ready")
+    assert len(browser.pages) == 1
+    await later.close()
+
+
+@pytest.mark.parametrize(("key", "state"), [("a-key-by-hand", "ready"), ("another", "failed")])
+async def test_a_key_in_the_settings_is_used_instead(
+    guarded: str, told: Told, tmp_path: Path, key: str, state: str
+) -> None:
+    servers = made_servers(tmp_path, told, tokens=tmp_path / "tokens", browser=Headless())
+    servers.begin([ServerSpec("guarded", Address(guarded, {"Authorization": f"Bearer {key}"}), "test")])
+    await servers.settled(60)
+    (now,) = servers.states()
+    assert now.state == state
+    assert state == "ready" or now.message == "It does not take the key that it is sent."
+    await servers.close()
