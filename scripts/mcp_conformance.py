@@ -10,6 +10,7 @@ logs in where it has to, calls each tool once with plausible arguments, accepts 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -18,13 +19,17 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from mcp.shared.auth import OAuthClientInformationFull
 
+from codelaw.adapters.mcp.login import Kept
 from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
-SECONDS = 25.0
+SECONDS = 100.0
+DESCRIBED = "https://conformance-test.local/client-metadata.json"
+REDIRECT = "http://127.0.0.1/callback"
 SAMPLES: Mapping[str, Any] = {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}
 
 
@@ -52,6 +57,15 @@ class Headless:
     async def _go(self, url: str) -> None:
         async with httpx2.AsyncClient(follow_redirects=True) as client:
             await client.get(url)
+
+
+async def know(folder: Path, url: str) -> None:
+    """Keep what the suite says that the server's authority knows us by."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    if "client_id" in context:
+        kept = Kept(folder, url)
+        await kept.load()
+        await kept.set_client_info(OAuthClientInformationFull.model_validate(context | {"redirect_uris": [REDIRECT]}))
 
 
 class States:
@@ -85,7 +99,15 @@ def _value(field: Any) -> Any:
 
 async def play(url: str, folder: Path) -> int:
     """Be a client; gives the exit code."""
-    means = Means(cwd=folder, version="conformance", tokens=folder, browser=Headless(), environment=dict(os.environ))
+    means = Means(
+        cwd=folder,
+        version="conformance",
+        environment=dict(os.environ),
+        tokens=folder,
+        described=DESCRIBED,
+        browser=Headless(),
+    )
+    await know(folder, url)
     states = States()
     servers = McpServers(means, states)
     servers.begin([ServerSpec("suite", Address(url), "suite")])

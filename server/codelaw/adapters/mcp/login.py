@@ -50,7 +50,7 @@ class Kept:
 
     async def set_redirect(self, redirect: str) -> None:
         if redirect != self.redirect:
-            await self._keep({"redirect": redirect})
+            await self._keep({**({} if self.redirect else self._found), "redirect": redirect})
 
     async def get_tokens(self) -> OAuthToken | None:
         return self._as(OAuthToken, "tokens")
@@ -124,7 +124,14 @@ def _provider(address: Address, means: Means, kept: Kept, person: _Nobody | _Lis
     about = OAuthClientMetadata(
         client_name="codelaw", software_version=means.version or None, redirect_uris=[AnyUrl(redirect)]
     )
-    provider = OAuthClientProvider(address.url, about, kept, person.open_page, person.answer)
+    provider = OAuthClientProvider(
+        server_url=address.url,
+        client_metadata=about,
+        storage=kept,
+        redirect_handler=person.open_page,
+        callback_handler=person.answer,
+        client_metadata_url=means.described,
+    )
     provider.context.token_expiry_time = kept.expires
     return provider
 

@@ -30,6 +30,8 @@ class Means:
     """That the user may take to log in."""
     tokens: Path | None = None
     """The folder for what was agreed with servers to which the user has logged in; without it nobody can."""
+    described: str | None = None
+    """A page that describes codelaw to those who let users log in, `https`, where somebody serves one."""
     browser: Browser | None = None
     log_in: bool = False
     """Whether the user has asked to log in, so that the browser may open."""
