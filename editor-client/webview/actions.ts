@@ -308,6 +308,27 @@ export function makeActions(panel: Panel): Actions {
         return null;
       }
     },
+    listServers: async () => {
+      try {
+        return await panel.request("codelaw/mcp/list", {});
+      } catch (error) {
+        tellProblem(panel, error);
+        return null;
+      }
+    },
+    enableServer: async (name, enabled) => {
+      try {
+        return await panel.request("codelaw/mcp/enable", { name, enabled });
+      } catch (error) {
+        tellProblem(panel, error);
+        return null;
+      }
+    },
+    restartServer: async (name) => {
+      await attempt(async () => {
+        await panel.request("codelaw/mcp/restart", { name });
+      });
+    },
     audit: async (chatId) => {
       try {
         const named = chatId === null ? {} : { chatId };

@@ -54,6 +54,7 @@ from codelaw.domain.reports import (
     ModelInfo,
     SectionReport,
 )
+from codelaw.domain.served import ServerList, ServerState, ServerStateName
 
 OPTIONS = (
     ApprovalOption("once", "Allow once", "allow_once"),
@@ -160,6 +161,7 @@ class FakeSession:
         self.services = given.get("services")
         self.chats: dict[str, Chat] = {}
         self._memories: dict[str, Memory] = {}
+        self.server_states: dict[str, ServerStateName] = {"desk": "ready", "odd": "needs_trust"}
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
@@ -393,6 +395,19 @@ class FakeSession:
 
     async def skills(self):
         return [Skill(Sheet("pdf", ".codelaw/skills/pdf/SKILL.md", "file:///pdf.md", own=False), "Fill forms")]
+
+    async def servers(self):
+        states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
+        return ServerList(tuple(states), dict.fromkeys(self.server_states, ".mcp.json"), ("It is no JSON.",))
+
+    async def restart_server(self, name):
+        if name not in self.server_states:
+            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
+        self.server_states[name] = "starting"
+
+    async def enable_server(self, name, *, enabled):
+        self.server_states[name] = "starting" if enabled else "off"
+        return await self.servers()
 
     async def save_memory(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
         if "sk-" in text:

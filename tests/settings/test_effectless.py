@@ -68,7 +68,6 @@ def test_the_tables_name_settings_that_exist():
     ("client", "key"),
     [
         ({"tools": {"webSearch": True}}, "tools.webSearch"),
-        ({"mcp": {"servers": {"a": {"command": "x"}}}}, "mcp.servers"),
         ({"model": {"script": "a.json"}}, "model.script"),
         ({"embedding": {"path": "/m"}}, "embedding.path"),
         ({"embedding": {"provider": "local", "path": "/m", "apiKey": "SECRET"}}, "embedding.apiKey"),
@@ -85,7 +84,7 @@ def test_what_has_no_effect_is_a_notice(client: dict[str, object], key: str):
 @pytest.mark.parametrize(
     "client",
     [
-        {"tools": {"webSearch": False}, "mcp": {"servers": {}}, "skills": {"paths": ["~/skills"]}},
+        {"tools": {"webSearch": False}, "mcp": {"servers": {"a": {"command": "x"}}}, "skills": {"paths": ["~/s"]}},
         {"model": {"provider": "scripted", "script": "a.json"}},
         {"embedding": {"provider": "local", "path": "/m", "model": "m"}},
         {"embedding": {"provider": "openai", "baseUrl": "http://127.0.0.1:1", "apiKey": "k"}},

@@ -227,7 +227,7 @@ function Path({ item }: { item: Item }) {
   const folder = item.path.slice(0, cut).replace(/\/$/u, "");
   return (
     <>
-      <Icon name={item.kind} />
+      <Icon name={item.kind === "resource" ? "terminal" : item.kind} />
       <bdi class="completion-name">
         {item.path.slice(cut)}
         {item.kind === "folder" && !item.path.endsWith("/") && "/"}

@@ -3,6 +3,7 @@ import type { Grant } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
 import { Page } from "./Page";
+import { Servers } from "./Servers";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -63,6 +64,7 @@ export function PermissionsPage({ state }: { state: State }) {
           ))}
         </ul>
       )}
+      <Servers state={state} />
     </Page>
   );
 }

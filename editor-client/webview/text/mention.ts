@@ -1,5 +1,7 @@
 // Mentions of files in a text that is being typed: `@src/a.py` and `@"a file.py"` (M-1).
 
+import type { MentionItem } from "../../src/protocol/types";
+
 /** A mention that is being typed: from its `@` up to `end`, with what stands before the caret as `prefix`. */
 export interface Begun {
   start: number;
@@ -72,8 +74,8 @@ function endOf(text: string, { caret, end, prefix }: Begun, path: string): numbe
   return text.startsWith(rest, caret) ? Math.max(end, caret + rest.length) : end;
 }
 
-/** Put a file or a folder in the place of the mention begun; behind a folder's slash the caret stands so that it goes on inside. */
-export function complete(text: string, begun: Begun, item: { path: string; kind: "file" | "folder" }): Typed {
+/** Put a file, a folder or a server's resource in the place of the mention begun; behind a folder's slash the caret stands so that it goes on inside. */
+export function complete(text: string, begun: Begun, item: Pick<MentionItem, "path" | "kind">): Typed {
   const before = text.slice(0, begun.start);
   const after = text.slice(endOf(text, begun, item.path));
   if (item.kind === "folder") {

@@ -125,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _memory_commands(commands)
     _trust_commands(commands)
+    _server_commands(commands)
 
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
     _of_a_client(doctor)
@@ -199,6 +200,21 @@ def _trust_commands(commands: Any) -> None:
     answer = trust.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help="trust it without being asked")
     answer.add_argument("--revoke", action="store_true", help="withdraw the trust")
+
+
+def _server_commands(commands: Any) -> None:
+    summary = "the MCP servers that settings and workspaces name"
+    group: argparse.ArgumentParser = commands.add_parser("mcp", help=summary, description=summary)
+    actions = group.add_subparsers(metavar="ACTION", required=True)
+    for name, told in (("list", "list them"), ("enable", "let NAME start"), ("disable", "switch NAME off")):
+        action = _command(actions, name, told, _servers)
+        action.set_defaults(action=name)
+        if name != "list":
+            action.add_argument("name", metavar="NAME")
+        if name == "enable":
+            action.add_argument("--yes", action="store_true", help="let it start without being asked")
+        _of_a_client(action)
+        action.add_argument("--json", action="store_true", help="one server a line")
 
 
 def _command(commands: Any, name: str, summary: str, run: Callable[..., int]) -> argparse.ArgumentParser:
@@ -332,6 +348,15 @@ def _skills(arguments: argparse.Namespace) -> int:
         from codelaw.cli.commands.skills import skills  # noqa: PLC0415
 
         return skills(server, arguments)
+
+
+def _servers(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.servers import servers  # noqa: PLC0415
+
+        return servers(server, arguments)
 
 
 def _audit(arguments: argparse.Namespace) -> int:

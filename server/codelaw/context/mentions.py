@@ -67,10 +67,9 @@ def resources_named(text: str, servers: Collection[str]) -> list[tuple[str, str]
     return list(found)
 
 
-def spell_resource(server: str, uri: str) -> str:
-    """What is typed behind the `@` for a resource, quoted where a space would end it."""
-    plain = f"{server}:{uri}"
-    return plain if resources_named(f"@{plain}", {server}) == [(server, uri)] else f'"{plain}"'
+def can_be_mentioned(uri: str) -> bool:
+    """Whether a resource's address has a spelling, be it in quotes."""
+    return uri.isprintable() and '"' not in uri
 
 
 def candidates(text: str) -> list[str]:

@@ -11,7 +11,6 @@ from codelaw.settings.reading import KeyPath, dotted
 
 PLANNED: dict[KeyPath, str] = {
     ("tools", "webSearch"): "this version cannot search the web",
-    ("mcp", "servers"): "this version starts no MCP servers",
 }
 """What no code reads yet; a test compares this table with the code."""
 

@@ -327,7 +327,8 @@ class McpGroup(Group):
     servers: dict[str, dict[str, Any]] = Field(
         default_factory=dict[str, dict[str, Any]],
         repr=False,
-        description="MCP servers by name. Planned: no effect yet.",
+        description="Servers of the Model Context Protocol by name: `{command, args, env, cwd}` of a program, or"
+        " `{type, url, headers}`. `${NAME}` is a variable of the environment.",
     )
 
 

@@ -132,6 +132,24 @@ export const panel: PanelWords = {
   permissionsHint: "Was ohne Frage läuft, weil Sie es erlaubt haben. Nach dem Zurücknehmen wird wieder gefragt.",
   nothingAllowed: "Nichts ist dauerhaft erlaubt.",
   inAChat: "In einem Chat",
+  servers: "MCP-Server",
+  serversHint:
+    "Programme und Adressen, die Einstellungen und dieser Arbeitsbereich nennen. Was ein Arbeitsbereich nennt, startet erst, wenn Sie es zulassen.",
+  serverStates: {
+    off: "aus",
+    starting: "startet",
+    ready: "bereit",
+    failed: "gescheitert",
+    needs_trust: "wartet auf Sie",
+    needs_auth: "will eine Anmeldung",
+  },
+  serverTools: (count: number) => (count === 1 ? "1 Werkzeug" : `${count} Werkzeuge`),
+  letStart: (name: string) => `${name} starten lassen`,
+  switchOff: (name: string) => `${name} ausschalten`,
+  restartOf: (name: string) => `${name} neu starten`,
+  enable: "Einschalten",
+  disable: "Ausschalten",
+  restart: "Neu starten",
   takeBack: "Zurücknehmen",
 
   // Calls of tools.

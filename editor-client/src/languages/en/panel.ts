@@ -131,6 +131,24 @@ export const panel = {
   permissionsHint: "What runs without a question, because you said so. Taken back, it is asked about again.",
   nothingAllowed: "Nothing is allowed for good.",
   inAChat: "In a chat",
+  servers: "MCP servers",
+  serversHint:
+    "Programs and addresses that settings and this workspace name. What a workspace names starts only when you let it.",
+  serverStates: {
+    off: "off",
+    starting: "starting",
+    ready: "ready",
+    failed: "failed",
+    needs_trust: "waits for you",
+    needs_auth: "wants a login",
+  },
+  serverTools: (count: number) => (count === 1 ? "1 tool" : `${count} tools`),
+  letStart: (name: string) => `Let ${name} start`,
+  switchOff: (name: string) => `Switch ${name} off`,
+  restartOf: (name: string) => `Restart ${name}`,
+  enable: "Enable",
+  disable: "Disable",
+  restart: "Restart",
   takeBack: "Take back",
 
   // Calls of tools.

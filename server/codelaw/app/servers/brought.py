@@ -78,6 +78,10 @@ class BroughtServers:
         """What programs get of the environment."""
         self._looked = Looked()
         self._begun: tuple[ServerSpec, ...] = ()
+        self._waited: tuple[ServerSpec, ...] = ()
+        """Those for which a turn has waited."""
+        self._wanted = False
+        """A turn has begun, for which servers run."""
         self._told: OrderedDict[str, set[str]] = OrderedDict()
         """By chat that has used servers, the notices that it was given."""
         self._shown: dict[str, str] = {}
@@ -107,10 +111,11 @@ class BroughtServers:
     async def start(self, settings: Settings, *, restricted: bool) -> None:
         """Begin whatever may run, and wait a moment for what is new."""
         found = await self.look(settings, restricted=restricted)
-        if found.specs != self._begun:
-            self._begin(found.specs)
-            if self._servers is not None and found.specs:
-                await self._servers.settled(PATIENCE)
+        self._wanted = True
+        self._begin(found.specs)
+        if self._servers is not None and found.specs != self._waited:
+            self._waited = found.specs
+            await self._servers.settled(PATIENCE)
 
     async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[Served, ...]:
         """The tools that are served now and no rule denies; with `begin` the servers are begun that may run.
@@ -182,9 +187,8 @@ class BroughtServers:
                 "not_trusted", f"{name} is not what was shown.", "List the servers, look, and enable it then."
             )
         await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
-        had_begun = bool(self._begun)
         found = await self.look(settings, restricted=restricted)
-        if had_begun or enabled:
+        if self._wanted:
             self._begin(found.specs)
         return server
 

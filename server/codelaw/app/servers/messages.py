@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.gathering import Called
-from codelaw.context.escaping import one_name, quoted
-from codelaw.context.mentions import resources_named, spell_resource
+from codelaw.context.escaping import escaped, one_name, quoted
+from codelaw.context.mentions import can_be_mentioned, resources_named
+from codelaw.context.observations.layout import block
 from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
@@ -71,7 +72,7 @@ async def _with_prompt(text: str, called: Called, servers: ToolServers) -> Calle
     except ToolFailure as failure:
         said = f"/{wanted.name} was not called: {failure.message}"
         return Called(notices=(Notice("warning", "command_left_out", said),))
-    shown = quoted(cut_middle(made, LONGEST_TEXT))
+    shown = _foreign(cut_middle(made, LONGEST_TEXT))
     fragment = render("served_prompt", label=wanted.name, server=prompt.server, text=shown)
     return Called("", (Fragment("command", fragment),))
 
@@ -115,7 +116,12 @@ async def _read(server: str, uri: str, servers: ToolServers) -> Fragment | Notic
     text = cut_middle(result.text, LONGEST_TEXT)
     cut = result.cut or text != result.text
     resource = shown.replace('"', "'")
-    return Fragment("resource", render("resource", server=server, uri=resource, text=quoted(text), cut=cut))
+    return Fragment("resource", render("resource", server=server, uri=resource, text=_foreign(text), cut=cut))
+
+
+def _foreign(text: str) -> str:
+    """A server's text, each line behind a space, so that none can be a label or close a tag of ours (R-5)."""
+    return quoted(block(escaped(text)))
 
 
 def _why(result: ServedResult) -> str:
@@ -125,16 +131,11 @@ def _why(result: ServedResult) -> str:
 
 
 def resource_items(prefix: str, servers: ToolServers, limit: int) -> Sequence[MentionItem]:
-    """Completions of an `@server:uri`: the servers that have resources, then the resources of the one that is named."""
-    typed = prefix.removeprefix("@").removeprefix('"')
-    resources = servers.offer().resources
-    if ":" not in typed:
-        names = dict.fromkeys(one.server for one in resources if one.server.casefold().startswith(typed.casefold()))
-        return [MentionItem(f"{name}:", "resource", "a server") for name in names][:limit]
-    server, _, begun = typed.partition(":")
+    """Completions of an `@server:uri`, by any part of server, address and name."""
+    typed = prefix.removeprefix("@").removeprefix('"').casefold()
     found = [
-        MentionItem(spell_resource(server, one.uri), "resource", " ".join(words(one.name, DESCRIBED).split()) or None)
-        for one in resources
-        if one.server == server and begun.casefold() in f"{one.uri}\n{one.name}".casefold()
+        MentionItem(f"{one.server}:{one.uri}", "resource", " ".join(words(one.name, DESCRIBED).split()) or None)
+        for one in servers.offer().resources
+        if typed and typed in f"{one.server}:{one.uri}\n{one.name}".casefold() and can_be_mentioned(one.uri)
     ]
     return found[:limit]

@@ -49,6 +49,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
             *await asyncio.to_thread(machine.programs, workspace),
             await machine.sandbox(settings, workspace),
             *await _trust(client, workspace),
+            *await _servers(client),
         ]
         broken = any(finding.state == "broken" for finding in findings)
         if arguments.json:
@@ -131,6 +132,18 @@ async def _trust(client: Client, workspace: Path) -> list[Finding]:
             found.append(Finding("trust", "lacking", waits))
         else:
             found.append(Finding("trust", "good", f"{name} only tightens, and needs no trust"))
+    return found
+
+
+async def _servers(client: Client) -> list[Finding]:
+    """The servers that people bring along; none is started for it (X-3)."""
+    listed = await client.request("codelaw/mcp/list", {})
+    problems: list[str] = listed.get("problems", [])
+    found = [Finding("mcp", "lacking", readable(problem)) for problem in problems]
+    for one in listed["servers"]:
+        state = "lacking" if one["state"] in {"needs_trust", "failed", "needs_auth"} else "good"
+        message = f": {one['message']}" if one.get("message") else ""
+        found.append(Finding("mcp", state, readable(f"{one['name']} of {one['source']} is {one['state']}{message}")))
     return found
 
 

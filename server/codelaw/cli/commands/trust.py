@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 
 from codelaw.app.trusting import record_trust
+from codelaw.cli.agreed import agreed
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, Screen
 from codelaw.domain.errors import Refusal
@@ -74,7 +74,8 @@ def _trust(screen: Screen, folder: Path, *, yes: bool) -> int:
         return FINISHED
     if known is not None:
         screen.line("It was trusted with other values, and has changed since.", style=BOLD)
-    if not yes and not _agreed(screen, folder):
+    if not yes and not agreed(screen, f"Trust {_name(folder)} with these values?"):
+        screen.line("Not trusted.", style=DIM)
         return FAILED
     set_trust(home(environ), folder, file.digest)
     _record(screen, read.value, folder, trusted=True)
@@ -98,26 +99,6 @@ def _show(screen: Screen, file: WorkspaceFile) -> None:
         screen.line(f"{_name(file.path)} sets what counts only when you trust its folder:", style=BOLD)
     for key, value in file.held.items():
         screen.line(f"  {key} = {value}", aside=False)
-
-
-def _agreed(screen: Screen, folder: Path) -> bool:
-    if not (sys.stdin and sys.stdin.isatty()):
-        screen.line("Nobody can be asked here: look at the values, then say --yes.", style=RED)
-        return False
-    _drop_typed_ahead()
-    screen.stream(f"Trust {_name(folder)} with these values? [y/N] ", aside=True, style=BOLD)
-    answered = sys.stdin.readline().strip().lower() in {"y", "yes"}
-    if not answered:
-        screen.line("Not trusted.", style=DIM)
-    return answered
-
-
-def _drop_typed_ahead() -> None:
-    """What was typed before the values were seen is no answer."""
-    if sys.platform != "win32":
-        import termios  # noqa: PLC0415 - not there on Windows
-
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _name(path: Path) -> str:

@@ -1,0 +1,25 @@
+"""A yes or no from a person who has seen what it is about."""
+
+from __future__ import annotations
+
+import sys
+
+from codelaw.cli.terminal import BOLD, RED, Screen
+
+
+def agreed(screen: Screen, question: str) -> bool:
+    """Whether the person at the terminal says yes; where nobody can be asked, that is told."""
+    if not (sys.stdin and sys.stdin.isatty()):
+        screen.line("Nobody can be asked here: look at the values, then say --yes.", style=RED)
+        return False
+    _drop_typed_ahead()
+    screen.stream(f"{question} [y/N] ", aside=True, style=BOLD)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _drop_typed_ahead() -> None:
+    """What was typed before the values were seen is no answer."""
+    if sys.platform != "win32":
+        import termios  # noqa: PLC0415 - not there on Windows
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

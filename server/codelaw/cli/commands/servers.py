@@ -1,0 +1,63 @@
+"""`codelaw mcp`: the servers that people bring along, listed, let start and switched off (X-3)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from typing import Any
+
+from codelaw.cli.agreed import agreed
+from codelaw.cli.client import Client
+from codelaw.cli.commands.one_shot import ask_server, with_client
+from codelaw.cli.exits import FAILED, FINISHED
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, Screen
+from codelaw.settings import readable
+
+Json = dict[str, Any]
+
+_LATER = "An editor that is open takes it in with its next message."
+
+
+def servers(server: Server, arguments: argparse.Namespace) -> int:
+    """Do what `arguments.action` names."""
+    if arguments.action == "list":
+        return _list(server, arguments)
+
+    async def work(client: Client, screen: Screen) -> int:
+        # A server starts only as it was listed to this very client, so that nobody agrees to what they have not seen.
+        listed = await client.request("codelaw/mcp/list", {})
+        found = next((one for one in listed["servers"] if one["name"] == arguments.name), None)
+        enabled = arguments.action == "enable"
+        if found is not None and enabled and found["state"] == "needs_trust" and not arguments.yes:
+            screen.line(readable(found["message"]), style=BOLD)
+            if not await asyncio.to_thread(agreed, screen, "Let it start whenever you talk in this folder?"):
+                screen.line("It is not started.", style=DIM)
+                return FAILED
+        await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})
+        said = "may start, as it is written now" if enabled else "is switched off"
+        screen.line(f"{readable(arguments.name)} {said}. {_LATER}", style=GREEN if enabled else DIM)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def _list(server: Server, arguments: argparse.Namespace) -> int:
+    def show(screen: Screen, answer: Json) -> None:
+        for one in answer["servers"]:
+            screen.line(json.dumps(one) if arguments.json else _line(one), aside=False)
+        problems: list[str] = answer.get("problems", [])
+        for problem in problems:
+            screen.line(readable(problem), style=RED)
+        if not answer["servers"] and not arguments.json:
+            screen.line("No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them.", style=DIM)
+
+    return ask_server(server, arguments, "codelaw/mcp/list", {}, show)
+
+
+def _line(server: Json) -> str:
+    """Name, state, where it is written, and why; nothing in it is cut, as it may be what would be run."""
+    tools = f"{server['tools']} tools" if server["state"] == "ready" else ""
+    told = "  ".join(filter(None, (server.get("source", ""), tools, server.get("message", ""))))
+    return f"{readable(server['name']):<24}  {server['state']:<11}  {readable(told)}".rstrip()

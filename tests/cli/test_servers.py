@@ -1,0 +1,40 @@
+"""`codelaw mcp`: what servers there are, seen before they start (X-3)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import codelaw
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    servers = {"desk": {"command": "desk-server", "args": ["a\u202eb"], "env": {"KEY": "SECRET"}}, "bad": {}}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    return folder
+
+
+def test_servers_are_listed_and_let_start_by_who_has_seen_them(workspace: Path) -> None:
+    listed = codelaw("mcp", "list", workspace=workspace)
+    assert "desk" in listed.stdout
+    assert "needs_trust" in listed.stdout
+    assert "would run: desk-server 'a⟨U+202E⟩b' with KEY" in listed.stdout
+    assert "SECRET" not in listed.stdout + listed.stderr
+    assert "'bad' is left out" in listed.stderr
+    nobody = codelaw("mcp", "enable", "desk", workspace=workspace)
+    assert nobody.returncode == 1
+    assert "say --yes" in nobody.stderr
+    assert codelaw("mcp", "enable", "desk", "--yes", workspace=workspace).returncode == 0
+    (one,) = map(json.loads, codelaw("mcp", "list", "--json", workspace=workspace).stdout.splitlines())
+    assert (one["state"], one["source"]) == ("off", ".mcp.json")
+    assert codelaw("mcp", "disable", "desk", workspace=workspace).returncode == 0
+    doctor = codelaw("doctor", workspace=workspace).stdout
+    assert "desk of .mcp.json is off: It is switched off." in doctor
+    unknown = codelaw("mcp", "enable", "other", "--yes", workspace=workspace)
+    assert unknown.returncode == 1
+    assert "There is no server 'other'." in unknown.stderr
