@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codelaw.domain.files import Folder
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
-    from codelaw.ports.servers import ToolServers
+    from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import OpenDocuments
     from codelaw.settings import EffectiveSettings
@@ -64,14 +64,16 @@ class Session(
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         servers: ToolServers | None = None,
+        browser: Browser | None = None,
     ) -> Self:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
         `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
-        not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one (X-3).
+        not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one.
+        `browser` opens pages on which the user logs in to one (X-3).
         """
         await asyncio.to_thread(_preload)
-        return cls(
+        session = cls(
             settings=settings,
             folders=folders,
             documents=documents,
@@ -84,6 +86,8 @@ class Session(
             trusted=trusted,
             servers=servers,
         )
+        session._servers.browser = browser
+        return session
 
     def models(self) -> list[ModelInfo]:
         """The models that can be chosen."""

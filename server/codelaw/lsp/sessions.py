@@ -22,6 +22,7 @@ from codelaw.domain.requests import Attachment, EditorState
 from codelaw.domain.served import ServerList
 from codelaw.ports.approver import Approver
 from codelaw.ports.editor import Editor
+from codelaw.ports.servers import Browser
 from codelaw.ports.services import LanguageServices
 from codelaw.ports.workspace import OpenDocuments
 from codelaw.settings import EffectiveSettings
@@ -281,4 +282,5 @@ class OpenSession(Protocol):
         services: LanguageServices | None = None,
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
+        browser: Browser | None = None,
     ) -> Session: ...

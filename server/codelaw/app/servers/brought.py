@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from codelaw.domain.permissions import Grant
     from codelaw.domain.reports import MentionItem
     from codelaw.domain.served import ServerSpec
-    from codelaw.ports.servers import ToolServers
+    from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
@@ -74,6 +74,8 @@ class BroughtServers:
         self._leftovers = leftovers
         self._grants = grants
         self._servers = servers
+        self.browser: Browser | None = None
+        """Opens pages on which the user logs in to a server."""
         self._clean: dict[str, str] = {}
         """What programs get of the environment."""
         self._looked = Looked()
@@ -230,7 +232,14 @@ class BroughtServers:
         from codelaw.adapters.mcp.means import Means  # noqa: PLC0415
         from codelaw.adapters.mcp.servers import McpServers  # noqa: PLC0415
 
-        means = Means(self._home, codelaw.__version__, self._clean, leftovers=self._leftovers)
+        means = Means(
+            cwd=self._home,
+            version=codelaw.__version__,
+            environment=self._clean,
+            tokens=self._home / "logins",
+            browser=self.browser,
+            leftovers=self._leftovers,
+        )
         return McpServers(means, self.heard)
 
     def _names(self, offer: Offer) -> list[str]:

@@ -23,6 +23,7 @@ from codelaw.domain.events import ChatEvent, CompactionEvent, NoticeEvent, Steer
 from codelaw.lsp.cancelling import Arrived
 from codelaw.lsp.client import Client
 from codelaw.lsp.client_calls.approver import ClientApprover
+from codelaw.lsp.client_calls.browser import ClientBrowser
 from codelaw.lsp.client_calls.edits import ClientEditor
 from codelaw.lsp.client_calls.progress import Progress
 from codelaw.lsp.client_calls.showing import log_message, show_answer, show_compaction, show_message
@@ -137,6 +138,7 @@ class Connection:
             services=await self._services(),
             tell=self._tell,
             trusted=self.trusted,
+            browser=ClientBrowser(self.rpc, self.client),
         )
         await self._tell_problems()
         for buffer in self.documents.all():
