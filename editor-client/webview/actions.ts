@@ -213,6 +213,16 @@ export function makeActions(panel: Panel): Actions {
     if (where !== null) await begin(where, turn.text, attachmentsOf(turn), editor);
   };
 
+  /** The plan's todo list stays with the chat: the turn that follows works from it. */
+  const carryOut = async (): Promise<void> => {
+    const { chat, composer } = panel.state();
+    if (chat === null || chat.running !== null || composer.sending !== null || !ready()) return;
+    const editor = sentLooking(panel.state());
+    panel.dispatch({ kind: "problem", problem: null });
+    await update({ mode: "agent" });
+    if (panel.state().chat?.chat.mode === "agent") await begin(chat.chat.id, t.carryOutMessage, [], editor);
+  };
+
   const forget = async (chatId: string, turnId: string): Promise<void> => {
     try {
       await panel.request("codelaw/chat/revert", { chatId, turnId, files: false, messages: true });
@@ -291,6 +301,7 @@ export function makeActions(panel: Panel): Actions {
     send,
     stop,
     retry,
+    carryOut,
     edit: (turn) => void edit(turn),
     cancelEdit,
     revert,

@@ -46,6 +46,8 @@ export interface Actions {
   stop(): Promise<void>;
   /** Take the last turn out of the context and send its text again; an older one is sent again in a fork. */
   retry(turn: Turn): Promise<void>;
+  /** Go on in agent mode with the plan of the last turn. */
+  carryOut(): Promise<void>;
   /** Bring a turn's text into the composer; sending it makes a fork. */
   edit(turn: Turn): void;
   cancelEdit(): void;

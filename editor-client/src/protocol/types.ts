@@ -161,6 +161,7 @@ Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
 ToolCall: ToolCall
+ToolOffer: ToolOffer
 ToolOutput: ToolOutput
 Trust: Trust
 TrustFolder: TrustFolder
@@ -921,6 +922,7 @@ budget: BudgetLine[]
 model?: string
 exactTokens?: number
 exactProblem?: string
+tools?: ToolOffer[]
 }
 /**
  * A part of the view, in the order it is sent; `cached` lies before a cache breakpoint.
@@ -943,6 +945,18 @@ text: string
  */
 export interface Dropped {
 name: string
+reason: string
+}
+/**
+ * Whether a tool is offered to the model; `reason` is what enables it, or why it is not (X-1).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ToolOffer".
+ */
+export interface ToolOffer {
+name: string
+category: string
+offered: boolean
 reason: string
 }
 /**

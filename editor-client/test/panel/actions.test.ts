@@ -343,6 +343,16 @@ describe("going back", () => {
     expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Two" });
   });
 
+  it("carries out a plan: in agent mode, with a message of its own", async () => {
+    const made = inChat(...two);
+    made.answers["codelaw/chat/update"] = () => chat("c", { mode: "agent" });
+    made.answers[SEND] = () => NOTHING;
+    void made.actions.carryOut();
+    await settle();
+    expect(made.requests("codelaw/chat/update")[0]!.params).toEqual({ chatId: "c", mode: "agent" });
+    expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Carry out the plan." });
+  });
+
   it("retries an older turn in a fork that ends before it", async () => {
     const made = inChat(...two);
     made.answers["codelaw/chat/fork"] = () => chat("f");

@@ -92,6 +92,7 @@ export function Log({ state }: { state: State }) {
 
 function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<string> }) {
   const chatId = chat.chat.id;
+  const last = chat.entries.findLast(({ kind }) => kind === "turn");
   return (
     <>
       {chat.entries.map((entry) =>
@@ -102,6 +103,7 @@ function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<st
             turn={entry}
             running={chat.running === entry.id && entry.result === null}
             accepted={accepted.has(`${chatId}/${entry.id}`)}
+            planned={chat.chat.mode === "plan" && entry === last}
             results={chat.results}
           />
         ) : (

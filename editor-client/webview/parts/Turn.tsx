@@ -16,11 +16,13 @@ interface Props {
   turn: TurnEntry;
   running: boolean;
   accepted: boolean;
+  /** It ended with a plan that nobody has answered yet. */
+  planned: boolean;
   results: ReadonlyMap<string, string>;
 }
 
 /** A question and all that came of it. */
-export const Turn = memo(function Turn({ chatId, turn, running, accepted, results }: Props) {
+export const Turn = memo(function Turn({ chatId, turn, running, accepted, planned, results }: Props) {
   const { actions } = useHands();
   const state = stateOf(turn, running);
   return (
@@ -34,7 +36,7 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, result
     >
       <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
       <Items items={turn.items} results={results} running={running} />
-      {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} />}
+      {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} planned={planned} />}
     </article>
   );
 });
@@ -57,7 +59,7 @@ function Working({ turn }: { turn: TurnEntry }) {
   );
 }
 
-function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; accepted: boolean }) {
+function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "turn" | "accepted" | "planned">) {
   const { panel, actions } = useHands();
   const { result } = turn;
   const reason = result === null ? t.interruptedTurn : stopped(result.stopReason);
@@ -83,6 +85,11 @@ function Footer({ chatId, turn, accepted }: { chatId: string; turn: TurnEntry; a
           </span>
         )}
         <span class="turn-actions">
+          {planned && turn.result?.stopReason === "finished" && (
+            <button type="button" class="link-button" onClick={() => void actions.carryOut()}>
+              {t.carryOut}
+            </button>
+          )}
           {answer !== "" && (
             <button type="button" class="link-button" onClick={() => panel.tell({ kind: "copy", text: answer })}>
               {t.copyAnswer}

@@ -47,6 +47,17 @@ class BudgetLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """Whether a tool is offered to the model, and why (X-1)."""
+
+    name: str
+    category: str
+    offered: bool
+    reason: str
+    """What enables it, or why it is not offered."""
+
+
+@dataclass(frozen=True, slots=True)
 class ContextReport:
     """What would be sent now; `text` is the S4 E1 rendering (L-5)."""
 
@@ -65,6 +76,8 @@ class ContextReport:
     """Which would be asked."""
     exact_tokens: int | None = None
     """What the vendor counts, where it was asked to; all other figures are estimates (W-4)."""
+    tools: tuple[ToolOffer, ...] = ()
+    """All there may be, in the order of the manual."""
     exact_problem: str = ""
     """Why the vendor's count is not there, in one sentence; empty where it is, or was not asked for."""
 

@@ -25,6 +25,8 @@ Effect = Literal["read", "write", "execute", "state"]
 Permission = tuple[Rule, Literal["allow", "grant"]]
 Default = Literal["ask", "allow", "deny"]
 
+_PLANNING = frozenset({"TodoWrite"})
+"""What is not reading, and plan mode has all the same: a plan is a list (X-1)."""
 _NEUTRAL = frozenset({"echo", "true", "false", ":", "pwd"})
 """They change nothing and need no rule beside commands that have one."""
 
@@ -73,9 +75,10 @@ def judge(
     In a folder that the editor does not trust, `restricted`, nothing but reading is allowed (S-7). Where the shell is
     one whose lines cannot be read, `commands_always_asked`, no permission for a command counts.
     """
-    if restricted and facts.effect != "read":
+    planned = mode == "plan" and facts.tool in _PLANNING
+    if restricted and facts.effect != "read" and not planned:
         return Decision("deny", "mode", "The editor does not trust this folder: nothing is written or run.")
-    if mode != "agent" and facts.effect != "read":
+    if mode != "agent" and facts.effect != "read" and not planned:
         return Decision("deny", "mode", f"The mode {mode} only reads.")
     if facts.tool == "Bash":
         decision = _judge_command(facts.subject or "", rules, default, sandboxed=sandboxed)

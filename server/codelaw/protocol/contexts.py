@@ -72,6 +72,15 @@ class BudgetLine(Payload):
     over: bool
 
 
+class ToolOffer(Payload):
+    """Whether a tool is offered to the model; `reason` is what enables it, or why it is not (X-1)."""
+
+    name: str
+    category: str
+    offered: bool
+    reason: str
+
+
 class ContextReport(Payload):
     """What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
 
@@ -90,6 +99,7 @@ class ContextReport(Payload):
     model: str | None = None
     exact_tokens: int | None = None
     exact_problem: str | None = None
+    tools: list[ToolOffer] | None = None
 
 
 class CompactionReport(Payload):

@@ -14,6 +14,7 @@ from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.safety.unseen import title
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
+from codelaw.tools.categories import offered_in
 from codelaw.tools.changing.edit import Edit
 from codelaw.tools.changing.multi_edit import MultiEdit
 from codelaw.tools.changing.renaming import QuickFix, Rename
@@ -91,11 +92,11 @@ class Toolbox:
         return self._all.get(name)
 
     def for_mode(self, mode: Mode) -> Toolbox:
-        """All tools for `agent`; for `ask` and `plan` only those that read (X-1)."""
+        """All tools for `agent`; for `ask` and `plan` what `tools/categories` says (X-1)."""
         if mode == "agent":
             return self
-        reading = ((tool for tool in tools if tool.effect == "read") for tools in (self._own.values(), self.brought))
-        return Toolbox(*reading)
+        offered = ((tool for tool in tools if offered_in(tool, mode)) for tools in (self._own.values(), self.brought))
+        return Toolbox(*offered)
 
     def searched(self, skills: Sequence[Described] = (), *, deferring: bool, calling: bool) -> Toolbox:
         """With what finds the brought tools, if those are `deferring`, and `skills`; itself where there is neither.
@@ -173,12 +174,15 @@ def default_toolbox(
     return Toolbox(known, brought)
 
 
+def every_tool() -> tuple[AnyTool, ...]:
+    """All of ours, offered now or not."""
+    every = default_toolbox(services=SERVED, memory=True, skills=True)
+    return tuple(tool for name in every.names if (tool := every.get(name)) is not None)
+
+
 def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
-    every = default_toolbox(services=SERVED, memory=True, skills=True)
-    ruled: dict[str, PathUse | None] = {FIND_TOOLS: None}
-    ruled |= {name: tool.paths for name in every.names if (tool := every.get(name)) is not None}
-    return ruled
+    return {FIND_TOOLS: None} | {tool.name: tool.paths for tool in every_tool()}
 
 
 def _misspelt(read: Arguments) -> list[str]:

@@ -317,6 +317,8 @@ export const panel: PanelWords = {
   working: "Arbeitet",
   interruptedTurn: "Unterbrochen: codelaw blieb vor dem Ende der Antwort stehen",
   copyAnswer: "Antwort kopieren",
+  carryOut: "Plan ausführen",
+  carryOutMessage: "Führe den Plan aus.",
   retry: "Wiederholen",
   turnOf: (text: string) => `Beitrag: ${text}`,
   addedWaits: "Von Ihnen ergänzt (wartet auf den nächsten Schritt)",

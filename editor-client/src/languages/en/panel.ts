@@ -315,6 +315,8 @@ export const panel = {
   working: "Working",
   interruptedTurn: "Interrupted: codelaw stopped before the turn ended",
   copyAnswer: "Copy answer",
+  carryOut: "Carry out the plan",
+  carryOutMessage: "Carry out the plan.",
   retry: "Retry",
   turnOf: (text: string) => `Turn: ${text}`,
   addedWaits: "You added (waits for the next step)",

@@ -20,7 +20,9 @@ from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Fragment, Message
 from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawReport
 from codelaw.templates.render import render
+from codelaw.tools.categories import offers
 from codelaw.tools.keeping.todos import recap
+from codelaw.tools.toolbox import every_tool
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
@@ -102,7 +104,8 @@ async def inspect(
         kept=history.kept,
         budget=ground.budget,
     )
-    return view, replace(made, model=plan.model_name)
+    tools = offers(every_tool(), plan.toolbox, plan.mode)
+    return view, replace(made, model=plan.model_name, tools=tools)
 
 
 def _to_find(toolbox: Toolbox) -> Iterator[Dropped]:

@@ -56,11 +56,17 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
                 except RemoteError as error:
                     screen.line(error.told(), style=RED)
             case message:
-                try:
-                    runner.run(talk.turn(message))
-                except RemoteError as error:
-                    screen.line(error.told(), style=RED)
+                _say(runner, talk, screen, message)
+                if talk.mode == "plan":
+                    screen.line("/go carries out the plan.", style=DIM)
     return CANCELLED
+
+
+def _say(runner: asyncio.Runner, talk: Talk, screen: Screen, message: str) -> None:
+    try:
+        runner.run(talk.turn(message))
+    except RemoteError as error:
+        screen.line(error.told(), style=RED)
 
 
 def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argument: str | None) -> None:
@@ -72,6 +78,11 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
         screen.line(f"The next turns run in mode {argument}.", style=DIM)
     elif command == "mode":
         screen.line(f"The mode is {talk.mode or 'agent'}; there are {', '.join(slash.MODES)}.", style=DIM)
+    elif command == "go" and talk.chat_id is None:
+        screen.line("There is no plan yet: /mode plan makes the next turns plan.", style=DIM)
+    elif command == "go":
+        talk.mode = "agent"
+        _say(runner, talk, screen, slash.CARRY_OUT)
     else:
         try:
             runner.run(_ask(talk, screen, command, argument))

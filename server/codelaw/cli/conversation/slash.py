@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MODES = ("agent", "ask", "plan")
+CARRY_OUT = "Carry out the plan."
+"""What `/go` sends."""
 HELP = """\
 /new            start a new chat
 /mode MODE      agent, ask (reads only) or plan (ends with a plan)
+/go             carry out the plan: agent mode, with the plan's todo list
 /context        what the model would be sent now
 /compact        archive older rounds behind a summary; Ctrl-C stops it
 /restore [ID]   undo the newest compaction, or all back to that one
@@ -25,6 +28,7 @@ and the same typed again ends it; a \"\"\" inside a paste does not."""
 _USAGE = {
     "new": "",
     "mode": f"[{'|'.join(MODES)}]",
+    "go": "",
     "context": "",
     "compact": "",
     "restore": "[ID]",

@@ -36,7 +36,7 @@ def system_sections(
     `remembering` the MEMORY module speaks of long-term memory too. `persona` is the user's own text. `as_text` says in
     which form results are shown (C-7). `skills` is the index of skills, which may be empty (X-2).
     """
-    short = "" if mode == "agent" else "_short"
+    short, way = "" if mode == "agent" else "_short", {"agent": "", "ask": "_short", "plan": "_plan"}[mode]
     tools = render("tools", dialect=dialect, tools_description=tools_description, as_text=as_text)
     modules = {
         SCHEMAS: schemas,
@@ -44,7 +44,7 @@ def system_sections(
         "soul": render("soul"),
         "persona": persona_module(persona),
         "tools": tools,
-        "workflow": render(f"workflow{short}"),
+        "workflow": render(f"workflow{way}"),
         "memory": render(f"memory{short}", remembering=remembering),
         "mode": render(f"{mode}_mode"),
         "skills": skills,

@@ -134,6 +134,7 @@ def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
         dropped=[wire_contexts.Dropped.of(item) for item in value.dropped],
         budget=[wire_contexts.BudgetLine.of(line) for line in value.budget],
         exact_problem=value.exact_problem or None,
+        tools=[wire_contexts.ToolOffer.of(item) for item in value.tools],
     )
 
 

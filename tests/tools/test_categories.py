@@ -1,0 +1,48 @@
+"""The founding table of tool categories: conditions and modes (X-1, S1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codelaw.tools.categories import CATEGORIES, MODES, category_of, offers
+from codelaw.tools.toolbox import default_toolbox, every_tool
+
+READING = {"LS", "Glob", "Grep", "Read", "Diagnostics", "Definition", "References", "memory_search"}
+ALL = READING | {"Edit", "MultiEdit", "Write", "Bash", "TodoWrite", "Rename", "QuickFix", "memory_save"}
+
+
+@pytest.mark.parametrize(("mode", "names"), [("agent", ALL), ("ask", READING), ("plan", READING | {"TodoWrite"})])
+def test_the_modes_offer_what_the_rule_says(mode: Any, names: set[str]):
+    every = default_toolbox(services=("diagnostics", "definition", "references", "rename", "quickFix"), memory=True)
+    offered = set(every.for_mode(mode).names)
+    assert offered & ALL == names
+
+
+def test_every_tool_has_one_row_and_its_modes_fit_what_it_does():
+    for tool in every_tool():
+        rows = [row for row in CATEGORIES if tool.name in row.tools]
+        assert len(rows) == 1, tool.name
+        everywhere = MODES[rows[0].reach] == {"agent", "ask", "plan"}
+        assert everywhere == (tool.effect == "read") or rows[0].name == "many tools", tool.name
+
+
+def test_what_is_brought_along_is_found_by_its_name():
+    row = category_of("mcp__github__search")
+    assert row is not None
+    assert row.name == "MCP"
+    assert category_of("Unheard") is None
+
+
+def test_the_report_says_why_a_tool_is_not_offered():
+    told = {one.name: one for one in offers(every_tool(), default_toolbox(memory=True).for_mode("plan"), "plan")}
+    assert (told["Read"].offered, told["Read"].category, told["Read"].reason) == (True, "files, reading", "always")
+    assert (told["Bash"].offered, told["Bash"].reason) == (False, "the mode plan only reads")
+    assert (told["Rename"].offered, told["Rename"].reason) == (False, "the mode plan only reads")
+    assert (told["Definition"].offered, told["Definition"].reason) == (
+        False,
+        "not enabled: the editor lends the service",
+    )
+    assert (told["memory_search"].offered, told["memory_search"].reason) == (True, "memory.enabled")
+    assert told["TodoWrite"].offered
