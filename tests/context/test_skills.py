@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.context.observations.text import observation_text
-from codelaw.context.past.loaded import carried, loaded_fragment
+from codelaw.context.past.loaded import body_room, carried, loaded_fragment
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import LISTED, SKILL, UNKNOWN, compress
 from codelaw.context.shortening.lasting import EACH, TOGETHER, lasting
@@ -18,6 +19,7 @@ from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate
 from codelaw.domain.brought import LoadedSkill, Sheet, Skill
 from codelaw.domain.messages import Message, Metadata
+from codelaw.transcript.summaries.summary import archive_text, sizes
 
 
 def skill(name: str, description: str = "Fill forms") -> Skill:
@@ -73,7 +75,7 @@ def test_a_description_opens_no_tag_of_ours():
 
 def test_what_was_loaded_stands_as_it_was_with_other_words_above_it():
     loaded = LoadedSkill("pdf", ".codelaw/skills/pdf", "BODY\nlast", files=("a.md",))
-    (shown,), gone = carried([asked(loaded)], None)
+    (shown,), gone = carried([asked(loaded)], TOGETHER)
     assert (shown.role, gone) == ("summary", [])
     assert shown.content.split("\n") == [
         '<loaded-skill name="pdf" folder=".codelaw/skills/pdf">',
@@ -84,13 +86,13 @@ def test_what_was_loaded_stands_as_it_was_with_other_words_above_it():
         "</loaded-skill>",
     ]
     data = {"files": [".codelaw/skills/pdf/a.md"], "by": "Read", "folder": ".codelaw/skills/pdf"}
-    (same,), _ = carried([result("pdf", "BODY\nlast", **data)], None)
+    (same,), _ = carried([result("pdf", "BODY\nlast", **data)], TOGETHER)
     assert same.content == shown.content, "whoever loaded it"
 
 
 def test_the_newest_of_each_counts_and_they_stand_in_the_order_of_loading():
     messages = [result("a", "OLD"), result("b", "B", 1), result("a", "NEW", 2)]
-    shown, _ = carried(messages, None)
+    shown, _ = carried(messages, TOGETHER)
     assert [("B" in one.content, "NEW" in one.content, "OLD" in one.content) for one in shown] == [
         (True, False, False),
         (False, True, False),
@@ -99,13 +101,14 @@ def test_the_newest_of_each_counts_and_they_stand_in_the_order_of_loading():
 
 def test_the_newest_come_first_into_the_bounds():
     bodies = [result(f"s{number}", f"s{number} says a plain thing.\n" * 2_000, number) for number in range(8)]
-    shown, gone = carried(bodies, None)
+    shown, gone = carried(bodies, TOGETHER)
     assert len(shown) == TOGETHER // EACH
     assert gone == ["s2", "s1", "s0"]
     assert max(map(message_tokens, shown)) <= EACH
     assert all(one.content.endswith("…\n</loaded-skill>") for one in shown)
-    less, _ = carried(bodies, 8_000)
+    less, _ = carried(bodies, body_room(8_000))
     assert sum(map(message_tokens, less)) <= 5_000
+    assert (body_room(None), body_room(8_000, 7_000), body_room(8_000, 9_000)) == (TOGETHER, 1_000, 0)
 
 
 @pytest.mark.parametrize(
@@ -114,13 +117,13 @@ def test_the_newest_come_first_into_the_bounds():
 )
 def test_a_result_that_holds_no_body_carries_nothing(content: str):
     message = Message("m", "t", "tool", content, Metadata(tool_name="load_skill"))
-    assert carried([message], None) == ([], [])
+    assert carried([message], TOGETHER) == ([], [])
     assert lasting([message], 200_000) == frozenset()
 
 
 def test_a_file_of_a_skill_is_no_body():
     message = result("a", "x", file="forms.md")
-    assert carried([message], None) == ([], [])
+    assert carried([message], TOGETHER) == ([], [])
     assert lasting([message], 200_000) == frozenset()
 
 
@@ -129,7 +132,7 @@ def test_whatever_a_skill_says_stays_inside_its_frame(body: str, folder: str, fi
     (fragment,) = asked(LoadedSkill("a", folder, body, files=tuple(files))).metadata.fragments
     assert fragment.text.count("</loaded-skill>") == 1
     assert fragment.text.count("<loaded-skill") == 1
-    (shown,), _ = carried([asked(LoadedSkill("a", folder, body, files=tuple(files)))], None)
+    (shown,), _ = carried([asked(LoadedSkill("a", folder, body, files=tuple(files)))], TOGETHER)
     assert shown.content.count("</loaded-skill>") == 1
     assert shown.content.startswith('<loaded-skill name="a"')
 
@@ -164,3 +167,11 @@ def test_the_history_keeps_a_body_and_less_of_a_skills_other_files():
     assert (whole["body"], whole.get("truncated")) == ("x", None)
     other = compress("load_skill", {"status": "success", "data": {**data, "file": "b.md"}}, "r1")["data"]
     assert (len(other["body"]), other["truncated"]) == (UNKNOWN, True)
+
+
+@pytest.mark.parametrize(("tool", "named"), [("Read", True), ("load_skill", False)])
+def test_the_names_of_an_archive_are_not_those_of_a_skill(tool: str, named: bool):
+    made = result("a", "call special_helper_name, then special_helper_name again")
+    said = replace(made, metadata=replace(made.metadata, tool_name=tool))
+    text = archive_text(None, [Message("q", "t0", "user", "do it"), said], {"t0": 1.0}, sizes(200_000, None))
+    assert ("special_helper_name" in text) is named

@@ -255,6 +255,20 @@ def test_git_settings_lose_what_tells_secrets():
     )
 
 
+def test_shared_skills_of_the_home_folder_are_kept_and_what_lies_beside_them_is_not(tmp_path: Path):
+    for name in (
+        ".agents/skills/x/run.sh",
+        ".agents/key",
+        ".copilot/skills/x/run.sh",
+        ".copilot/config.json",
+        ".claude/key",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    kept = [place.relative_to(tmp_path).as_posix() for place in kept_places(tmp_path, {"PATH": "/usr/bin"})]
+    assert kept == [".agents/skills", ".copilot/skills"]
+
+
 def test_what_path_names_in_the_home_folder_is_kept_but_nothing_beside_it(tmp_path: Path):
     path = ":".join(
         f"{tmp_path}/{name}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.compaction.watermark import GROWTH
 from codelaw.agent.inputs.selection import layered, select
-from codelaw.context.past.loaded import carried
+from codelaw.context.past.loaded import body_room, carried
 from codelaw.context.past.projection import project
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening import economy
@@ -125,7 +125,8 @@ def plan(state: HistoryState, ground: Ground, law: int, cause: Cause) -> Plan:
     sized = _sizes(shown, known | set(saved))
     summary = sizes(ground.limits.window, shape.index_tokens).total
     # The skills that these rounds have loaded stand behind the summary.
-    bodies, _ = carried([message for round_ in rounds for message in round_.messages], ground.summary_room)
+    spoken = [message for round_ in rounds for message in round_.messages]
+    bodies, _ = carried(spoken, body_room(ground.summary_room))
     summary += sum(map(message_tokens, bodies))
     if cause.asked_for:
         parted = cut(rounds, keep=shape.keep_rounds, room=0, sizes=sized)

@@ -23,13 +23,20 @@ def loaded_fragment(loaded: LoadedSkill) -> Fragment:
     return Fragment(f"{_FRAGMENT}{loaded.name}", text)
 
 
-def carried(messages: Sequence[Message], summary_room: int | None) -> tuple[list[Message], list[str]]:
+def body_room(summary_room: int | None, taken: int = 0) -> int:
+    """Tokens for all bodies, where summaries have `summary_room`, of which they have `taken`.
+
+    Nothing is taken where the view has room for bodies beside its summaries.
+    """
+    return TOGETHER if summary_room is None else max(0, min(TOGETHER, int(summary_room * _SHARE), summary_room - taken))
+
+
+def carried(messages: Sequence[Message], room: int) -> tuple[list[Message], list[str]]:
     """The bodies of skills that were loaded in these messages, which the view no longer shows, oldest first.
 
-    Of each skill the newest counts. The newest skills come first into the bounds; the names of those that found no room
-    are the second value. `summary_room` is that of a `Selection`.
+    Of each skill the newest counts. The newest skills come first into the `room`, in tokens; the names of those that
+    found none are the second value.
     """
-    room = TOGETHER if summary_room is None else min(TOGETHER, int(summary_room * _SHARE))
     newest = dict[str, tuple[str, str]]()
     for message in reversed(messages):
         for name, text in _loaded(message):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.context.builder import History
-from codelaw.context.past.loaded import carried
+from codelaw.context.past.loaded import body_room, carried
 from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
@@ -58,9 +58,10 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
         dropped.append(Dropped("older summaries", "the archive's share of the window is full; Read brings them back"))
     messages = shown if len(chosen.rounds) == len(material.rounds) else _flat(chosen)
     standing = {message.turn_id for message in messages}
-    skills, gone = carried(
-        [message for message in transcript.unwithdrawn if message.turn_id not in standing], selection.summary_room
-    )
+    away = [message for message in transcript.unwithdrawn if message.turn_id not in standing]
+    # Where the parts of the view are measured, bodies have what the summaries leave of their share.
+    taken = 0 if selection.room is None else sum(map(message_tokens, chosen.summaries))
+    skills, gone = carried(away, body_room(selection.summary_room, taken))
     if gone:
         reason = f"{', '.join(gone)}: no room beside the skills that were loaded later; load_skill brings them back"
         dropped.append(Dropped("loaded skills", reason))

@@ -148,7 +148,9 @@ def archive_text(
     lines = fact_lines(found, size.facts_tokens, count, most=most, described=described)
     spent = count("\n".join((*lines.files, *lines.commands, *lines.failures)))
     room = min(size.index_tokens, size.facts_tokens + size.index_tokens - spent)
-    names = index(messages, room, count, known=assemble(text, found, "", lines=lines), kept=kept)
+    # What a skill says is no work of this chat, and stands in the view anyway.
+    spoken = [message for message in messages if message.metadata.tool_name != "load_skill"]
+    names = index(spoken, room, count, known=assemble(text, found, "", lines=lines), kept=kept)
     return assemble(text, found, names, lines=lines)
 
 
