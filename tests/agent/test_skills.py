@@ -226,7 +226,8 @@ async def test_a_folder_that_is_not_trusted_brings_no_skill_and_the_user_does(be
     brought(bench.root, ".codelaw/skills/both", body="THEIRSMARK")
     brought(bench.root, "extra/more", body="THEIRSMARK")
     brought(whose, ".claude/skills/both", body="MINEMARK")
-    await bench.reopen(skills={"paths": [str(bench.root / "extra"), "extra"]})
+    (bench.root.parent / "link").symlink_to(bench.root)
+    await bench.reopen(skills={"paths": [str(bench.root.parent / "link/extra"), "extra"]})
     assert [one.sheet.name for one in await bench.session.skills()] == ["both", "both", "more", "theirs"]
     bench.session.set_trusted(trusted=False)
     assert [one.sheet.name for one in await bench.session.skills()] == ["both"]

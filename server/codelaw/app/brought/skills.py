@@ -129,7 +129,7 @@ class Skills:
 
         Of two with one name the first counts. Where the editor does not trust the folder its skills do not (S-7).
         """
-        places = _Places(workspace, paths, home, self._own)
+        places = await asyncio.to_thread(_Places, workspace, paths, home, self._own)
         found: list[Skill] = []
         for place in () if restricted else places.shared:
             found += await self._in_workspace(places, place)
@@ -224,7 +224,7 @@ def _has(shelf: Shelf, name: str) -> bool:
 
 @dataclass(slots=True)
 class _Places:
-    """Where skills are looked for, in the order in which they count."""
+    """Where skills are looked for, in the order in which they count. Made off the event loop."""
 
     workspace: Workspace
     paths: Sequence[str]
@@ -255,9 +255,10 @@ class _Places:
                 self.shared += self._relative[written]
                 continue
             self._named.append(path)
-            root = next((root for root in prefixes if path == root or root in path.parents), None)
+            real = Path(os.path.realpath(path))
+            root = next((root for root in prefixes if real == root or root in real.parents), None)
             if root is not None:
-                self.shared.append(f"{prefixes[root]}{path.relative_to(root).as_posix()}")
+                self.shared.append(f"{prefixes[root]}{real.relative_to(root).as_posix()}")
             else:
                 self.own.append(path)
 
