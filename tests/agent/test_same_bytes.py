@@ -118,7 +118,7 @@ async def test_a_batch_is_kept_with_the_chat(bench: Bench, part: str):
     assert not agent.past.transcript.told
     await bench.turn("and now", chat)
     assert LAST not in said(bench.sent())
-    assert ("characters; whole: result:" in said(bench.sent())) is (part == "result")
+    assert ("characters; result:" in said(bench.sent())) is (part == "result")
     before = blocks(bench.sent())
     await bench.reopen()
     await bench.turn("again", chat)

@@ -109,7 +109,8 @@ def test_a_native_call_is_shortened_where_its_arguments_are_sent():
     said = demoted(spoken.record, all_of(spoken.record))[1]
     assert said.content == "step 1"
     (block,) = [block for block in native.spell(said)[1] if isinstance(block, CallBlock)]
-    assert "shortened: result:r_t_1" in block.call.arguments["new_string"]
+    assert "shortened: result:r_t_1" in block.call.arguments["old_string"]
+    assert block.call.arguments["new_string"].endswith("characters, shortened]"), "the ref is told once in a call"
     assert parsed(said).calls[0].arguments == said.metadata.calls[0].arguments
 
 

@@ -198,7 +198,9 @@ def test_a_demoted_result_is_one_line_and_its_names():
     body = {"status": "error", "error": {"code": "TIMEOUT", "message": "late"}}
     line = {**body, "shortened": "Read src/a.py 1-240, 9812 characters", "names": "one two", "whole": "result:r2"}
     shown = observation_text("Read", one_line(line))
-    assert shown == "Read src/a.py 1-240, error TIMEOUT: 9812 characters; whole: result:r2\n late\n one two"
+    assert shown == "Read 1-240, error TIMEOUT: 9812 characters; result:r2\n late\n one two"
+    line = {"status": "success", "shortened": "Bash grep -n 1-2, 900 characters", "whole": "result:r3"}
+    assert observation_text("Bash", one_line(line)) == "Bash: 900 characters; result:r3", "the call in front says more"
 
 
 @pytest.mark.parametrize(

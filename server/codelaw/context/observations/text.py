@@ -21,6 +21,8 @@ from codelaw.domain.listing import plain_lines
 Json = Mapping[str, Any]
 
 _NAMES = {"path", "pattern", "command"}
+_LINES = re.compile(r" (\d+-\d+)$")
+"""Behind the path of a Read."""
 _NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
@@ -139,13 +141,16 @@ def _escapes(given: Json, facts: Json) -> list[str]:
 
 
 def _demoted(tool: str, clean: Json) -> str:
-    """One line for what it was and how to get it back, one for its names (C-6)."""
+    """One line for what it was and how to get it back, one for its names (C-6).
+
+    What it was about stands in the call right in front of it, but for the lines that a Read has brought.
+    """
     status, error = _status(clean)
     body = [row(error)] if error else []
     body += [row(clean["names"])] if clean.get("names") else []
     target, _, size = one(clean["shortened"]).removeprefix(tool).strip().rpartition(", ")
-    whole = text(clean, "whole")
-    told = Told(target, (size, f"whole: {whole}" if whole else ""))
+    lines = _LINES.search(target) if tool == "Read" else None
+    told = Told(lines[1] if lines else "", (size, text(clean, "whole")))
     return "\n".join([header(tool, status, told), *body])
 
 

@@ -23,9 +23,9 @@ from codelaw.context.memo import Memo
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
 
-LONG = 200
+LONG = 100
 """Characters of an argument that is shortened; shorter ones stay."""
-HEAD = 60
+HEAD = 30
 """Characters that are left of it."""
 TARGET = 40
 """Characters of a path, pattern or command in the line of a result: the end of a path, the beginning of others."""
@@ -247,17 +247,19 @@ def _short_call(message: Message, refs: Mapping[str | None, str | None]) -> Mess
 
 
 def _shortened(call: Call, ref: str | None) -> Call:
-    short = {name: _short_value(value, ref) for name, value in call.arguments.items()}
+    left = [ref] if ref is not None else []
+    short = {name: _short_value(value, left) for name, value in call.arguments.items()}
     return call if short == dict(call.arguments) else replace(call, arguments=short)
 
 
-def _short_value(value: Any, ref: str | None) -> Any:
+def _short_value(value: Any, left: list[str]) -> Any:
+    """The value with its long strings shortened; the first of them takes the ref that is `left`."""
     if isinstance(value, str):
-        return _short_text(value, ref) if len(value) > LONG else value
+        return _short_text(value, left.pop() if left else None) if len(value) > LONG else value
     if isinstance(value, Mapping):
-        return {name: _short_value(item, ref) for name, item in cast("Mapping[str, Any]", value).items()}
+        return {name: _short_value(item, left) for name, item in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_short_value(item, ref) for item in cast("list[Any]", value)]
+        return [_short_value(item, left) for item in cast("list[Any]", value)]
     return value
 
 
