@@ -55,7 +55,7 @@ describe("the settings of the extension", () => {
 
   test("a folder cannot set what runs programs, opens addresses or gives permission", () => {
     const machine = /^codelaw\.(server|mcp|store|skills)\.|\.(script|path)$/;
-    const user = /^codelaw\.(permissions|tools|editor|prompts)\.|\.(baseUrl|provider)$/;
+    const user = /^codelaw\.(permissions|tools|editor|prompts|law)\.|\.(baseUrl|provider)$/;
     for (const [name, { scope }] of Object.entries(settings)) {
       expect(scope, name).toBe(machine.test(name) ? "machine" : user.test(name) ? "application" : "window");
     }

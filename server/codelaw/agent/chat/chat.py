@@ -218,7 +218,7 @@ class AgentChat:
         opened.model, opened.prices = ground.model_name, ground.prices
         beside, about = settled.beside, settled.about
         fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=beside, about=about)
-        executor.laws = FolderLaws(ground.law, opened, self.house.redaction)
+        executor.laws = FolderLaws(ground, opened, self.house.redaction)
         return await Turn(opened, typed, fitting, executor).run()
 
     async def compact(self, ground: Ground) -> CompactionReport:

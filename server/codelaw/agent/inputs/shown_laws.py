@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from codelaw.agent.inputs.law_files import Listed, find_law, laws_above
 from codelaw.context.system.law_check import change_told
-from codelaw.context.system.nested_law import SHOWN_CHARACTERS, Nested
+from codelaw.context.system.nested_law import Nested, most_shown
 from codelaw.domain.chats import Notice
 from codelaw.domain.laws import LawUse
 
@@ -71,8 +71,11 @@ class TurnLaw:
         self._documents = found.documents
         return found.layer
 
-    async def below(self, path: str) -> tuple[Sequence[Nested], Sequence[Notice]]:
-        """What counts in the folders from below the root down to `path`, and what is wrong with it (X-10)."""
+    async def below(self, path: str, window: int) -> tuple[Sequence[Nested], Sequence[Notice]]:
+        """What counts in the folders from below the root down to `path`, and what is wrong with it (X-10).
+
+        `window` is the model's, in tokens.
+        """
         chain: list[Nested] = []
         notices: list[Notice] = []
         for shown, law in await laws_above(self._workspace, self._denied, self._files, path, self._listed):
@@ -83,11 +86,11 @@ class TurnLaw:
                     message = f"The {law.name} of {shown} is left out: {law.problem}"
                     notices.append(Notice("warning", "law_unreadable", message))
                 continue
-            nested = Nested(shown, f"{shown}/{law.name}", document.text)
+            nested = Nested(shown, f"{shown}/{law.name}", document.text, most_shown(window))
             chain.append(nested)
             self._shown.used(self._chat, document)
             if nested.is_cut:
-                message = f"{nested.file} is long: the model is shown its first {SHOWN_CHARACTERS} characters."
+                message = f"{nested.file} is long: the model is shown its first {nested.most} characters."
                 notices.append(Notice("warning", "law_large", message))
         return chain, notices
 

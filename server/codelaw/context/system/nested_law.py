@@ -16,7 +16,9 @@ _BREAK = re.compile("\r\n?")
 MARK = "law:"
 """What the name of such a text begins with; the folder's path follows."""
 SHOWN_CHARACTERS = 16_000
-"""Of one file."""
+"""Of one file at most."""
+SHOWN_PER_TOKEN = 0.3
+"""Characters of one file for each token of a small window: a tenth of it."""
 TOLD_CHARACTERS = 48_000
 """Of all texts behind one result, beyond the nearest folder's."""
 TOLD_FOLDERS = 20
@@ -32,6 +34,8 @@ class Nested:
     file: str = ""
     """The path of what counts there; empty where nothing does."""
     text: str = ""
+    most: int = SHOWN_CHARACTERS
+    """Characters of it that are shown."""
 
     @property
     def name(self) -> str:
@@ -41,7 +45,12 @@ class Nested:
     @property
     def is_cut(self) -> bool:
         """Whether it is longer than what is shown of it."""
-        return len(self.text) > SHOWN_CHARACTERS
+        return len(self.text) > self.most
+
+
+def most_shown(window: int) -> int:
+    """Characters of one file that are shown in a window of so many tokens."""
+    return min(SHOWN_CHARACTERS, int(window * SHOWN_PER_TOKEN))
 
 
 def to_tell(chain: Sequence[Nested], standing: Mapping[str, str], *, restricted: bool) -> tuple[Fragment, ...]:
@@ -69,7 +78,7 @@ def to_tell(chain: Sequence[Nested], standing: Mapping[str, str], *, restricted:
 
 
 def _told(law: Nested, *, restricted: bool) -> str:
-    kept = law.text[:SHOWN_CHARACTERS]
+    kept = law.text[: law.most]
     # Each line begins with a space, so that none can pass for a label or a line of ours (R-5).
     clean = quoted(harmless(without_hidden(kept))) if restricted else escaped(_BREAK.sub("\n", kept))
     lines = (f" {line}" for line in clean.strip("\n").split("\n"))
