@@ -1,0 +1,104 @@
+"""A question about code as weighted terms (X-5).
+
+People and models ask with a sentence, a list of names, or the text of a whole issue. The first line says what it is
+about, names written as code say it most exactly, and words for what shall be done to the code say nothing of where.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from codelaw.ranking.code.digest import numbered, words
+from codelaw.ranking.words import number
+
+MAX_CHARS = 4_000
+MAX_TERMS = 200
+REST = 0.5
+"""Weight of what stands below the first line."""
+DONE = 0.3
+"""Weight of a word that says what is done and not where."""
+SPELLED = 1.5
+"""Weight of a name that is written as code."""
+LEAD = 2.0
+"""How much more the words before a colon weigh that begin a line, as in `parser: keep comments`."""
+JOINED = 0.5
+"""Weight of two neighbouring words as one name."""
+_LEAD_CHARS = 30
+
+_DONE = """
+add added adds allow allows bug change changed changes doc docs document documented ensure feature fix fixed fixes
+handle handling implement implemented improve issue make makes new now refactor remove removed removes see support
+supports test tests update updated updates use used uses using first more all not only one no also because since while
+find show code where function class method defined definition implementation logic place work works
+"""
+_NOISE = re.compile(r"https?://\S+|#\d+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|<[^>\s]+@[^>\s]+>")
+_SPELLED = re.compile(
+    r"`+([^`\n]+)`+|\b\w+(?:(?:[._]|::|->)\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*|\b\w+(?=\(\))"
+)
+_JOINS = re.compile(r"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """The terms that are looked for, with their weights."""
+
+    weights: dict[int, float]
+    words: dict[int, str] = field(default_factory=dict[int, str])
+    """How each was written."""
+    names: frozenset[str] = frozenset()
+    """Names written as code, in lower case, as a symbol would be called."""
+
+
+def asked(text: str) -> Question:
+    """The terms of a question; none for one that holds no word."""
+    text = _NOISE.sub(" ", text[:MAX_CHARS])
+    head, _, rest = text.strip().partition("\n")
+    lead, colon, _ = head.partition(": ")
+    leading = _terms(lead) if colon and len(lead) <= _LEAD_CHARS else set[int]()
+    weights: dict[int, float] = {}
+    written: dict[int, str] = {}
+    for part, share in ((head, 1.0), (rest, REST)):
+        counted: dict[int, int] = {}
+        for word in words(part):
+            for term in numbered(word):
+                counted[term] = counted.get(term, 0) + 1
+                written.setdefault(term, word)
+        for term, count in counted.items():
+            weight = share * float(count) ** 0.5 * (DONE if term in done_terms() else 1.0)
+            if term in leading and share == 1.0:
+                weight *= LEAD
+            weights[term] = max(weights.get(term, 0.0), weight)
+        for one, two in pairwise(words(part)):
+            if _JOINS.fullmatch(one) and _JOINS.fullmatch(two) and numbered(one) and numbered(two):
+                term = number((one + two).lower())
+                weights[term] = max(weights.get(term, 0.0), JOINED * share)
+                written.setdefault(term, f"{one} {two}")
+    spelled = [match.group(1) or match.group() for match in _SPELLED.finditer(text)]
+    for term in {term for name in spelled for term in _terms(name)}:
+        if term in weights:
+            weights[term] = max(weights[term], min(SPELLED * weights[term], SPELLED))
+    kept = dict(list(weights.items())[:MAX_TERMS])
+    return Question(kept, written, frozenset(_called(spelled, text)))
+
+
+def _called(spelled: list[str], text: str) -> list[str]:
+    """Names that symbols may have: those written as code, and the one word of a question that is one."""
+    alone = [text.strip()] if len(text.split()) == 1 else []
+    parts = [part for name in (*spelled, *alone) for part in re.split(r"[^\w]+", name)]
+    return [part.lower() for part in parts if len(part) > 2]
+
+
+def _terms(text: str) -> set[int]:
+    return {term for word in words(text) for term in numbered(word)}
+
+
+_known: set[int] = set()
+
+
+def done_terms() -> set[int]:
+    """The terms of words that say what is done."""
+    if not _known:
+        _known.update(_terms(_DONE))
+    return _known

@@ -1,0 +1,264 @@
+"""Places in the order in which they answer a question (X-5).
+
+A file's score adds, in the units of BM25: its best chunk, a share of its next ones, the file as a whole, the rare words
+of its path, the symbol that the question names best, and how many other files use it. A place has its chunk's part and
+its file's. The constants were chosen by leaving one repository out of the development set of `benchmarks/localise.py`.
+
+Spreading scores along the graph of references lost more first places than it gained below; so it only says which file
+is looked to by many.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from codelaw.ranking.code.chunks import Chunk
+from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
+from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
+from codelaw.ranking.code.question import Question
+from codelaw.ranking.code.symbols import Symbol, is_document
+
+Kind = Literal["definition", "use", "doc", "any"]
+
+NEXT, NEXT_CHUNKS = 0.3, 3
+"""What a file's next chunks add to its best, as a share of their mean."""
+PATH = 1.0
+SYMBOL = 0.1
+STANDING = 0.2
+EXACT = 0.5
+"""For a chunk that defines a name just as the question spells it, in idf of a name that is there once."""
+MOST_OF_A_FILE = 3
+_NEAR = 0.6
+"""A file's second place must have so much of its best one's score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a file; lines count from zero, `end` is the first one after it."""
+
+    path: str
+    start: int
+    end: int
+    symbol: str
+    kind: str
+    """Of the symbol, else `doc` or `code`."""
+    why: str
+    score: float
+
+
+def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
+    """A score for each chunk, and one for each file."""
+    parts, whole = _added(frame.chunks, question, len(frame.owners)), _added(frame.files, question, len(frame.paths))
+    for at in _exact(frame, question):
+        parts[at] += EXACT * math.log1p(len(frame.owners))
+    best, rest = _best(frame, parts)
+    path, symbol = _path(frame, question), _symbol(frame, question)
+    found = whole > 0
+    files = best + NEXT * rest + whole + PATH * path + SYMBOL * symbol + STANDING * frame.standing * found
+    return parts, np.where(found | (best > 0), files, 0.0)
+
+
+def places(
+    frame: Frame, question: Question, *, limit: int, below: Sequence[str] = (), kind: Kind = "any"
+) -> list[Place]:
+    """The best places, best first; `below` are the files or folders, as shown, in which they shall lie."""
+    if not len(frame.owners) or not question.weights:
+        return []
+    parts, files = ranked(frame, question)
+    fits = (parts > 0) & _of_kind(frame, question, kind)
+    if below:
+        inside = np.array([any(_inside(path, folder) for folder in below) for path in frame.paths], bool)
+        fits &= inside[frame.owners]
+    chosen = np.flatnonzero(fits)
+    score = parts[chosen] + files[frame.owners[chosen]]
+    order = chosen[np.lexsort((chosen, -score))]
+    found: list[Place] = []
+    taken: dict[int, list[int]] = {}
+    for at in order.tolist():
+        file = int(frame.owners[at])
+        others = taken.setdefault(file, [])
+        if len(others) >= MOST_OF_A_FILE or (others and parts[at] < _NEAR * parts[others[0]]):
+            continue
+        piece, earlier = _chunk(frame, at), [_chunk(frame, one) for one in others]
+        if any(piece.start < one.end and one.start < piece.end for one in earlier):
+            continue
+        others.append(at)
+        found.append(_place(frame, question, at, float(parts[at] + files[file])))
+        if len(found) == limit:
+            break
+    return found
+
+
+def best_files(frame: Frame, question: Question, limit: int) -> list[str]:
+    """The files that answer best, best first."""
+    _, files = ranked(frame, question)
+    order = np.argsort(-files, kind="stable")[:limit]
+    return [frame.paths[at] for at in order.tolist()]
+
+
+def _added(postings: Postings, question: Question, size: int) -> Floats:
+    scores = np.zeros(size)
+    for term, weight in question.weights.items():
+        found = postings.of(term)
+        count = found.stop - found.start
+        if count:
+            rarity = math.log(1 + (size - count + 0.5) / (count + 0.5))
+            scores[postings.owners[found]] += weight * rarity * postings.weights[found]
+    return scores
+
+
+def _best(frame: Frame, parts: Floats) -> tuple[Floats, Floats]:
+    """Each file's best chunk, and the mean of its next ones."""
+    order = np.lexsort((-parts, frame.owners))
+    ordered = parts[order]
+    best, rest = np.zeros(len(frame.paths)), np.zeros(len(frame.paths))
+    sizes = np.diff(frame.firsts)
+    some = sizes > 0
+    best[some] = ordered[frame.firsts[:-1][some]]
+    for more in range(1, NEXT_CHUNKS + 1):
+        has = sizes > more
+        rest[has] += ordered[frame.firsts[:-1][has] + more] / NEXT_CHUNKS
+    return best, rest
+
+
+def _path(frame: Frame, question: Question) -> Floats:
+    scores = np.zeros(len(frame.paths))
+    holders: dict[int, list[int]] = {}
+    for file, terms in enumerate(frame.path_terms):
+        for term in terms & question.weights.keys():
+            holders.setdefault(term, []).append(file)
+    for term, files in holders.items():
+        count = len(files)
+        scores[files] += question.weights[term] * math.log(1 + (len(frame.paths) - count + 0.5) / (count + 0.5))
+    return scores
+
+
+def _defining(frame: Frame, question: Question) -> list[int]:
+    """The chunks that define a name with a term of the question in it."""
+    found: set[int] = set()
+    for term in question.weights:
+        at = frame.chunks.of(term)
+        found.update(frame.chunks.owners[at][frame.chunks.fields[at] & (1 << DEFINED) > 0].tolist())
+    return sorted(found)
+
+
+def _symbols_of(frame: Frame, at: int) -> list[Symbol]:
+    """The symbols that begin in a chunk."""
+    piece, symbols = _chunk(frame, at), frame.digests[int(frame.owners[at])].symbols
+    begin = bisect_left(symbols, piece.start, key=_start)
+    return list(symbols[begin : bisect_left(symbols, piece.end, lo=begin, key=_start)])
+
+
+def _start(symbol: Symbol) -> int:
+    return symbol.start
+
+
+def _chunk(frame: Frame, at: int) -> Chunk:
+    file = int(frame.owners[at])
+    return frame.digests[file].chunks[at - int(frame.firsts[file])]
+
+
+def _symbol(frame: Frame, question: Question) -> Floats:
+    """Each file's symbol whose name is named best: what is named of it, times the share that this is of the name."""
+    scores = np.zeros(len(frame.paths))
+    seen: dict[str, float] = {}
+    for at in _defining(frame, question):
+        file = int(frame.owners[at])
+        for symbol in _symbols_of(frame, at):
+            if symbol.name not in seen:
+                seen[symbol.name] = _named(frame, question, symbol.name)
+            scores[file] = max(scores[file], seen[symbol.name])
+    return scores
+
+
+def _named(frame: Frame, question: Question, name: str) -> float:
+    terms = {term for word in words(name) for term in numbered(word)}
+    hit = total = 0.0
+    for term in terms:
+        found = frame.chunks.of(term)
+        rarity = math.log1p(len(frame.owners) / (1 + found.stop - found.start))
+        total += rarity
+        hit += rarity * min(1.0, question.weights.get(term, 0.0))
+    return hit * hit / total if total else 0.0
+
+
+def _exact(frame: Frame, question: Question) -> list[int]:
+    """The chunks in which a symbol begins that is called just as the question says."""
+    if not question.names:
+        return []
+    return [
+        at
+        for at in _defining(frame, question)
+        if any(one.kind != "heading" and one.name.lower() in question.names for one in _symbols_of(frame, at))
+    ]
+
+
+def _of_kind(frame: Frame, question: Question, kind: Kind) -> npt.NDArray[np.bool_]:
+    if kind == "any":
+        return np.ones(len(frame.owners), bool)
+    if kind == "doc":
+        documents = np.array([is_document(path) for path in frame.paths], bool)
+        return documents[frame.owners] | _standing_in(frame, question, COMMENT)
+    if kind == "definition":
+        return _standing_in(frame, question, DEFINED)
+    return _standing_in(frame, question, CODE) & ~_standing_in(frame, question, DEFINED)
+
+
+def _standing_in(frame: Frame, question: Question, field: int) -> npt.NDArray[np.bool_]:
+    """The chunks that have a term of the question in a field."""
+    found = np.zeros(len(frame.owners), bool)
+    for term in question.weights:
+        at = frame.chunks.of(term)
+        found[frame.chunks.owners[at][frame.chunks.fields[at] & (1 << field) > 0]] = True
+    return found
+
+
+def _place(frame: Frame, question: Question, at: int, score: float) -> Place:
+    file = int(frame.owners[at])
+    path = frame.paths[file]
+    piece = _chunk(frame, at)
+    symbols = [one for one in _symbols_of(frame, at) if one.kind != "variable" or one.name.lower() in question.names]
+    named = max(symbols, key=lambda one: _fits(frame, question, one), default=None)
+    if named is not None and (_fits(frame, question, named)[1] > 0 or not piece.symbol):
+        # A long symbol is shown from its begin; a short one within its chunk.
+        end = min(named.end, max(piece.end, named.start + 1))
+        return Place(path, named.start, end, named.name, named.kind, _why(frame, question, at), score)
+    kind = "doc" if is_document(path) else "code"
+    return Place(path, piece.start, piece.end, piece.symbol, kind, _why(frame, question, at), score)
+
+
+def _fits(frame: Frame, question: Question, symbol: Symbol) -> tuple[bool, float]:
+    return symbol.name.lower() in question.names, _named(frame, question, symbol.name)
+
+
+def _why(frame: Frame, question: Question, at: int) -> str:
+    """The fields in which the question's words stand, with the words that weigh most."""
+    fields = {"defines": 1 << DEFINED, "path": IN_PATH, "code": 1 << CODE, "comment": 1 << COMMENT}
+    told: dict[str, list[str]] = {name: [] for name in fields}
+    size = len(frame.owners)
+    hits: list[tuple[float, int, int]] = []
+    for term, weight in question.weights.items():
+        found = frame.chunks.of(term)
+        inside = found.start + int(np.searchsorted(frame.chunks.owners[found], at))
+        if inside < found.stop and int(frame.chunks.owners[inside]) == at:
+            hits.append(
+                (weight * math.log(1 + size / (found.stop - found.start)), term, int(frame.chunks.fields[inside]))
+            )
+    for _, term, bits in sorted(hits, reverse=True)[:6]:
+        field = next((name for name, bit in fields.items() if bits & bit), "code")
+        word = question.words.get(term, "")
+        if word and word not in told[field]:
+            told[field].append(word)
+    return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held)
+
+
+def _inside(path: str, folder: str) -> bool:
+    folder = folder.rstrip("/")
+    return folder in {"", "."} or path == folder or path.startswith(f"{folder}/")

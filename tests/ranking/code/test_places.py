@@ -1,0 +1,127 @@
+"""Places in code in the order in which they answer a question (X-5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codelaw.ranking.code.chunks import LINES, chunks
+from codelaw.ranking.code.digest import digested, unpacked
+from codelaw.ranking.code.frame import Frame, framed
+from codelaw.ranking.code.question import asked
+from codelaw.ranking.code.scoring import Kind, Place, best_files, places
+from codelaw.ranking.code.symbols import Symbol, read
+
+FILES = {
+    "shop/basket.py": (
+        "class Basket:\n"
+        '    """What a customer wants to buy."""\n\n'
+        "    def total_price(self):\n"
+        "        return sum(item.price for item in self.items)\n\n"
+        "    def add_item(self, item):\n"
+        "        self.items.append(item)\n"
+    ),
+    "shop/checkout.py": (
+        "from shop.basket import Basket\n\n\n"
+        "def pay(basket: Basket, card):\n"
+        "    # Money is moved only once.\n"
+        "    card.charge(basket.total_price())\n"
+    ),
+    "shop/mailing.py": "def send_receipt(address):\n    connect(address).send('thank you')\n",
+    "README.md": "# Shop\n\nSells things.\n\n## Receipts\n\nA receipt is sent by mail after the checkout.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def frame() -> Frame:
+    return framed({path: digested(path, text) for path, text in FILES.items()})
+
+
+def found(frame: Frame, text: str, *, limit: int = 5, below: tuple[str, ...] = (), kind: Kind = "any") -> list[Place]:
+    return places(frame, asked(text), limit=limit, below=below, kind=kind)
+
+
+def test_a_definition_stands_above_its_uses(frame: Frame) -> None:
+    first, *others = found(frame, "total_price")
+    assert (first.path, first.symbol, first.kind) == ("shop/basket.py", "total_price", "function")
+    assert FILES[first.path].split("\n")[first.start].lstrip().startswith("def total_price")
+    assert "shop/checkout.py" in [one.path for one in others]
+    assert "total_price" in first.why
+
+
+def test_parts_of_identifiers_and_other_forms_of_words_are_found(frame: Frame) -> None:
+    assert found(frame, "where are the totals of prices computed")[0].symbol == "total_price"
+    assert found(frame, "sending a receipt", kind="definition")[0].path == "shop/mailing.py"
+    assert found(frame, "money")[0].path == "shop/checkout.py"
+
+
+def test_the_path_counts(frame: Frame) -> None:
+    assert best_files(frame, asked("mailing: be more polite"), 1) == ["shop/mailing.py"]
+
+
+def test_the_kind_narrows_what_is_found(frame: Frame) -> None:
+    assert {one.path for one in found(frame, "total_price", kind="definition")} == {"shop/basket.py"}
+    assert {one.path for one in found(frame, "total_price", kind="use")} == {"shop/checkout.py"}
+    assert found(frame, "receipts", kind="doc")[0].path == "README.md"
+
+
+def test_a_folder_and_a_limit_narrow_what_is_found(frame: Frame) -> None:
+    assert {one.path for one in found(frame, "receipt", below=("README.md",))} == {"README.md"}
+    assert {one.path.split("/")[0] for one in found(frame, "receipt", below=("shop",))} == {"shop"}
+    assert not found(frame, "receipt", below=("sho",))
+    assert len(found(frame, "item price receipt", limit=2)) == 2
+
+
+def test_nothing_is_found_for_nothing(frame: Frame) -> None:
+    assert found(frame, "") == found(frame, "zebra quagga") == []
+    assert places(framed({}), asked("basket"), limit=5) == []
+
+
+def test_the_first_line_and_names_written_as_code_weigh_more() -> None:
+    question = asked("parser: keep comments\n\nThe `tokenizer` reads them")
+    weights = {word: question.weights[term] for term, word in question.words.items() if term in question.weights}
+    assert weights["parser"] > weights["keep"] > weights["tokenizer"] > weights["reads"]
+    assert question.names == {"tokenizer"}
+
+
+def test_addresses_and_numbers_of_issues_are_not_looked_for() -> None:
+    assert asked("crash, see https://example.org/parser #123").weights == asked("crash, see").weights
+
+
+def test_a_digest_comes_back_from_the_disk_as_it_was() -> None:
+    one = digested("shop/basket.py", FILES["shop/basket.py"])
+    two = unpacked(one.packed())
+    assert (one.chunks, one.symbols) == (two.chunks, two.symbols)
+    for name in ("terms", "owners", "counts", "lengths", "defined", "used"):
+        assert np.array_equal(getattr(one, name), getattr(two, name)), name
+
+
+@given(st.binary(max_size=200))
+def test_what_is_no_digest_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        unpacked(data)
+
+
+@pytest.mark.parametrize("cut", [1, 10, -1])
+def test_a_torn_digest_is_refused(cut: int) -> None:
+    with pytest.raises(ValueError):
+        unpacked(digested("a.py", "x = 1\n").packed()[:cut])
+
+
+@given(st.lists(st.tuples(st.integers(0, 120), st.integers(1, 90), st.sampled_from(["function", "class", "variable"]))))
+def test_chunks_cover_every_line_and_none_is_long(spans: list[tuple[int, int, str]]) -> None:
+    symbols = [Symbol(f"s{at}", kind, start, start + size) for at, (start, size, kind) in enumerate(sorted(spans))]
+    found = chunks(130, sorted(symbols, key=lambda one: (one.start, -one.end)))
+    assert {line for one in found for line in range(one.start, one.end)} == set(range(130))
+    assert all(0 < one.end - one.start <= LINES for one in found)
+    assert [one.start for one in found] == sorted(one.start for one in found)
+
+
+@given(st.text(max_size=300), st.sampled_from(["a.py", "a.rs", "a.md", "a.txt", "a"]))
+def test_any_text_can_be_digested(text: str, path: str) -> None:
+    one = digested(path, text)
+    assert read(path, text).symbols == one.symbols
+    assert unpacked(one.packed()).chunks == one.chunks
+    assert framed({path: one}).paths == (path,)
