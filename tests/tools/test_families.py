@@ -13,7 +13,7 @@ from codelaw.permissions.rules import parse
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments, Tool, ToolEnvironment
 from codelaw.tools.toolbox import SERVED, default_toolbox, ruled_tools
 
-EVERY = default_toolbox(services=SERVED, memory=True)
+EVERY = default_toolbox(services=SERVED, code=True, memory=True)
 TOOLS = [tool for name in EVERY.names if (tool := EVERY.get(name)) is not None]
 WITH_PATHS = [tool for tool in TOOLS if any(PATH_ARGUMENT.search(name) for name in tool.arguments.model_fields)]
 
@@ -55,6 +55,7 @@ def test_every_tool_with_a_path_names_it_for_the_rules(tool: AnyTool):
         "symbol": "s",
         "new_name": "n",
         "title": "t",
+        "query": "q",
         "edits": [{"old_string": "a", "new_string": "b"}],
     }
     given = {key: value for key, value in every.items() if key in tool.arguments.model_fields}
@@ -62,27 +63,27 @@ def test_every_tool_with_a_path_names_it_for_the_rules(tool: AnyTool):
     assert tool.subject(EVERY.parse(tool, json.loads(json.dumps(given)))) == "secrets/a"
 
 
-class OutlineArguments(Arguments):
+class FoldArguments(Arguments):
     path: str
 
 
-class Outline(Tool[OutlineArguments]):
-    name = "Outline"
+class Fold(Tool[FoldArguments]):
+    name = "Fold"
     description = "A tool that nobody has thought of in the rules."
-    arguments = OutlineArguments
+    arguments = FoldArguments
     effect = "read"
     paths = "reads"
 
-    def title(self, args: OutlineArguments) -> str:
+    def title(self, args: FoldArguments) -> str:
         return args.path
 
-    async def run(self, args: OutlineArguments, env: ToolEnvironment) -> ToolResult:
+    async def run(self, args: FoldArguments, env: ToolEnvironment) -> ToolResult:
         raise NotImplementedError
 
 
 def test_a_new_tool_that_reads_is_denied_by_the_rules_for_reading():
-    tool = Outline()
-    assert tool.subject(OutlineArguments(path="secrets/a")) == "secrets/a"
+    tool = Fold()
+    assert tool.subject(FoldArguments(path="secrets/a")) == "secrets/a"
     assert action(tool, "secrets/a", deny="Read(secrets/**)") == "deny"
     assert action(tool, "src/a", deny="Read(secrets/**)") == "allow"
     denied = denied_to(tool.name, tool.paths, [parse("Read(secrets/**)")])
@@ -93,8 +94,8 @@ def test_a_new_tool_that_reads_is_denied_by_the_rules_for_reading():
 def test_a_tool_that_takes_paths_and_does_not_say_what_for_cannot_be_declared():
     with pytest.raises(TypeError, match="path"):
 
-        class Silent(Tool[OutlineArguments]):  # pyright: ignore[reportUnusedClass]
+        class Silent(Tool[FoldArguments]):  # pyright: ignore[reportUnusedClass]
             name = "Silent"
             description = ""
-            arguments = OutlineArguments
+            arguments = FoldArguments
             effect = "read"

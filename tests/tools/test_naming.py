@@ -9,7 +9,7 @@ import pytest
 from codelaw.tools.naming import named
 from codelaw.tools.toolbox import SERVED, default_toolbox
 
-EVERY = default_toolbox(services=SERVED, memory=True)
+EVERY = default_toolbox(services=SERVED, code=True, memory=True)
 
 
 def read(tool: str, **given: Any) -> Any:

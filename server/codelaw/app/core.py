@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
@@ -130,6 +131,7 @@ class Core:
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
+        self._code = WorkspaceIndex(home / "code")
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
@@ -260,6 +262,7 @@ class Core:
             follow=self._follow,
             embedding=self._embedding,
             held=self._leftovers,
+            code=self._code,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         gate = Gate(rules, self._approver, stores.chats, self._always, self._user, recorder=self._recorder)

@@ -145,6 +145,7 @@ class Session(
         await self._recorder.settled()
         await self._chats.close()
         await self._embedder.close()
+        await self._code.close()
         for model in [*self._retired, *self._models.values()]:
             await model.close()
         await self._sandbox.close()

@@ -190,6 +190,7 @@ class TurnMaker:
                 bash_timeout=settings.tools.bash.timeout_seconds,
                 services=offered,
                 memory=settings.memory.enabled,
+                code=True,
                 skills=bool(shelf.offered),
                 brought=brought,
             ).for_mode(mode),

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.results import ToolResult, failure
+from codelaw.ports.code import CodeIndex
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
 from codelaw.ports.servers import Asking
@@ -65,6 +66,8 @@ class ToolEnvironment:
     """None where memory is switched off (B-6)."""
     skills: Skills | None = None
     """Those of the turn; None where there is none (X-2)."""
+    code: CodeIndex | None = None
+    """The index of the workspace's code (X-5)."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
     listener: OutputListener | None = None

@@ -22,6 +22,7 @@ _HABITS: dict[str, str] = {
     "content": "contents text file_text file_content",
     "command": "cmd script shell_command bash_command",
     "pattern": "query regex regexp glob glob_pattern search search_pattern pattern_string",
+    "query": "question search search_query search_text search_term pattern text keywords q",
     "glob": "include file_pattern include_pattern glob_pattern",
     "start_line": "line_start from_line first_line",
     "limit": "max_results max_count head_limit max_lines num_lines line_count",

@@ -21,6 +21,8 @@ from codelaw.tools.changing.renaming import QuickFix, Rename
 from codelaw.tools.changing.write import Write
 from codelaw.tools.code.diagnosing import Diagnostics
 from codelaw.tools.code.navigating import Definition, References
+from codelaw.tools.code.outlining import Outline
+from codelaw.tools.code.searching import SearchCode
 from codelaw.tools.commands.bash import Bash
 from codelaw.tools.finding.call_tool import CallTool
 from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools
@@ -46,7 +48,10 @@ SERVED: dict[str, AnyTool] = {
 """Tools by the service of the editor that they need, in the order of the manual."""
 
 
+FINDING: tuple[AnyTool, ...] = (SearchCode(), Outline())
 REMEMBERING: tuple[AnyTool, ...] = (MemorySave(), MemorySearch())
+ALIASES = {"search_knowledge_base": SearchCode.name}
+"""Names under which a tool is called as well; they are not in the manual (X-5)."""
 
 
 class Toolbox:
@@ -89,7 +94,7 @@ class Toolbox:
         return len(self._hidden)
 
     def get(self, name: str) -> AnyTool | None:
-        return self._all.get(name)
+        return self._all.get(ALIASES.get(name, name))
 
     def for_mode(self, mode: Mode) -> Toolbox:
         """All tools for `agent`; for `ask` and `plan` what `tools/categories` says (X-1)."""
@@ -160,23 +165,30 @@ def default_toolbox(
     *,
     bash_timeout: float = 120.0,
     services: Collection[str] = (),
+    code: bool = False,
     memory: bool = False,
     skills: bool = False,
     brought: Sequence[AnyTool] = (),
 ) -> Toolbox:
-    """The nine built-in tools, behind them those of the editor's `services` (E-6), of memory and of skills (T-8).
+    """The nine built-in tools, then those of the editor's `services` (E-6), the index (X-5), memory and skills (T-8).
 
     `bash_timeout` is Bash's default limit in seconds; `brought` is what people have brought along (X-3).
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
     served = (tool for service, tool in SERVED.items() if service in services)
-    known = (*nine, *served, *(REMEMBERING if memory else ()), *((LoadSkill(),) if skills else ()))
+    known = (
+        *nine,
+        *served,
+        *(FINDING if code else ()),
+        *(REMEMBERING if memory else ()),
+        *((LoadSkill(),) if skills else ()),
+    )
     return Toolbox(known, brought)
 
 
 def every_tool() -> tuple[AnyTool, ...]:
     """All of ours, offered now or not."""
-    every = default_toolbox(services=SERVED, memory=True, skills=True)
+    every = default_toolbox(services=SERVED, code=True, memory=True, skills=True)
     return tuple(tool for name in every.names if (tool := every.get(name)) is not None)
 
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codelaw.domain.places import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import LINES, chunks
 from codelaw.ranking.code.digest import digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked
-from codelaw.ranking.code.scoring import Kind, Place, best_files, places
-from codelaw.ranking.code.symbols import Symbol, read
+from codelaw.ranking.code.scoring import best_files, places
+from codelaw.ranking.code.symbols import read
 
 FILES = {
     "shop/basket.py": (
@@ -39,7 +40,9 @@ def frame() -> Frame:
     return framed({path: digested(path, text) for path, text in FILES.items()})
 
 
-def found(frame: Frame, text: str, *, limit: int = 5, below: tuple[str, ...] = (), kind: Kind = "any") -> list[Place]:
+def found(
+    frame: Frame, text: str, *, limit: int = 5, below: tuple[str, ...] = (), kind: PlaceKind = "any"
+) -> list[Place]:
     return places(frame, asked(text), limit=limit, below=below, kind=kind)
 
 

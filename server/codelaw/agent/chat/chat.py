@@ -144,7 +144,7 @@ class AgentChat:
         house, memory = self.house, self.house.memory
         known = (house.workspace, house.processes, self.ledger, result, self.todos)
         enabled = memory if memory is not None and memory.limits.enabled else None
-        return ToolEnvironment(*known, services=house.services, memory=enabled)
+        return ToolEnvironment(*known, services=house.services, memory=enabled, code=house.code)
 
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.events import ChatEvent
+    from codelaw.ports.code import CodeIndex
     from codelaw.ports.held import HeldImages
     from codelaw.ports.index import MessageIndex
     from codelaw.ports.memories import MemoryStore
@@ -57,6 +58,8 @@ class House:
     """As the settings were when the chat's last turn began; None without any (X-7)."""
     held: HeldImages | None = None
     """Keeps files while commands run."""
+    code: CodeIndex | None = None
+    """The index of the workspace's code (X-5)."""
 
     async def settle_interrupted(self) -> None:
         """Take over what the commands of dead servers have changed (E-2)."""

@@ -46,4 +46,5 @@ def _planned(item: Call | InvalidCall, toolbox: Toolbox) -> PlannedCall:
     if tool is None:
         return PlannedCall(item)
     read = named(tool.arguments, item.arguments)
+    item = item if item.tool == tool.name else replace(item, tool=tool.name)
     return PlannedCall(replace(item, arguments=read.arguments) if read.renamed else item, told=read.told)

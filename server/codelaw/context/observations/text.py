@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from codelaw.context.escaping import escaped, one_name
 from codelaw.context.observations.changes import change, changes
+from codelaw.context.observations.code import found_code, outline
 from codelaw.context.observations.commands import bash
 from codelaw.context.observations.files import glob, listing, read
 from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block, cleaned, header, one, row, text
@@ -181,6 +182,10 @@ def _lay(tool: str, facts: Json) -> Told | None:
             return tools(facts)
         case "load_skill":
             return loaded(facts)
+        case "search_code":
+            return found_code(facts)
+        case "Outline":
+            return outline(facts)
         case _:
             return served(facts) if tool.startswith(SERVED) else None
 
@@ -217,5 +222,7 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "References": _SYMBOLS,
     "find_tools": _COUNTS | {"query", "tools", "skills"},
     "load_skill": frozenset({"name", "folder", "file", "body", "files", "by", "truncated", "shown", "whole"}),
+    "search_code": _COUNTS | {"query", "path", "places", "note"},
+    "Outline": _COUNTS | {"path", "symbols"},
 }
 """By tool the fields that are laid out, and those that a model need not be told; all others are listed one by one."""

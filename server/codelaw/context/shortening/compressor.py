@@ -98,6 +98,10 @@ def _shorten(tool: str, data: Json, kept: Json) -> None:
             _list(data, kept, "diagnostics", LISTED)
         case "Definition" | "References":
             _list(data, kept, "places", LISTED)
+        case "search_code":
+            _list(data, kept, "places", LISTED)
+        case "Outline":
+            _list(data, kept, "symbols", LISTED)
         case "memory_search":
             _list(data, kept, "memories", LISTED)
         case "find_tools":
@@ -263,6 +267,8 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Diagnostics": ("path", "total", "errors", "version"),
     "Definition": ("symbol", "total"),
     "References": ("symbol", "total"),
+    "search_code": ("query", "path", "total", "note"),
+    "Outline": ("path", "total"),
     "memory_save": ("outcome", "id", "text", "category", "scope"),
     "memory_search": ("query", "total"),
     "find_tools": ("query", "total"),

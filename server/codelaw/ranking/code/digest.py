@@ -18,8 +18,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from codelaw.domain.places import Symbol
 from codelaw.ranking.code.chunks import Chunk, chunks
-from codelaw.ranking.code.symbols import Symbol, is_document, read
+from codelaw.ranking.code.symbols import is_document, read
 from codelaw.ranking.words import number, terms
 
 FORMAT = 1

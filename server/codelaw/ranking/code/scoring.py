@@ -13,19 +13,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from codelaw.domain.places import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
 from codelaw.ranking.code.question import Question
-from codelaw.ranking.code.symbols import Symbol, is_document
-
-Kind = Literal["definition", "use", "doc", "any"]
+from codelaw.ranking.code.symbols import is_document
 
 NEXT, NEXT_CHUNKS = 0.3, 3
 """What a file's next chunks add to its best, as a share of their mean."""
@@ -37,20 +34,6 @@ EXACT = 0.5
 MOST_OF_A_FILE = 3
 _NEAR = 0.6
 """A file's second place must have so much of its best one's score."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A stretch of a file; lines count from zero, `end` is the first one after it."""
-
-    path: str
-    start: int
-    end: int
-    symbol: str
-    kind: str
-    """Of the symbol, else `doc` or `code`."""
-    why: str
-    score: float
 
 
 def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
@@ -66,7 +49,7 @@ def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
 
 
 def places(
-    frame: Frame, question: Question, *, limit: int, below: Sequence[str] = (), kind: Kind = "any"
+    frame: Frame, question: Question, *, limit: int, below: Sequence[str] = (), kind: PlaceKind = "any"
 ) -> list[Place]:
     """The best places, best first; `below` are the files or folders, as shown, in which they shall lie."""
     if not len(frame.owners) or not question.weights:
@@ -74,8 +57,8 @@ def places(
     parts, files = ranked(frame, question)
     fits = (parts > 0) & _of_kind(frame, question, kind)
     if below:
-        inside = np.array([any(_inside(path, folder) for folder in below) for path in frame.paths], bool)
-        fits &= inside[frame.owners]
+        fitting = np.array([any(inside(path, folder) for folder in below) for path in frame.paths], bool)
+        fits &= fitting[frame.owners]
     chosen = np.flatnonzero(fits)
     score = parts[chosen] + files[frame.owners[chosen]]
     order = chosen[np.lexsort((chosen, -score))]
@@ -200,7 +183,7 @@ def _exact(frame: Frame, question: Question) -> list[int]:
     ]
 
 
-def _of_kind(frame: Frame, question: Question, kind: Kind) -> npt.NDArray[np.bool_]:
+def _of_kind(frame: Frame, question: Question, kind: PlaceKind) -> npt.NDArray[np.bool_]:
     if kind == "any":
         return np.ones(len(frame.owners), bool)
     if kind == "doc":
@@ -259,6 +242,7 @@ def _why(frame: Frame, question: Question, at: int) -> str:
     return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held)
 
 
-def _inside(path: str, folder: str) -> bool:
+def inside(path: str, folder: str) -> bool:
+    """Whether a path, as shown, is this file or lies in this folder; everything lies in `.`."""
     folder = folder.rstrip("/")
     return folder in {"", "."} or path == folder or path.startswith(f"{folder}/")

@@ -12,19 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from codelaw.domain.places import Symbol
+
 LARGEST_PARSED = 1_000_000
 """Characters of a file that is still read by its grammar."""
 MOST_SYMBOLS = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """What is defined, and where; lines count from zero, `end` is the first one after it."""
-
-    name: str
-    kind: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

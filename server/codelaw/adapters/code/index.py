@@ -1,0 +1,353 @@
+"""The index of the workspace that a server has open (X-5).
+
+It looks at the files before every search, as their times and the open documents are then, reads anew what has changed
+and nothing else; so no notification can be missed. It sees the workspace through the one it is given, so it knows no
+file that is ignored or denied. Reading, ranking and writing are done in a thread of its own; what it holds is
+`ranking/code`'s digests, never text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.code import skipping
+from codelaw.adapters.code.kept import Kept, Row
+from codelaw.adapters.stores.worker import Worker, log_unheard
+from codelaw.domain.errors import ToolFailure
+from codelaw.domain.files import Buffer, Folder, Located
+from codelaw.domain.places import FileOutline, FoundPlaces, IndexState, Place, PlaceKind
+from codelaw.ports.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codelaw.ranking.code.frame import Frame
+
+_log = logging.getLogger(__name__)
+
+MAX_FILES = 200_000
+MAX_VISITS = 600_000
+WALK_SECONDS = 60.0
+PATIENCE = 20.0
+"""Seconds that a search waits for an index that is being built; then it answers from what is there."""
+BATCH = 32
+"""Files that are read before the next ones are looked at."""
+STORED = 512
+"""Files that are written together."""
+LINES, LINE = 3, 200
+"""Lines of a place that are shown, and characters of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text that is to be digested."""
+
+    path: str
+    mtime: float
+    size: int
+    text: str
+    hash: str
+
+
+class WorkspaceIndex:
+    """Built at the first search; shared by all chats of a session."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is where the indexes of all workspaces are kept."""
+        self._folder = folder
+        self._worker = Worker("codelaw-index")
+        self._kept: Kept | None = None
+        self._roots: tuple[Path, ...] = ()
+        self._rows: dict[str, Row] = {}
+        self._open: dict[str, tuple[tuple[str, int], Row]] = {}
+        """Open documents by path: their uri and version, and what was made of them."""
+        self._frame: Frame | None = None
+        self._stale = True
+        self._lock = asyncio.Lock()
+        self._running: set[asyncio.Task[None]] = set()
+        self._pending = 0
+        self._seconds = 0.0
+        self._complete = False
+        self._note = ""
+
+    async def search(
+        self, workspace: Workspace, query: str, *, below: Sequence[str] = (), kind: PlaceKind = "any", limit: int = 10
+    ) -> FoundPlaces:
+        frame = await self._current(workspace)
+        found = await self._worker.do(lambda: _ranked(frame, query, below, kind, limit))
+        texts: dict[str, list[str] | None] = {}
+        for path in dict.fromkeys(place.path for place in found):
+            texts[path] = await _lines_of(workspace, path)
+        shown = (_with_lines(place, texts[place.path]) for place in found)
+        return FoundPlaces(tuple(place for place in shown if place is not None), self.state())
+
+    async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
+        frame = await self._current(workspace)
+        chosen = await self._worker.do(lambda: _outlined(frame, below))
+        found: list[FileOutline] = []
+        for outline in chosen:
+            if len(found) == limit:
+                break
+            if await _may_be_seen(workspace, outline.path):
+                found.append(outline)
+        if not chosen and len(below) == 1:
+            text = (await workspace.read(await asyncio.to_thread(workspace.locate, below[0]))).text
+            found = [await self._worker.do(lambda: _outline_of(below[0], text))]
+        return found, max(len(chosen), len(found))
+
+    def state(self) -> IndexState:
+        rows = self._effective()
+        reasons = Counter(row.skipped for row in rows.values() if row.skipped)
+        failed = self._kept.failed if self._kept is not None else ""
+        status = "none" if not self._roots else "building" if not self._complete else "memory" if failed else "ready"
+        return IndexState(
+            status,
+            files=sum(row.digest is not None for row in rows.values()),
+            chunks=sum(len(row.digest.chunks) for row in rows.values() if row.digest is not None),
+            pending=self._pending,
+            seconds=round(self._seconds, 3),
+            skipped=tuple(sorted(reasons.items())),
+            note=" ".join(filter(None, (self._note, failed))),
+        )
+
+    async def rebuild(self, workspace: Workspace) -> None:
+        async with self._lock:
+            self._forget()
+            self._roots = tuple(folder.root for folder in workspace.folders)
+            kept = self._kept = Kept(self._folder, self._roots)
+            await self._worker.do(kept.throw_away)
+        self._begin(workspace)
+
+    async def close(self) -> None:
+        """Stop reading, and give the file back."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._worker.end(self._kept.close if self._kept is not None else None)
+
+    async def _current(self, workspace: Workspace) -> Frame:
+        """The index as the files are now, or as far as it is after some time."""
+        run = self._begin(workspace)
+        done, _ = await asyncio.wait({run}, timeout=PATIENCE)
+        if done:
+            run.result()
+        if self._frame is None or (self._stale and not done):
+            rows = self._effective()
+            return await self._worker.do(lambda: _framed(rows))
+        return self._frame
+
+    def _begin(self, workspace: Workspace) -> asyncio.Task[None]:
+        run = asyncio.create_task(self._refresh(workspace))
+        self._running.add(run)
+        run.add_done_callback(self._running.discard)
+        run.add_done_callback(log_unheard)
+        return run
+
+    async def _refresh(self, workspace: Workspace) -> None:
+        async with self._lock:
+            roots = tuple(folder.root for folder in workspace.folders)
+            if roots != self._roots or self._kept is None:
+                self._forget()
+                self._roots = roots
+                kept = self._kept = Kept(self._folder, roots)
+                self._rows = await self._worker.do(kept.load)
+            began = time.perf_counter()
+            if await self._read_changed(workspace, self._kept):
+                self._seconds = time.perf_counter() - began
+            if self._stale or self._frame is None:
+                rows = self._effective()
+                self._frame, self._stale = await self._worker.do(lambda: _framed(rows)), False
+            self._complete = True
+
+    def _forget(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+        self._rows, self._open, self._frame = {}, {}, None
+        self._stale, self._complete, self._kept = True, False, None
+
+    async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
+        """Read what has changed since the last look; gives how many files that were."""
+        walked = await workspace.walk(_tops(workspace.folders), "**", max_visits=MAX_VISITS, seconds=WALK_SECONDS)
+        seen = {file.shown: file.mtime for file in walked.files[:MAX_FILES]}
+        over = len(walked.files) - len(seen)
+        self._note = f"The workspace is larger than its index: {over} files are left out." if over else walked.stopped
+        gone = [] if walked.stopped else [path for path in self._rows if path not in seen]
+        for path in gone:
+            del self._rows[path]
+        read = await self._read_open(workspace, seen)
+        changed = [path for path, mtime in seen.items() if path not in self._open and self._differs(path, mtime)]
+        self._stale |= bool(gone or read)
+        self._pending = len(changed)
+        unstored: dict[str, Row] = {}
+        for start in range(0, len(changed), BATCH):
+            batch = {path: seen[path] for path in changed[start : start + BATCH]}
+            rows = await self._rows_of(workspace, batch)
+            self._stale = True
+            self._rows |= rows
+            self._pending -= len(batch)
+            unstored |= rows
+            if len(unstored) >= STORED:
+                storing, unstored = unstored, {}
+                await self._worker.do(lambda storing=storing: kept.store(storing))
+        if unstored or gone:
+            await self._worker.do(lambda: kept.store(unstored, gone))
+        return len(changed) + read + len(gone)
+
+    def _differs(self, path: str, mtime: float) -> bool:
+        row = self._rows.get(path)
+        return math.isfinite(mtime) and (row is None or row.mtime != mtime)
+
+    async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
+        """What becomes of files, given with the times that were seen before they are read."""
+        rows = {path: Row(mtime, 0, "", reason, None) for path, mtime in batch.items() if (reason := _skips(path))}
+        left = [path for path in batch if path not in rows]
+        places = await asyncio.to_thread(lambda: list(_located(workspace, left)))
+        stamps = await workspace.stamps([place for _, place in places])
+        texts: list[_Read] = []
+        for (path, place), stamp in zip(places, stamps, strict=True):
+            size = stamp.size if stamp is not None else 0
+            reason = skipping.by_size(size) if stamp is not None else "gone"
+            if not reason:
+                try:
+                    file = await workspace.read(place)
+                except ToolFailure as failure:
+                    reason = "binary" if failure.code == "BINARY_FILE" else "unreadable"
+                else:
+                    known = self._rows.get(path)
+                    if known is not None and known.hash == file.digest:
+                        rows[path] = replace(known, mtime=batch[path], size=size)
+                    else:
+                        texts.append(_Read(path, batch[path], size, file.text, file.digest))
+                    continue
+            rows[path] = Row(batch[path], size, "", reason, None)
+        rows |= {path: Row(batch[path], 0, "", "unreadable", None) for path in left if path not in dict(places)}
+        return rows | await self._worker.do(lambda: _digested(texts))
+
+    async def _read_open(self, workspace: Workspace, seen: Mapping[str, float]) -> int:
+        """Take the open documents as they stand; gives how many have changed, opened or closed."""
+        now = {path: buffer for path, buffer in _buffers(workspace) if path in seen}
+        closed = self._open.keys() - now.keys()
+        for path in closed:
+            del self._open[path]
+        changed = {
+            path: buffer
+            for path, buffer in now.items()
+            if path not in self._open or self._open[path][0] != (buffer.uri, buffer.version)
+        }
+        texts = [_read_of(path, buffer) for path, buffer in changed.items() if not _skips(path)]
+        made = await self._worker.do(lambda: _digested(texts)) if texts else {}
+        for path, row in made.items():
+            self._open[path] = ((changed[path].uri, changed[path].version), row)
+        return len(closed) + len(made)
+
+    def _effective(self) -> dict[str, Row]:
+        """The rows by path, open documents in front of the disk."""
+        return {**self._rows, **{path: row for path, (_, row) in self._open.items()}}
+
+
+def _tops(folders: Sequence[Folder]) -> list[Located]:
+    return [Located(folder.root, "." if len(folders) == 1 else folder.name, folder.uri, folder) for folder in folders]
+
+
+def _skips(path: str) -> str:
+    return skipping.by_name(path)
+
+
+def _located(workspace: Workspace, paths: Iterable[str]) -> Iterator[tuple[str, Located]]:
+    """Where the paths lie, those left out that cannot be reached."""
+    for path in paths:
+        try:
+            yield path, workspace.locate(path)
+        except ToolFailure as failure:
+            _log.debug("not indexed: %s: %s", path, failure.message)
+
+
+def _buffers(workspace: Workspace) -> Iterator[tuple[str, Buffer]]:
+    """The open files of the workspace, by path as shown."""
+    folders = workspace.folders
+    for buffer in workspace.buffers.all():
+        if buffer.path is None:
+            continue
+        holding = [folder for folder in folders if buffer.path.is_relative_to(folder.root)]
+        if holding:
+            folder = max(holding, key=lambda one: len(one.root.parts))
+            inside = buffer.path.relative_to(folder.root).as_posix()
+            yield inside if len(folders) == 1 else f"{folder.name}/{inside}", buffer
+
+
+def _read_of(path: str, buffer: Buffer) -> _Read:
+    hashed = hashlib.sha256(buffer.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return _Read(path, 0.0, len(buffer.text), buffer.text, hashed)
+
+
+def _digested(texts: Sequence[_Read]) -> dict[str, Row]:
+    from codelaw.ranking.code.digest import digested  # noqa: PLC0415 - numpy and the grammars are heavy
+
+    rows: dict[str, Row] = {}
+    for one in texts:
+        reason = skipping.by_text(one.text)
+        digest = None if reason else digested(one.path, one.text)
+        rows[one.path] = Row(one.mtime, one.size, one.hash, reason, digest)
+        time.sleep(0)  # the event loop may want its turn
+    return rows
+
+
+def _framed(rows: Mapping[str, Row]) -> Frame:
+    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
+
+    return framed({path: row.digest for path, row in sorted(rows.items()) if row.digest is not None})
+
+
+def _ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limit: int) -> list[Place]:
+    from codelaw.ranking.code.question import asked  # noqa: PLC0415
+    from codelaw.ranking.code.scoring import places  # noqa: PLC0415
+
+    return places(frame, asked(query), limit=limit, below=below, kind=kind)
+
+
+def _outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
+    """The files below these paths that define something, those first that most others use."""
+    from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
+    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
+
+    order = sorted(range(len(frame.paths)), key=lambda at: (-float(frame.standing[at]), frame.paths[at]))
+    chosen = (at for at in order if not below or any(inside(frame.paths[at], folder) for folder in below))
+    files = [(frame.paths[at], frame.digests[at].symbols) for at in chosen if frame.digests[at].symbols]
+    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
+
+
+def _outline_of(path: str, text: str) -> FileOutline:
+    from codelaw.ranking.code.symbols import read  # noqa: PLC0415
+
+    found = read(path, text)
+    return FileOutline(path, found.symbols, found.parsed)
+
+
+async def _may_be_seen(workspace: Workspace, path: str) -> bool:
+    try:
+        return await workspace.exists(await asyncio.to_thread(workspace.locate, path)) == "file"
+    except ToolFailure:
+        return False
+
+
+async def _lines_of(workspace: Workspace, path: str) -> list[str] | None:
+    """The lines of a file as it is now; None where it is gone, or this workspace does not show it."""
+    try:
+        file = await workspace.read(await asyncio.to_thread(workspace.locate, path))
+    except ToolFailure:
+        return None
+    return file.text.splitlines()
+
+
+def _with_lines(place: Place, lines: list[str] | None) -> Place | None:
+    if lines is None:
+        return None
+    shown = lines[place.start : min(place.end, place.start + LINES)]
+    return replace(place, lines=tuple(line[:LINE] for line in shown))

@@ -1,0 +1,83 @@
+"""Outline: what a file or a folder defines, with line ranges (X-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from codelaw.domain.places import FileOutline, Symbol
+from codelaw.domain.results import ToolResult
+from codelaw.tools.base import Arguments, Tool, ToolEnvironment
+from codelaw.tools.code.searching import index_of, tops
+
+MOST_FILES = 100
+OF_A_FILE = 12
+"""Symbols of one file among several."""
+
+
+class OutlineArguments(Arguments):
+    path: str = "."
+    limit: int = Field(default=150, ge=1, le=1_000)
+
+
+class Outline(Tool[OutlineArguments]):
+    """Data: `path, total, symbols [{file, line, end_line, kind, name, level}], truncated?`.
+
+    `total` counts the symbols of a file; of a folder the files, and each gives its outer symbols only.
+    """
+
+    name = "Outline"
+    description = (
+        "What a file or folder defines, with lines: a map of the code. Of a folder, the files used most come first."
+    )
+    arguments = OutlineArguments
+    effect = "read"
+    paths = "reads"
+
+    def title(self, args: OutlineArguments) -> str:
+        return f"Outline {args.path}"
+
+    async def run(self, args: OutlineArguments, env: ToolEnvironment) -> ToolResult:
+        index = index_of(env)
+        below = await tops(args.path, env)
+        outlines, total = await index.outline(env.workspace, below, MOST_FILES)
+        alone = len(outlines) == 1 and below == (outlines[0].path,)
+        rows = [row for outline in outlines for row in _rows(outline, whole=alone)]
+        data: dict[str, Any] = {"path": args.path, "total": len(rows) if alone else total}
+        data["symbols"] = rows[: args.limit]
+        cut = len(rows) > args.limit or total > len(outlines)
+        if cut:
+            data["truncated"] = True
+        what = "symbols" if alone else "files that define something"
+        text = f"{data['total']} {what}" + (f", the first {len(data['symbols'])} symbols shown" if cut else "") + "."
+        return ToolResult("partial" if cut else "success", data, text)
+
+
+def _rows(outline: FileOutline, *, whole: bool) -> list[dict[str, Any]]:
+    levels = list(zip(outline.symbols, _levels(outline.symbols), strict=True))
+    chosen = [(symbol, level) for symbol, level in levels if whole or (level == 0 and symbol.kind != "variable")]
+    return [
+        {
+            "file": outline.path,
+            "line": symbol.start + 1,
+            "end_line": symbol.end,
+            "kind": symbol.kind,
+            "name": symbol.name,
+            "level": level,
+        }
+        for symbol, level in (chosen if whole else chosen[:OF_A_FILE])
+    ]
+
+
+def _levels(symbols: Sequence[Symbol]) -> list[int]:
+    """How many symbols stand around each."""
+    around: list[Symbol] = []
+    levels: list[int] = []
+    for symbol in symbols:
+        while around and around[-1].end <= symbol.start:
+            around.pop()
+        levels.append(len(around))
+        around.append(symbol)
+    return levels
