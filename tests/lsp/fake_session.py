@@ -43,6 +43,7 @@ from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+from codelaw.domain.places import FoundPlaces, IndexState, Place
 from codelaw.domain.reports import (
     ArchiveReport,
     ChatRecord,
@@ -408,6 +409,16 @@ class FakeSession:
     async def enable_server(self, name, *, enabled):
         self.server_states[name] = "starting" if enabled else "off"
         return await self.servers()
+
+    async def search_code(self, query, *, path=".", kind="any", limit=10):
+        place = Place(f"{path}/a.py", 3, 5, query, "function", f"defines: {query}", 1.5, ("def f():", "    pass"))
+        return FoundPlaces((place,)[:limit], self.index_state()), ["file:///w/a.py"]
+
+    def index_state(self):
+        return IndexState("ready", 2, 3, 0, 0.5, (("binary", 1),))
+
+    async def rebuild_index(self):
+        return replace(self.index_state(), status="building")
 
     async def save_memory(self, text, *, category=None, scope=None, confidence=None, chat_id=None):
         if "sk-" in text:

@@ -48,6 +48,8 @@ async def test_every_method_and_its_twin_give_the_same(client: RawClient) -> Non
         ("codelaw/command/list", {}),
         ("codelaw/skill/list", {}),
         ("codelaw/mcp/list", {}),
+        ("codelaw/search", {"query": "anything"}),
+        ("codelaw/index/status", {}),
         ("codelaw/settings/read", {}),
     ]
     for method, params in calls:
@@ -61,6 +63,29 @@ async def test_every_method_and_its_twin_give_the_same(client: RawClient) -> Non
             "workspace/executeCommand", {"command": "codelaw.chat.delete", "arguments": [{"chatId": chat_id}]}
         )
     ).data["code"] == "chat_not_found"
+
+
+async def test_places_in_code_have_lines_as_lsp_counts(client: RawClient) -> None:
+    found = await client.request("codelaw/search", {"query": "f", "path": "src", "kind": "definition", "limit": 1})
+    assert found == {
+        "places": [
+            {
+                "uri": "file:///w/a.py",
+                "path": "src/a.py",
+                "range": {"start": {"line": 3, "character": 0}, "end": {"line": 5, "character": 0}},
+                "symbol": "f",
+                "kind": "function",
+                "lines": ["def f():", "    pass"],
+                "why": "defines: f",
+                "score": 1.5,
+            }
+        ],
+        "indexed": {"files": 2, "fresh": True},
+    }
+    for wrong in ({}, {"query": ""}, {"query": "f", "kind": "class"}, {"query": "f", "limit": 0}):
+        assert (await client.error("codelaw/search", wrong)).code == -32602
+    rebuilt = await client.request("codelaw/index/rebuild", {})
+    assert (rebuilt["state"], rebuilt["skipped"]) == ("building", {"binary": 1})
 
 
 async def test_the_twin_of_send_answers_at_once(client: RawClient) -> None:

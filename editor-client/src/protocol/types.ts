@@ -86,9 +86,13 @@ FileOperation: FileOperation
 ForgetMemory: ForgetMemory
 Forgotten: Forgotten
 ForkChat: ForkChat
+FoundPlace: FoundPlace
+FoundPlaces: FoundPlaces
 Grant: Grant
 GrantList: GrantList
 HookRun: HookRun
+IndexReport: IndexReport
+Indexed: Indexed
 InspectContext: InspectContext
 LawDocument: LawDocument
 LawReport: LawReport
@@ -117,11 +121,14 @@ ModelChanged: ModelChanged
 ModelList: ModelList
 Notice: Notice
 NoticeGiven: NoticeGiven
+PlacePosition: PlacePosition
+PlaceRange: PlaceRange
 Position: Position
 QuickFix: QuickFix
 QuickFixReply: QuickFixReply
 Range: Range
 ReadChat: ReadChat
+ReadIndex: ReadIndex
 ReadLaw: ReadLaw
 ReadSettings: ReadSettings
 ReadWorkspaceSettings: ReadWorkspaceSettings
@@ -137,6 +144,7 @@ RevokeGrant: RevokeGrant
 Revoked: Revoked
 SaveDocuments: SaveDocuments
 SaveMemory: SaveMemory
+SearchCode: SearchCode
 SearchMemories: SearchMemories
 Section: Section
 SendMessage: SendMessage
@@ -1149,6 +1157,58 @@ chatId: string
 turnId: (string | null)
 }
 /**
+ * `kind` is the symbol's, else `doc` or `code`; `score` compares with others of this answer only.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "FoundPlace".
+ */
+export interface FoundPlace {
+uri: string
+path: string
+range: PlaceRange
+symbol?: string
+kind: string
+lines: string[]
+why: string
+score: number
+}
+/**
+ * Whole lines, zero-based: from the begin of the first to the begin of the one behind the last.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PlaceRange".
+ */
+export interface PlaceRange {
+start: PlacePosition
+end: PlacePosition
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PlacePosition".
+ */
+export interface PlacePosition {
+line: number
+character: number
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "FoundPlaces".
+ */
+export interface FoundPlaces {
+places: FoundPlace[]
+indexed: Indexed
+}
+/**
+ * `fresh` where every file was looked at as it is now.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Indexed".
+ */
+export interface Indexed {
+files: number
+fresh: boolean
+}
+/**
  * A permission that needs no question any more: in one chat, or in all chats of one person in one folder.
  * 
  * `folder` is a real path, to which the rule's paths are relative; `problem` says why it allows nothing any more.
@@ -1170,6 +1230,23 @@ problem?: string
  */
 export interface GrantList {
 grants: Grant[]
+}
+/**
+ * `seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "IndexReport".
+ */
+export interface IndexReport {
+files: number
+chunks: number
+pending: number
+seconds: number
+state: ("none" | "building" | "ready" | "memory")
+skipped: {
+[k: string]: number | undefined
+}
+note?: string
 }
 /**
  * With `strategy` and `strategyOptions` a preview of them: nothing of the chat is changed.
@@ -1431,6 +1508,13 @@ beforeTurn?: (string | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadIndex".
+ */
+export interface ReadIndex {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ReadLaw".
  */
 export interface ReadLaw {
@@ -1541,6 +1625,18 @@ category?: (("preference" | "fact" | "skill" | "habit" | "event" | "context" | "
 scope?: (("user" | "project" | "session") | null)
 confidence?: (number | null)
 chatId?: (string | null)
+}
+/**
+ * `path` is a file or folder as the tools take it; `limit` is 10 by default.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SearchCode".
+ */
+export interface SearchCode {
+query: string
+path?: (string | null)
+kind?: (("definition" | "use" | "doc" | "any") | null)
+limit?: (number | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1830,6 +1926,9 @@ export interface Methods {
   "codelaw/mcp/list": { params: ListServers; result: ServerList };
   "codelaw/mcp/restart": { params: RestartServer; result: Restarted };
   "codelaw/mcp/enable": { params: EnableServer; result: ServerList };
+  "codelaw/search": { params: SearchCode; result: FoundPlaces };
+  "codelaw/index/status": { params: ReadIndex; result: IndexReport };
+  "codelaw/index/rebuild": { params: ReadIndex; result: IndexReport };
   "codelaw/settings/read": { params: ReadSettings; result: SettingsReport };
 }
 
@@ -1899,6 +1998,9 @@ export const METHODS = [
   "codelaw/mcp/list",
   "codelaw/mcp/restart",
   "codelaw/mcp/enable",
+  "codelaw/search",
+  "codelaw/index/status",
+  "codelaw/index/rebuild",
   "codelaw/settings/read"
 ] as const;
 

@@ -13,6 +13,7 @@ from codelaw.app import models
 from codelaw.app.known_keys import known_keys
 from codelaw.app.requests.chats import ChatRequests
 from codelaw.app.requests.contexts import ContextRequests
+from codelaw.app.requests.finding import FindingRequests
 from codelaw.app.requests.laws import LawRequests
 from codelaw.app.requests.memories import MemoryRequests
 from codelaw.app.requests.permissions import PermissionRequests
@@ -45,6 +46,7 @@ class Session(
     LawRequests,
     RevertRequests,
     PermissionRequests,
+    FindingRequests,
     ServerRequests,
 ):
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""

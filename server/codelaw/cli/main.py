@@ -127,6 +127,8 @@ def _parser() -> argparse.ArgumentParser:
     _trust_commands(commands)
     _server_commands(commands)
 
+    _finding_commands(commands)
+
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
@@ -169,6 +171,22 @@ def _memory_commands(commands: Any) -> None:
                 "--limit", type=_count, default=most, metavar="N", help=f"how many to list (default: {most})"
             )
         action.add_argument("--json", action="store_true", help="one entry a line")
+
+
+def _finding_commands(commands: Any) -> None:
+    search = _command(commands, "search", "find code and documentation of the workspace by meaning", _search)
+    search.add_argument("text", nargs="+", metavar="TEXT", help="words, names or a sentence")
+    search.set_defaults(words="text")
+    search.add_argument("--path", metavar="P", help="only in this file or folder")
+    search.add_argument("--kind", choices=["definition", "use", "doc", "any"], help="what to look for (default: any)")
+    search.add_argument("--limit", type=_count, default=10, metavar="N", help="how many to list (default: 10)")
+    _of_a_client(search)
+    search.add_argument("--json", action="store_true", help="one place a line")
+
+    index = _command(commands, "index", "what is indexed of the workspace, and what is left out", _index)
+    index.add_argument("--rebuild", action="store_true", help="make it anew")
+    _of_a_client(index)
+    index.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _trust_commands(commands: Any) -> None:
@@ -330,6 +348,24 @@ def _memory(arguments: argparse.Namespace) -> int:
         from codelaw.cli.commands.memory import memory  # noqa: PLC0415
 
         return memory(server, arguments)
+
+
+def _search(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.finding import search  # noqa: PLC0415
+
+        return search(server, arguments)
+
+
+def _index(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.finding import index  # noqa: PLC0415
+
+        return index(server, arguments)
 
 
 def _permissions(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
 from codelaw.domain.permissions import Grant
+from codelaw.domain.places import FoundPlaces, IndexState, PlaceKind
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, Looked, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.domain.served import ServerList
@@ -187,6 +188,16 @@ class Session(Protocol):
     async def skills(self) -> Sequence[Skill]:
         """The skills that there are, those included that do not count (X-2)."""
         ...
+
+    async def search_code(
+        self, query: str, *, path: str = ".", kind: PlaceKind = "any", limit: int = 10
+    ) -> tuple[FoundPlaces, Sequence[str]]:
+        """The best places in the workspace's code, and the uri of each (X-5)."""
+        ...
+
+    def index_state(self) -> IndexState: ...
+
+    async def rebuild_index(self) -> IndexState: ...
 
     async def backfill(self, chat_id: str | None) -> int:
         """Embed everything that waits, of one chat or of all; gives how many passages and memories that were (B-5)."""

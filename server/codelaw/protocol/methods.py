@@ -10,6 +10,7 @@ from codelaw.protocol import (
     memories,
     models,
     permissions,
+    searching,
     servers,
     settings,
     workspaces,
@@ -18,7 +19,19 @@ from codelaw.protocol.names import CLIENT_METHODS
 
 _ROWS = {
     name: method
-    for part in (chats, events, contexts, memories, workspaces, permissions, models, brought, servers, settings)
+    for part in (
+        chats,
+        events,
+        contexts,
+        memories,
+        workspaces,
+        permissions,
+        models,
+        brought,
+        servers,
+        searching,
+        settings,
+    )
     for name, method in part.METHODS.items()
 }
 

@@ -42,6 +42,9 @@ CLIENT_METHODS = (
     "codelaw/mcp/list",
     "codelaw/mcp/restart",
     "codelaw/mcp/enable",
+    "codelaw/search",
+    "codelaw/index/status",
+    "codelaw/index/rebuild",
     "codelaw/settings/read",
 )
 """Requests from client to server; each has a command of the same name with dots."""

@@ -48,6 +48,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("editor, changing", ("Rename", "QuickFix"), "the editor lends the service", "agent"),
     Category("memory, keeping", ("memory_save",), "memory.enabled", "agent"),
     Category("memory, reading", ("memory_search",), "memory.enabled", "all modes"),
+    Category("knowledge base", ("search_code", "Outline"), "always", "all modes"),
     Category("skills", ("load_skill",), "always", "all modes"),
     Category("web", ("web_fetch", "web_search"), "tools.webSearch", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),

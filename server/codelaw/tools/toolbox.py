@@ -194,7 +194,8 @@ def every_tool() -> tuple[AnyTool, ...]:
 
 def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
-    return {FIND_TOOLS: None} | {tool.name: tool.paths for tool in every_tool()}
+    ruled: dict[str, PathUse | None] = {FIND_TOOLS: None}
+    return ruled | {tool.name: tool.paths for tool in every_tool()}
 
 
 def _misspelt(read: Arguments) -> list[str]:

@@ -6,7 +6,18 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from codelaw.lsp.features import asking, commands
-from codelaw.lsp.methods import brought, chat, context, memory, model, permission, servers, settings, workspace
+from codelaw.lsp.methods import (
+    brought,
+    chat,
+    context,
+    finding,
+    memory,
+    model,
+    permission,
+    servers,
+    settings,
+    workspace,
+)
 from codelaw.protocol.base import Payload
 
 if TYPE_CHECKING:
@@ -23,6 +34,7 @@ HANDLERS: dict[str, Handler] = {
     **model.HANDLERS,
     **brought.HANDLERS,
     **servers.HANDLERS,
+    **finding.HANDLERS,
     **settings.HANDLERS,
 }
 """Each row stands with its function."""

@@ -204,17 +204,17 @@ def _standing_in(frame: Frame, question: Question, field: int) -> npt.NDArray[np
 
 
 def _place(frame: Frame, question: Question, at: int, score: float) -> Place:
-    file = int(frame.owners[at])
-    path = frame.paths[file]
-    piece = _chunk(frame, at)
-    symbols = [one for one in _symbols_of(frame, at) if one.kind != "variable" or one.name.lower() in question.names]
-    named = max(symbols, key=lambda one: _fits(frame, question, one), default=None)
-    if named is not None and (_fits(frame, question, named)[1] > 0 or not piece.symbol):
-        # A long symbol is shown from its begin; a short one within its chunk.
-        end = min(named.end, max(piece.end, named.start + 1))
-        return Place(path, named.start, end, named.name, named.kind, _why(frame, question, at), score)
-    kind = "doc" if is_document(path) else "code"
-    return Place(path, piece.start, piece.end, piece.symbol, kind, _why(frame, question, at), score)
+    """The chunk; or the symbol in it that the question names best, where it names one."""
+    path = frame.paths[int(frame.owners[at])]
+    piece, why = _chunk(frame, at), _why(frame, question, at)
+    begun = _symbols_of(frame, at)
+    named = max(begun, key=lambda one: _fits(frame, question, one), default=None)
+    if named is not None and _fits(frame, question, named)[1] > 0:
+        # What goes on behind the chunk is shown as far as the chunk goes.
+        return Place(path, named.start, min(named.end, piece.end), named.name, named.kind, why, score)
+    own = next((one for one in begun if one.name == piece.symbol.rpartition(".")[2]), None)
+    kind = own.kind if own is not None else "doc" if is_document(path) else "code"
+    return Place(path, piece.start, piece.end, piece.symbol, kind, why, score)
 
 
 def _fits(frame: Frame, question: Question, symbol: Symbol) -> tuple[bool, float]:

@@ -1,0 +1,43 @@
+"""Requests about the index of the workspace's code, as the user makes them (X-5)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codelaw.app.core import Core
+from codelaw.app.ruling import visible
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.tools.paths import is_top, starts
+
+if TYPE_CHECKING:
+    from codelaw.domain.places import FoundPlaces, IndexState, PlaceKind
+
+
+class FindingRequests(Core):
+    """The index: searched, looked at, made anew."""
+
+    async def search_code(
+        self, query: str, *, path: str = ".", kind: PlaceKind = "any", limit: int = 10
+    ) -> tuple[FoundPlaces, list[str]]:
+        """The best places, and the uri of each.
+
+        Raises:
+            Refusal: `folder_not_found`: the path is none of the workspace's.
+        """
+        workspace = visible(self._workspace, self._settings.value)
+        try:
+            below = () if is_top(path) else tuple(place.shown for place in await starts(workspace, path))
+        except ToolFailure as failure:
+            raise Refusal("folder_not_found", failure.message, "Name a file or folder of the workspace.") from failure
+        found = await self._code.search(workspace, query, below=below, kind=kind, limit=limit)
+        uris = await asyncio.to_thread(lambda: [workspace.locate(place.path).uri for place in found.places])
+        return found, uris
+
+    def index_state(self) -> IndexState:
+        return self._code.state()
+
+    async def rebuild_index(self) -> IndexState:
+        """Throw the index away, and begin anew in the background."""
+        await self._code.rebuild(visible(self._workspace, self._settings.value))
+        return self._code.state()

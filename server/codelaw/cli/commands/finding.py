@@ -1,0 +1,68 @@
+"""`codelaw search` and `codelaw index`: places in the workspace's code, and the state of their index (X-5)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from codelaw.cli.client import Client
+from codelaw.cli.commands.one_shot import ask_server, with_client
+from codelaw.cli.exits import FINISHED
+from codelaw.cli.spawn import Server
+from codelaw.cli.terminal import DIM, Screen, one_line
+
+Json = dict[str, Any]
+
+
+def search(server: Server, arguments: argparse.Namespace) -> int:
+    """Print the places that answer, one a line: `path:line` first, for people and pipes."""
+    params: Json = {"query": " ".join(arguments.text), "limit": min(arguments.limit, 100)}
+    params |= {name: value for name in ("path", "kind") if (value := getattr(arguments, name)) is not None}
+
+    def show(screen: Screen, answer: Json) -> None:
+        for place in answer["places"]:
+            if arguments.json:
+                screen.line(json.dumps(place), aside=False)
+                continue
+            where = f"{one_line(place['path'], 4096)}:{place['range']['start']['line'] + 1}"
+            what = " ".join(filter(None, (place["kind"], place.get("symbol"))))
+            screen.line(f"{where}: {one_line(what, 200)}: {one_line(_first(place['lines']), 200)}", aside=False)
+        if not answer["places"]:
+            screen.line("Nothing like it is in the index.", style=DIM)
+        if not answer["indexed"]["fresh"]:
+            screen.line("The index is being built: ask again for more.", style=DIM)
+
+    return ask_server(server, arguments, "codelaw/search", params, show)
+
+
+def index(server: Server, arguments: argparse.Namespace) -> int:
+    """Look at every file, and print how the index is; with `--rebuild` it is made anew first."""
+
+    async def work(client: Client, screen: Screen) -> int:
+        if arguments.rebuild:
+            await client.request("codelaw/index/rebuild", {})
+        # A search looks at every file before it answers.
+        fresh = False
+        while not fresh:
+            fresh = (await client.request("codelaw/search", {"query": "index", "limit": 1}))["indexed"]["fresh"]
+        _show(screen, await client.request("codelaw/index/status", {}), as_json=arguments.json)
+        return FINISHED
+
+    return with_client(server, arguments, work)
+
+
+def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
+    if as_json:
+        screen.line(json.dumps(state), aside=False)
+        return
+    seconds = f", read in {state['seconds']:.1f} s" if state["seconds"] else ""
+    screen.line(f"{state['files']} files in {state['chunks']} pieces{seconds}: {state['state']}", aside=False)
+    for reason, count in state["skipped"].items():
+        screen.line(f"{count} left out: {reason}", aside=False)
+    if state.get("note"):
+        screen.line(one_line(state["note"], 1000), style=DIM)
+
+
+def _first(lines: list[str]) -> str:
+    return next((line.strip() for line in lines if line.strip()), "")

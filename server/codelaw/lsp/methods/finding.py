@@ -1,0 +1,68 @@
+"""`codelaw/search` and `codelaw/index/*`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codelaw.protocol import searching as wire
+
+if TYPE_CHECKING:
+    from codelaw.domain.places import IndexState, Place
+    from codelaw.lsp.server.connection import Connection
+
+FOUND = 10
+"""Places where no limit is named."""
+
+
+async def search(connection: Connection, params: wire.SearchCode) -> wire.FoundPlaces:
+    found, uris = await connection.session.search_code(
+        params.query, path=params.path or ".", kind=params.kind or "any", limit=params.limit or FOUND
+    )
+    state = found.state
+    return wire.FoundPlaces(
+        places=[_place(place, uri) for place, uri in zip(found.places, uris, strict=True)],
+        indexed=wire.Indexed(files=state.files, fresh=state.status in {"ready", "memory"} and not state.pending),
+    )
+
+
+async def status(connection: Connection, _params: wire.ReadIndex) -> wire.IndexReport:
+    return _report(connection.session.index_state())
+
+
+async def rebuild(connection: Connection, _params: wire.ReadIndex) -> wire.IndexReport:
+    return _report(await connection.session.rebuild_index())
+
+
+def _place(place: Place, uri: str) -> wire.FoundPlace:
+    return wire.FoundPlace(
+        uri=uri,
+        path=place.path,
+        range=wire.PlaceRange(
+            start=wire.PlacePosition(line=place.start, character=0),
+            end=wire.PlacePosition(line=place.end, character=0),
+        ),
+        symbol=place.symbol or None,
+        kind=place.kind,
+        lines=list(place.lines),
+        why=place.why,
+        score=round(place.score, 4),
+    )
+
+
+def _report(state: IndexState) -> wire.IndexReport:
+    return wire.IndexReport(
+        files=state.files,
+        chunks=state.chunks,
+        pending=state.pending,
+        seconds=state.seconds,
+        state=state.status,
+        skipped=dict(state.skipped),
+        note=state.note or None,
+    )
+
+
+HANDLERS = {
+    "codelaw/search": search,
+    "codelaw/index/status": status,
+    "codelaw/index/rebuild": rebuild,
+}

@@ -1,0 +1,45 @@
+"""`codelaw search` and `codelaw index` against the real server (X-5)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import codelaw
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "basket.py").write_text("class Basket:\n    def total_price(self):\n        return 0\n")
+    (tmp_path / "pay.py").write_text("def pay(basket):\n    return basket.total_price()\n")
+    (tmp_path / "logo.png").write_bytes(b"\x89PNG\0")
+    return tmp_path
+
+
+def test_places_are_printed_as_path_and_line(work: Path) -> None:
+    done = codelaw("search", "total", "price", workspace=work)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "basket.py:2: function total_price: def total_price(self):",
+        "pay.py:1: function pay: def pay(basket):",
+    ]
+    one = codelaw("search", "total price", "--kind", "use", "--json", "--limit", "1", workspace=work)
+    assert json.loads(one.stdout)["path"] == "pay.py"
+    assert "Nothing" in codelaw("search", "zebra", workspace=work).stderr
+    missing = codelaw("search", "total", "--path", "nowhere", workspace=work)
+    assert missing.returncode == 1
+    assert "nowhere" in missing.stderr
+
+
+def test_the_index_is_told_and_made_anew(work: Path) -> None:
+    done = codelaw("index", workspace=work)
+    assert done.returncode == 0, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("2 files in 2 pieces")
+    assert first.endswith(": ready")
+    assert rest == ["1 left out: binary"]
+    anew = json.loads(codelaw("index", "--rebuild", "--json", workspace=work).stdout)
+    assert (anew["files"], anew["state"], anew["pending"]) == (2, "ready", 0)
+    assert anew["seconds"] > 0
