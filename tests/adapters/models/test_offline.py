@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.models.offline import OfflineModel
 from codelaw.adapters.models.offline_request import read_turn
 from codelaw.adapters.models.offline_words import searches, stem, terms
@@ -59,12 +60,13 @@ def folder(tmp_path: Path) -> Path:
 class Desk:
     """The real tools over a real folder."""
 
-    def __init__(self, root: Path, *, as_text: bool) -> None:
+    def __init__(self, root: Path, *, as_text: bool, kept: Path | None = None) -> None:
         self._as_text = as_text
         folder = Folder(root.name, root.resolve(), root.as_uri())
         workspace = DiskWorkspace([folder], Buffers())
-        self._toolbox = default_toolbox()
-        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, TodoList())
+        self._toolbox = default_toolbox(code=kept is not None)
+        self._index = WorkspaceIndex(kept) if kept is not None else None
+        self._env = ToolEnvironment(workspace, LocalProcesses(), Ledger(), _nothing, TodoList(), code=self._index)
 
     async def run(self, call: Call) -> str:
         """The observation of a call."""
@@ -73,6 +75,10 @@ class Desk:
         result = await run_tool(tool, self._toolbox.parse(tool, call.arguments), self._env)
         content = one_line(result.observation())
         return observation_text(call.tool, content) if self._as_text else content
+
+    async def close(self) -> None:
+        if self._index is not None:
+            await self._index.close()
 
 
 async def _nothing(_: str) -> None:
@@ -86,14 +92,17 @@ async def converse(
     before: tuple[ApiMessage, ...] = (),
     *,
     as_text: bool = True,
+    kept: Path | None = None,
 ) -> tuple[str, list[Call]]:
     """The answer and the calls made on the way; every reply is asked for twice and must be the same."""
-    model, desk = OfflineModel(), Desk(folder, as_text=as_text)
+    model, desk = OfflineModel(), Desk(folder, as_text=as_text, kept=kept)
+    offered = default_toolbox(code=kept is not None)
+    layer = TextBlock(offered.manual() if kept is not None else "L1")
     messages = [*before, ApiMessage("user", (TextBlock(question), TextBlock("<environment>os: Zebra</environment>")))]
     calls: list[Call] = []
     for _ in range(30):
-        tools = SCHEMAS if dialect == "native" else ()
-        request = ModelRequest("offline", (TextBlock("L1"),), tuple(messages), 1000, tools)
+        tools = () if dialect == "react" else SCHEMAS if kept is None else offered.schemas()
+        request = ModelRequest("offline", (layer,), tuple(messages), 1000, tools)
         deltas: list[Delta] = []
         reply = await model.reply(request, deltas.append)
         assert "".join(delta.text for delta in deltas) == reply.text
@@ -102,6 +111,7 @@ async def converse(
         assert reply.usage.output_tokens > 0
         if dialect == "native":
             if not reply.calls:
+                await desk.close()
                 return reply.text, calls
             call = reply.calls[0]
             answer: tuple[Block, ...] = (ResultBlock(call.id, await desk.run(call)),)
@@ -111,6 +121,7 @@ async def converse(
             assert action is not None
             if action.name == "Finish":
                 assert grammar.answer_end(reply.text, action) == (len(reply.text) - 1, True)
+                await desk.close()
                 return reply.text[action.inside : -1], calls
             call = Call(str(len(calls)), action.name, grammar.arguments_at(reply.text, action.inside)[0])
             answer = (TextBlock(f"[tool] {await desk.run(call)}"), TextBlock("[0/1] a todo recap"))
@@ -252,3 +263,24 @@ def test_a_mention_ends_where_a_chinese_or_japanese_word_goes_on():
     turn = read_turn(ModelRequest("offline", (), (ApiMessage("user", (TextBlock(asked),)),), 1000))
     assert turn.mentioned == ("a.py",)
     assert turn.question == "ファイル のrefund_orderを と、mail me@example.com"
+
+
+@pytest.mark.parametrize("dialect", ["react", "native"])
+@pytest.mark.parametrize("as_text", [True, False])
+async def test_a_place_is_asked_of_the_index_and_its_definition_comes_first(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, dialect: DialectName, *, as_text: bool
+) -> None:
+    kept = tmp_path_factory.mktemp("kept")
+    answer, calls = await converse(folder, "where is the total price of a cart?", dialect, as_text=as_text, kept=kept)
+    assert calls[0].tool == "search_code"
+    assert "Grep" not in [call.tool for call in calls]
+    cited = [line for line in answer.splitlines() if line.startswith("- `")]
+    assert cited[0].startswith("- `src/cart.py:2` `def total_price(")
+
+
+async def test_what_the_index_does_not_know_is_searched_for(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    kept = tmp_path_factory.mktemp("kept")
+    _, calls = await converse(folder, "where is the quagga?", kept=kept)
+    assert [call.tool for call in calls][:2] == ["search_code", "Grep"]

@@ -1,4 +1,4 @@
-"""A model without a model: reads mentioned files, greps the question's words and cites what it finds (P-2).
+"""A model without a model: reads mentioned files, searches for the question's words and cites what it finds (P-2).
 
 It keeps nothing between requests: what to do next follows from the request alone, as with any model.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -28,6 +29,11 @@ _ENOUGH = 3
 _AROUND = 40
 _BEFORE = 8
 _PIECE = 400
+_QUERY = 1_000
+_WHERE = re.compile(
+    r"\b(?:where|which (?:file|function|method|class|module)|locate|defined|implemented)\b", re.IGNORECASE
+)
+"""Asks for a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,12 @@ def _mention(turn: Turn) -> _Action | None:
 
 
 def _search(turn: Turn, wanted: list[Term]) -> _Action | None:
+    if turn.indexed and wanted and _WHERE.search(turn.question):
+        if not any(step.tool == "search_code" for step in turn.steps):
+            query = " ".join(turn.question.split())[:_QUERY]
+            return _Action("I look for it in the index.", "search_code", {"query": query, "limit": 6})
+        if any(step.data.get("places") for step in turn.steps):
+            return None
     if sum(line.good for line in matches(turn.steps, wanted)) >= _ENOUGH:
         return None
     done = {step.arguments.get("pattern") for step in turn.steps if step.tool == "Grep"}

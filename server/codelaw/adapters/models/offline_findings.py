@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from codelaw.adapters.models.offline_request import Step
@@ -23,6 +23,8 @@ _SKIPPED = re.compile(
 _LESSER = re.compile(
     r"(?:^|/)(?:tests?|spec|examples?|fixtures?|benchmarks?)/|(?:^|[/_.])test[_.]|CHANGELOG", re.IGNORECASE
 )
+_PLACES, _FOUND, _STEP = 6, 40, 5
+"""How many places of the index count, what the first is worth, and how much less each next one."""
 _NUMBERED = re.compile(r" *(\d+)\t(.*)")
 
 
@@ -64,9 +66,12 @@ def judge(path: str, number: int, text: str, wanted: Sequence[Term]) -> Line:
 
 
 def matches(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Line]:
-    """Every matching line of the greps, best first, each once; lock files and generated ones are left out."""
+    """Every matching line of the searches, best first, each once; lock files and generated ones are left out."""
     found: dict[tuple[str, int], Line] = {}
     for step in steps:
+        if step.tool == "search_code":
+            found |= {(line.path, line.number): line for line in placed(step, wanted)}
+            continue
         rows = step.data.get("matches")
         if step.tool != "Grep" or not isinstance(rows, list):
             continue
@@ -75,6 +80,17 @@ def matches(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Line]:
             if isinstance(path, str) and isinstance(number, int) and not _SKIPPED.search(path):
                 found[path, number] = judge(path, number, str(row.get("text", "")), wanted)
     return ranked(found.values())
+
+
+def placed(step: Step, wanted: Sequence[Term]) -> Iterator[Line]:
+    """The places of a search in the index, in its own order: that knows more than the words of one line."""
+    rows = step.data.get("places")
+    for rank, row in enumerate(cast("list[dict[str, Any]]", rows)[:_PLACES] if isinstance(rows, list) else ()):
+        path, number, lines = row.get("file"), row.get("line"), row.get("lines")
+        if isinstance(path, str) and isinstance(number, int) and isinstance(lines, list):
+            text = next((str(line) for line in cast("list[Any]", lines) if str(line).strip()), "")
+            line = judge(path, number, text, wanted)
+            yield replace(line, score=_FOUND - _STEP * rank)
 
 
 def ranked(lines: Iterable[Line]) -> list[Line]:

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 _ERROR = re.compile(r", error ([A-Z_]+)(?:: .*)?\Z")
 _NUMBERED = re.compile(r"(\d+)\t(.*)")
+_PLACE = re.compile(r" (.+?) (\d+)(?:-\d+)? (?:[a-z]+)(?: .*)?")
 _ENTRIES = re.compile(r": (\d+) entries")
 
 
 def read_observation(tool: str, text: str) -> tuple[Mapping[str, Any], str]:
-    """The data of a Read, Grep or LS as far as they are shown, and `CODE: message` of an error."""
+    """The data of a Read, Grep, search_code or LS as far as they are shown, and `CODE: message` of an error."""
     envelope = json_object(text)
     if envelope or not text:
         data, error = envelope.get("data"), envelope.get("error")
@@ -32,6 +33,8 @@ def read_observation(tool: str, text: str) -> tuple[Mapping[str, Any], str]:
             return _read(lines), ""
         case "Grep":
             return {"matches": _matches(lines)}, ""
+        case "search_code":
+            return {"places": _places(lines)}, ""
         case "LS":
             entries = [line[1:] for line in lines if line.startswith(" ")]
             total = _ENTRIES.search(head)
@@ -65,3 +68,14 @@ def _matches(lines: list[str]) -> list[Mapping[str, Any]]:
         elif (row := _NUMBERED.fullmatch(line)) is not None:
             found.append({"file": file, "line": int(row[1]), "text": row[2]})
     return found
+
+
+def _places(lines: list[str]) -> list[Mapping[str, Any]]:
+    """Each place's file and line, with the lines below it."""
+    found: list[dict[str, Any]] = []
+    for line in lines:
+        if (place := _PLACE.fullmatch(line)) is not None:
+            found.append({"file": place[1], "line": int(place[2]), "lines": []})
+        elif found and (row := _NUMBERED.fullmatch(line)) is not None:
+            found[-1]["lines"].append(row[2])
+    return [*found]

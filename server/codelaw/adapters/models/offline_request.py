@@ -14,6 +14,7 @@ _OBSERVATION = "[tool] "
 _ACTION = re.compile(r"^Action: (\w+)\[(\{.*\})\]\s*\Z", re.MULTILINE | re.DOTALL)
 _REMINDER = re.compile(r"<system-reminder>(.*?)</system-reminder>", re.DOTALL)
 _MENTION = re.compile(r'(?<![a-zA-Z0-9._-])@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+))')
+_OFFERED = "search_code[{"
 _RECAP = ("[", "<")
 
 
@@ -41,6 +42,8 @@ class Turn:
     """The reminder speaks of folders."""
     files_named: bool
     steps: tuple[Step, ...]
+    indexed: bool = False
+    """The tool search_code is offered."""
 
 
 def read_turn(request: ModelRequest) -> Turn:
@@ -74,6 +77,8 @@ def read_turn(request: ModelRequest) -> Turn:
         folders_named=" LS tool" in reminders,
         files_named=" Read tool" in reminders,
         steps=tuple(_step(tool, arguments, results.get(key, "")) for key, tool, arguments in calls),
+        indexed=any(tool.name == "search_code" for tool in request.tools)
+        or any(_OFFERED in block.text for block in request.system),
     )
 
 
