@@ -43,7 +43,6 @@ from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
-from codelaw.domain.places import FoundPlaces, IndexState, Place
 from codelaw.domain.reports import (
     ArchiveReport,
     ChatRecord,
@@ -56,6 +55,7 @@ from codelaw.domain.reports import (
     SectionReport,
 )
 from codelaw.domain.served import ServerList, ServerState, ServerStateName
+from codelaw.ports.code import FoundPlaces, IndexState, Place
 
 OPTIONS = (
     ApprovalOption("once", "Allow once", "allow_once"),

@@ -17,11 +17,11 @@ from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
 from codelaw.domain.permissions import Grant
-from codelaw.domain.places import FoundPlaces, IndexState, PlaceKind
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, Looked, MentionItem, ModelInfo
 from codelaw.domain.requests import Attachment, EditorState
 from codelaw.domain.served import ServerList
 from codelaw.ports.approver import Approver
+from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
 from codelaw.ports.editor import Editor
 from codelaw.ports.servers import Browser
 from codelaw.ports.services import LanguageServices

@@ -3,10 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from codelaw.domain.places import FileOutline, FoundPlaces, IndexState, PlaceKind
 from codelaw.ports.workspace import Workspace
+
+PlaceKind = Literal["definition", "use", "doc", "any"]
+"""What is looked for."""
+IndexStatus = Literal["none", "building", "ready", "memory"]
+"""`none` before anybody has searched; `memory` is ready, and cannot be kept on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What is defined, and where; lines count from zero, `end` is the first one after it."""
+
+    name: str
+    kind: str
+    """`function`, `class`, `heading` and the like."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a file; lines count from zero, `end` is the first one after it."""
+
+    path: str
+    """As shown."""
+    start: int
+    end: int
+    symbol: str
+    kind: str
+    """Of the symbol, else `doc` or `code`."""
+    why: str
+    """Which words of the question stand where."""
+    score: float
+    """To be compared with others of the same search only."""
+    lines: tuple[str, ...] = ()
+    """Its first lines, each cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """How far the index of the workspace is."""
+
+    status: IndexStatus
+    files: int = 0
+    chunks: int = 0
+    pending: int = 0
+    """Files that are known and not read yet."""
+    seconds: float = 0.0
+    """How long the last run took that read anything."""
+    skipped: tuple[tuple[str, int], ...] = ()
+    """Files that are not indexed, by reason."""
+    note: str = ""
+    """Why it is incomplete, or not kept, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlaces:
+    """The answer of a search, and what it was looked for in."""
+
+    places: tuple[Place, ...]
+    state: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutline:
+    """The symbols of one file."""
+
+    path: str
+    symbols: tuple[Symbol, ...]
+    parsed: bool
+    """By a grammar; else they are headings, or there are none."""
 
 
 class CodeIndex(Protocol):

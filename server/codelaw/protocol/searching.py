@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from codelaw.domain.places import IndexStatus, PlaceKind
+from codelaw.ports.code import IndexStatus, PlaceKind
 from codelaw.protocol.base import Method, Params, Payload
 
 

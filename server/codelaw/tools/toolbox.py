@@ -195,7 +195,8 @@ def every_tool() -> tuple[AnyTool, ...]:
 def ruled_tools() -> dict[str, PathUse | None]:
     """Every tool that a permission rule may name, offered now or not, and what it does with paths (S-1)."""
     ruled: dict[str, PathUse | None] = {FIND_TOOLS: None}
-    return ruled | {tool.name: tool.paths for tool in every_tool()}
+    ruled |= {tool.name: tool.paths for tool in every_tool()}
+    return ruled
 
 
 def _misspelt(read: Arguments) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.domain.places import Place, PlaceKind, Symbol
+from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import LINES, chunks
 from codelaw.ranking.code.digest import digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
@@ -128,3 +128,14 @@ def test_any_text_can_be_digested(text: str, path: str) -> None:
     assert read(path, text).symbols == one.symbols
     assert unpacked(one.packed()).chunks == one.chunks
     assert framed({path: one}).paths == (path,)
+
+
+def test_a_small_frame_over_a_large_one_says_what_has_changed(frame: Frame) -> None:
+    moved = FILES["shop/basket.py"].replace("total_price", "sum_of_all")
+    over = framed({"shop/basket.py": digested("shop/basket.py", moved)}, frame, frozenset({"shop/mailing.py"}))
+    assert found(over, "sum_of_all")[0].path == "shop/basket.py"
+    assert "total_price" not in {one.symbol for one in found(over, "total_price")}
+    assert "shop/mailing.py" not in {one.path for one in found(over, "send receipt")}
+    same = framed({"shop/basket.py": digested("shop/basket.py", FILES["shop/basket.py"])}, frame)
+    scores = [(one.path, one.start, round(one.score, 6)) for one in found(same, "item total price")]
+    assert scores == [(one.path, one.start, round(one.score, 6)) for one in found(frame, "item total price")]

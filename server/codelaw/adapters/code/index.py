@@ -24,7 +24,7 @@ from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Folder, Located
-from codelaw.domain.places import FileOutline, FoundPlaces, IndexState, Place, PlaceKind
+from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, Place, PlaceKind
 from codelaw.ports.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ BATCH = 32
 """Files that are read before the next ones are looked at."""
 STORED = 512
 """Files that are written together."""
+FEW, FEW_SHARE = 16, 0.02
+"""So many files, or such a share of all, may have changed before the whole frame is made anew."""
 LINES, LINE = 3, 200
 """Lines of a place that are shown, and characters of each."""
 
@@ -140,7 +142,7 @@ class WorkspaceIndex:
             run.result()
         if self._frame is None or (self._stale and not done):
             rows = self._effective()
-            return await self._worker.do(lambda: _framed(rows))
+            return await self._worker.do(lambda: _framed(rows, None))
         return self._frame
 
     def _begin(self, workspace: Workspace) -> asyncio.Task[None]:
@@ -163,7 +165,8 @@ class WorkspaceIndex:
                 self._seconds = time.perf_counter() - began
             if self._stale or self._frame is None:
                 rows = self._effective()
-                self._frame, self._stale = await self._worker.do(lambda: _framed(rows)), False
+                last = self._frame
+                self._frame, self._stale = await self._worker.do(lambda: _framed(rows, last)), False
             self._complete = True
 
     def _forget(self) -> None:
@@ -299,10 +302,19 @@ def _digested(texts: Sequence[_Read]) -> dict[str, Row]:
     return rows
 
 
-def _framed(rows: Mapping[str, Row]) -> Frame:
+def _framed(rows: Mapping[str, Row], last: Frame | None) -> Frame:
+    """The frame of all rows; where few have changed since the last large one, a small one over that."""
     from codelaw.ranking.code.frame import framed  # noqa: PLC0415
 
-    return framed({path: row.digest for path, row in sorted(rows.items()) if row.digest is not None})
+    digests = {path: row.digest for path, row in sorted(rows.items()) if row.digest is not None}
+    below = last.whole if last is not None else None
+    if below is not None:
+        had = dict(zip(below.paths, below.digests, strict=True))
+        changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
+        gone = frozenset(had.keys() - digests.keys())
+        if len(changed) + len(gone) <= max(FEW, len(had) * FEW_SHARE):
+            return framed(changed, below, gone)
+    return framed(digests)
 
 
 def _ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limit: int) -> list[Place]:
@@ -317,9 +329,16 @@ def _outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
     from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
     from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
 
-    order = sorted(range(len(frame.paths)), key=lambda at: (-float(frame.standing[at]), frame.paths[at]))
-    chosen = (at for at in order if not below or any(inside(frame.paths[at], folder) for folder in below))
-    files = [(frame.paths[at], frame.digests[at].symbols) for at in chosen if frame.digests[at].symbols]
+    known = list(zip(frame.standing.tolist(), frame.paths, frame.digests, strict=True))
+    if (lower := frame.below) is not None:
+        every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
+        known += (one for one in every if not frame.covers(one[1]))
+    known.sort(key=lambda one: (-one[0], one[1]))
+    files = [
+        (path, digest.symbols)
+        for _, path, digest in known
+        if digest.symbols and (not below or any(inside(path, folder) for folder in below))
+    ]
     return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
 
 

@@ -11,7 +11,7 @@ from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.tools.paths import is_top, starts
 
 if TYPE_CHECKING:
-    from codelaw.domain.places import FoundPlaces, IndexState, PlaceKind
+    from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
 
 
 class FindingRequests(Core):

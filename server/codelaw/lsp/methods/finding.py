@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from codelaw.protocol import searching as wire
 
 if TYPE_CHECKING:
-    from codelaw.domain.places import IndexState, Place
     from codelaw.lsp.server.connection import Connection
+    from codelaw.ports.code import IndexState, Place
 
 FOUND = 10
 """Places where no limit is named."""

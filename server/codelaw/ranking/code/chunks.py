@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.domain.places import Symbol
+from codelaw.ports.code import Symbol
 
 LINES = 40
 """Of a chunk, at most; what is longer becomes windows."""

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from codelaw.domain.places import Symbol
+from codelaw.ports.code import Symbol
 from codelaw.ranking.code.chunks import Chunk, chunks
 from codelaw.ranking.code.symbols import is_document, read
 from codelaw.ranking.words import number, terms
@@ -88,7 +88,16 @@ def unpacked(data: bytes) -> Digest:
             raise ValueError("the sizes of a digest do not agree")
     except (zlib.error, KeyError, TypeError, IndexError) as error:
         raise ValueError(f"no digest: {error}") from error
-    return Digest(pieces, symbols, parts[0], parts[1], counts, parts[2].reshape(-1, FIELDS), parts[3], parts[4])
+    return Digest(
+        chunks=pieces,
+        symbols=symbols,
+        terms=parts[0],
+        owners=parts[1],
+        counts=counts,
+        lengths=parts[2].reshape(-1, FIELDS),
+        defined=parts[3],
+        used=parts[4],
+    )
 
 
 def digested(path: str, text: str) -> Digest:
@@ -120,14 +129,14 @@ def digested(path: str, text: str) -> Digest:
             counts.extend(min(part[term], MOST_COUNTED) for part in counted)
     used = set(_NAME.findall(text))
     return Digest(
-        tuple(pieces),
-        found.symbols,
-        np.array(entries, np.uint32),
-        np.array(owners, np.uint32),
-        np.frombuffer(bytes(counts), np.uint8).reshape(-1, FIELDS),
-        np.array(lengths, np.uint32).reshape(-1, FIELDS),
-        _numbers({symbol.name for symbol in found.symbols if symbol.kind != "heading"}),
-        _numbers(used),
+        chunks=tuple(pieces),
+        symbols=found.symbols,
+        terms=np.array(entries, np.uint32),
+        owners=np.array(owners, np.uint32),
+        counts=np.frombuffer(bytes(counts), np.uint8).reshape(-1, FIELDS),
+        lengths=np.array(lengths, np.uint32).reshape(-1, FIELDS),
+        defined=_numbers({symbol.name for symbol in found.symbols if symbol.kind != "heading"}),
+        used=_numbers(used),
     )
 
 

@@ -3,12 +3,16 @@
 BM25F (Robertson, Zaragoza & Taylor, "Simple BM25 Extension to Multiple Weighted Fields", CIKM 2004) over chunks and
 over whole files: the counts of a term in several fields are weighted and added before they saturate. What does not
 depend on the question is worked out once, so that a question only adds up what stands at its terms.
+
+A few files that have changed are a small frame of their own over the large one, which lends them its statistics: so an
+edit costs what the edited file is worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +22,7 @@ from codelaw.ranking.code.digest import FIELDS, Digest, numbered, words
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
+Numbers = npt.NDArray[np.uint32]
 
 WEIGHTS = np.array([2.0, 1.0, 0.7])
 """Of names that are defined, of code, and of comments."""
@@ -29,13 +34,14 @@ K1, FILE_K1 = 1.2, 1.5
 """How soon a repeated term stops counting."""
 MOST_DEFINERS = 3
 """A name that more files define says little of who uses whom."""
+IN_PATH = 1 << FIELDS
 
 
 @dataclass(frozen=True)
 class Postings:
     """Where each term stands and how much it counts there, ordered by term."""
 
-    terms: npt.NDArray[np.uint32]
+    terms: Numbers
     """Each once, ascending."""
     begins: Integers
     """Where the entries of each term begin; one more at the end."""
@@ -43,15 +49,16 @@ class Postings:
     weights: npt.NDArray[np.float32]
     fields: npt.NDArray[np.uint8]
     """A bit for each field in which it stands; the highest one is the path's."""
+    mean: Floats
+    """Terms of an owner, by field."""
+    size: int
+    """How many owners there are."""
 
     def of(self, term: int) -> slice:
         at = int(np.searchsorted(self.terms, term))
         if at == len(self.terms) or int(self.terms[at]) != term:
             return slice(0, 0)
         return slice(int(self.begins[at]), int(self.begins[at + 1]))
-
-
-IN_PATH = 1 << FIELDS
 
 
 @dataclass(frozen=True)
@@ -66,61 +73,91 @@ class Frame:
     """The file of each chunk."""
     chunks: Postings
     files: Postings
-    path_terms: tuple[frozenset[int], ...]
+    holders: Mapping[int, tuple[int, ...]]
+    """By term the files whose path has it."""
     standing: Floats
     """How many other files use what a file defines, as the logarithm of one more."""
+    below: Frame | None = None
+    """The large frame that this small one lies over."""
+    gone: frozenset[str] = frozenset()
+    """Files of that frame that are not there any more."""
+
+    @property
+    def whole(self) -> Frame:
+        """The frame whose counts say how rare a term is."""
+        return self.below or self
+
+    def covers(self, path: str) -> bool:
+        """Whether what the frame below says of a file does not count."""
+        return path in self.gone or path in self._own
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(self.paths)
 
 
-def framed(files: Mapping[str, Digest]) -> Frame:
-    """The frame of files by their path."""
+def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
+    """The frame of files by their path, over another one where that is given."""
     paths, digests = tuple(files), tuple(files.values())
     sizes = np.array([len(digest.chunks) for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owners = np.repeat(np.arange(len(paths)), sizes)
-    path_terms = tuple(frozenset(term for word in words(path) for term in numbered(word)) for path in paths)
-    terms, chunk_of, counts = _entries(digests, firsts, sizes, path_terms)
+    named = [sorted({term for word in words(path) for term in numbered(word)}) for path in paths]
     lengths = np.zeros((len(owners), FIELDS))
     for digest, first in zip(digests, firsts.tolist(), strict=False):
         lengths[first : first + len(digest.lengths)] = digest.lengths
-    chunks = _postings(terms, chunk_of, counts, lengths, (PATH_WEIGHT, K1))
     together = np.zeros((len(paths), FIELDS))
     np.add.at(together, owners, lengths)
-    file_terms, file_of, file_counts = _by_file(terms, owners[chunk_of], counts)
-    whole = _postings(file_terms, file_of, file_counts, together, (FILE_PATH_WEIGHT, FILE_K1))
-    return Frame(paths, digests, firsts, owners, chunks, whole, path_terms, _standing(digests))
+    terms, chunk_of, counts = _entries(digests, firsts, sizes, named)
+    chunks = _postings(terms, chunk_of, counts, lengths, _Scale(PATH_WEIGHT, K1, below and below.chunks.mean))
+    terms, file_of, counts = _added(terms, owners[chunk_of], counts)
+    counts[:, FIELDS] = np.minimum(counts[:, FIELDS], 1)
+    scale = _Scale(FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean)
+    return Frame(
+        paths=paths,
+        digests=digests,
+        firsts=firsts,
+        owners=owners,
+        chunks=chunks,
+        files=_postings(terms, file_of, counts, together, scale),
+        holders=_holders(named),
+        standing=_standing(digests) if below is None else _standing_as(below, paths),
+        below=below,
+        gone=gone,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How counts become weights."""
+
+    path: float
+    k1: float
+    mean: Floats | None
+    """Of the terms of an owner, where another frame says it."""
 
 
 def _entries(
-    digests: tuple[Digest, ...], firsts: Integers, sizes: Integers, path_terms: tuple[frozenset[int], ...]
-) -> tuple[npt.NDArray[np.uint32], Integers, Floats]:
+    digests: tuple[Digest, ...], firsts: Integers, sizes: Integers, named: list[list[int]]
+) -> tuple[Numbers, Integers, Floats]:
     """Terms, chunks and counts of all files, the words of the path in one more column."""
-    none = np.zeros(0, np.uint32)
-    terms = [none, *(digest.terms for digest in digests)]
-    owners = [np.zeros(0, np.int64)]
-    owners += (one.owners.astype(np.int64) + first for one, first in zip(digests, firsts.tolist(), strict=False))
-    counts = [np.zeros((0, FIELDS), np.uint8), *(digest.counts for digest in digests)]
-    inner, outer = np.concatenate(terms), [none]
-    for path, first, size in zip(path_terms, firsts.tolist(), sizes.tolist(), strict=False):
-        outer.append(np.tile(np.array(sorted(path), np.uint32), size))
+    terms, paths = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+    counts, owners = [np.zeros((0, FIELDS), np.uint8)], [np.zeros(0, np.int64)]
+    for digest, first in zip(digests, firsts.tolist(), strict=False):
+        terms.append(digest.terms)
+        counts.append(digest.counts)
+        owners.append(digest.owners.astype(np.int64) + first)
+    for path, first, size in zip(named, firsts.tolist(), sizes.tolist(), strict=False):
+        paths.append(np.tile(np.array(path, np.uint32), size))
         owners.append(np.repeat(np.arange(first, first + size, dtype=np.int64), len(path)))
-    named = np.concatenate(outer)
-    table = np.zeros((len(inner) + len(named), FIELDS + 1), np.float32)
+    inner, outer = np.concatenate(terms), np.concatenate(paths)
+    table = np.zeros((len(inner) + len(outer), FIELDS + 1), np.float32)
     table[: len(inner), :FIELDS] = np.concatenate(counts)
     table[len(inner) :, FIELDS] = 1
-    return _added(np.concatenate([inner, named]), np.concatenate(owners), table)
+    return _added(np.concatenate([inner, outer]), np.concatenate(owners), table)
 
 
-def _by_file(
-    terms: npt.NDArray[np.uint32], files: Integers, counts: Floats
-) -> tuple[npt.NDArray[np.uint32], Integers, Floats]:
-    terms, files, counts = _added(terms, files, counts)
-    counts[:, FIELDS] = np.minimum(counts[:, FIELDS], 1)
-    return terms, files, counts
-
-
-def _added(
-    terms: npt.NDArray[np.uint32], owners: Integers, counts: Floats
-) -> tuple[npt.NDArray[np.uint32], Integers, Floats]:
+def _added(terms: Numbers, owners: Integers, counts: Floats) -> tuple[Numbers, Integers, Floats]:
     """Entries of the same term and owner in one, ordered by term."""
     if not len(terms):
         return terms, owners, counts
@@ -132,21 +169,31 @@ def _added(
     return terms[first], owners[first], np.add.reduceat(counts[order], starts, axis=0)
 
 
-def _postings(
-    terms: npt.NDArray[np.uint32],
-    owners: Integers,
-    counts: Floats,
-    lengths: Floats,
-    path_and_k1: tuple[float, float],
-) -> Postings:
-    path, k1 = path_and_k1
-    mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
+def _postings(terms: Numbers, owners: Integers, counts: Floats, lengths: Floats, scale: _Scale) -> Postings:
+    mean = scale.mean
+    if mean is None:
+        mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
     shares = WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)
-    weighted = (counts[:, :FIELDS] * shares[owners]).sum(axis=1) + path * counts[:, FIELDS]
+    weighted = (counts[:, :FIELDS] * shares[owners]).sum(axis=1) + scale.path * counts[:, FIELDS]
     fields = ((counts > 0) * np.array([1 << at for at in range(FIELDS + 1)])).sum(axis=1).astype(np.uint8)
     different, begins = np.unique(terms, return_index=True)
-    begins = np.append(begins, len(terms))
-    return Postings(different, begins, owners, (weighted / (k1 + weighted)).astype(np.float32), fields)
+    return Postings(
+        terms=different,
+        begins=np.append(begins, len(terms)),
+        owners=owners,
+        weights=(weighted / (scale.k1 + weighted)).astype(np.float32),
+        fields=fields,
+        mean=mean,
+        size=len(lengths),
+    )
+
+
+def _holders(named: list[list[int]]) -> dict[int, tuple[int, ...]]:
+    found: dict[int, list[int]] = {}
+    for file, terms in enumerate(named):
+        for term in terms:
+            found.setdefault(term, []).append(file)
+    return {term: tuple(files) for term, files in found.items()}
 
 
 def _standing(digests: tuple[Digest, ...]) -> Floats:
@@ -156,11 +203,17 @@ def _standing(digests: tuple[Digest, ...]) -> Floats:
     for file, digest in enumerate(digests):
         for name in digest.defined.tolist():
             definers.setdefault(name, []).append(file)
-    known = np.array(sorted(definers), np.uint32)
+    known = {name: of for name, of in definers.items() if len(of) <= MOST_DEFINERS}
     for file, digest in enumerate(digests):
-        for name in np.intersect1d(digest.used, known).tolist():
-            of = definers[name]
-            if file not in of and len(of) <= MOST_DEFINERS:
+        for name in known.keys() & digest.used.tolist():
+            of = known[name]
+            if file not in of:
                 for one in of:
                     used_by[one].add(file)
     return np.log1p(np.array([len(one) for one in used_by], np.float64))
+
+
+def _standing_as(below: Frame, paths: tuple[str, ...]) -> Floats:
+    """The standing that the files had; a new one has none yet."""
+    had = dict(zip(below.paths, below.standing.tolist(), strict=True))
+    return np.array([had.get(path, 0.0) for path in paths], np.float64)

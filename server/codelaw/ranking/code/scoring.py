@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from codelaw.domain.places import Place, PlaceKind, Symbol
+from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
@@ -32,17 +33,20 @@ STANDING = 0.2
 EXACT = 0.5
 """For a chunk that defines a name just as the question spells it, in idf of a name that is there once."""
 MOST_OF_A_FILE = 3
+MOST_DEFINING = 400
+"""Chunks whose symbols are compared with the question."""
 _NEAR = 0.6
 """A file's second place must have so much of its best one's score."""
 
 
 def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
     """A score for each chunk, and one for each file."""
-    parts, whole = _added(frame.chunks, question, len(frame.owners)), _added(frame.files, question, len(frame.paths))
-    for at in _exact(frame, question):
-        parts[at] += EXACT * math.log1p(len(frame.owners))
+    parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
+    defining = _defining(frame, question, parts)
+    for at in _exact(frame, question, defining):
+        parts[at] += EXACT * math.log1p(frame.whole.chunks.size)
     best, rest = _best(frame, parts)
-    path, symbol = _path(frame, question), _symbol(frame, question)
+    path, symbol = _path(frame, question), _symbol(frame, question, defining)
     found = whole > 0
     files = best + NEXT * rest + whole + PATH * path + SYMBOL * symbol + STANDING * frame.standing * found
     return parts, np.where(found | (best > 0), files, 0.0)
@@ -51,7 +55,24 @@ def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
 def places(
     frame: Frame, question: Question, *, limit: int, below: Sequence[str] = (), kind: PlaceKind = "any"
 ) -> list[Place]:
-    """The best places, best first; `below` are the files or folders, as shown, in which they shall lie."""
+    """The best places, best first; `below` are the files or folders, as shown, in which they shall lie.
+
+    Of a frame over another one both are asked, and what the lower one says of the same files is left out.
+    """
+    found = _places(frame, question, limit, below, kind)
+    if frame.below is not None:
+        others = _places(
+            frame.below, question, limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone)), below, kind
+        )
+        found += (place for place in others if not frame.covers(place.path))
+    return sorted(found, key=_score, reverse=True)[:limit]
+
+
+def _score(place: Place) -> float:
+    return place.score
+
+
+def _places(frame: Frame, question: Question, limit: int, below: Sequence[str], kind: PlaceKind) -> list[Place]:
     if not len(frame.owners) or not question.weights:
         return []
     parts, files = ranked(frame, question)
@@ -86,15 +107,21 @@ def best_files(frame: Frame, question: Question, limit: int) -> list[str]:
     return [frame.paths[at] for at in order.tolist()]
 
 
-def _added(postings: Postings, question: Question, size: int) -> Floats:
-    scores = np.zeros(size)
+def _added(frame: Frame, question: Question, which: Literal["chunks", "files"]) -> Floats:
+    postings = frame.chunks if which == "chunks" else frame.files
+    everywhere = frame.whole.chunks if which == "chunks" else frame.whole.files
+    scores = np.zeros(postings.size)
     for term, weight in question.weights.items():
         found = postings.of(term)
-        count = found.stop - found.start
-        if count:
-            rarity = math.log(1 + (size - count + 0.5) / (count + 0.5))
-            scores[postings.owners[found]] += weight * rarity * postings.weights[found]
+        if found.stop > found.start:
+            scores[postings.owners[found]] += weight * _rarity(everywhere, term) * postings.weights[found]
     return scores
+
+
+def _rarity(postings: Postings, term: int) -> float:
+    found = postings.of(term)
+    count = found.stop - found.start
+    return math.log(1 + (max(0, postings.size - count) + 0.5) / (count + 0.5))
 
 
 def _best(frame: Frame, parts: Floats) -> tuple[Floats, Floats]:
@@ -113,23 +140,21 @@ def _best(frame: Frame, parts: Floats) -> tuple[Floats, Floats]:
 
 def _path(frame: Frame, question: Question) -> Floats:
     scores = np.zeros(len(frame.paths))
-    holders: dict[int, list[int]] = {}
-    for file, terms in enumerate(frame.path_terms):
-        for term in terms & question.weights.keys():
-            holders.setdefault(term, []).append(file)
-    for term, files in holders.items():
-        count = len(files)
-        scores[files] += question.weights[term] * math.log(1 + (len(frame.paths) - count + 0.5) / (count + 0.5))
+    size = len(frame.whole.paths)
+    for term, weight in question.weights.items():
+        files = frame.holders.get(term)
+        if files:
+            count = len(frame.whole.holders.get(term, ()))
+            scores[list(files)] += weight * math.log(1 + (max(0, size - count) + 0.5) / (count + 0.5))
     return scores
 
 
-def _defining(frame: Frame, question: Question) -> list[int]:
-    """The chunks that define a name with a term of the question in it."""
-    found: set[int] = set()
-    for term in question.weights:
-        at = frame.chunks.of(term)
-        found.update(frame.chunks.owners[at][frame.chunks.fields[at] & (1 << DEFINED) > 0].tolist())
-    return sorted(found)
+def _defining(frame: Frame, question: Question, parts: Floats) -> list[int]:
+    """The best chunks that define a name with a term of the question in it."""
+    found = np.flatnonzero(_standing_in(frame, question, DEFINED))
+    if len(found) > MOST_DEFINING:
+        found = found[np.argpartition(-parts[found], MOST_DEFINING)[:MOST_DEFINING]]
+    return found.tolist()
 
 
 def _symbols_of(frame: Frame, at: int) -> list[Symbol]:
@@ -148,11 +173,11 @@ def _chunk(frame: Frame, at: int) -> Chunk:
     return frame.digests[file].chunks[at - int(frame.firsts[file])]
 
 
-def _symbol(frame: Frame, question: Question) -> Floats:
+def _symbol(frame: Frame, question: Question, defining: Sequence[int]) -> Floats:
     """Each file's symbol whose name is named best: what is named of it, times the share that this is of the name."""
     scores = np.zeros(len(frame.paths))
     seen: dict[str, float] = {}
-    for at in _defining(frame, question):
+    for at in defining:
         file = int(frame.owners[at])
         for symbol in _symbols_of(frame, at):
             if symbol.name not in seen:
@@ -165,20 +190,20 @@ def _named(frame: Frame, question: Question, name: str) -> float:
     terms = {term for word in words(name) for term in numbered(word)}
     hit = total = 0.0
     for term in terms:
-        found = frame.chunks.of(term)
-        rarity = math.log1p(len(frame.owners) / (1 + found.stop - found.start))
+        found = frame.whole.chunks.of(term)
+        rarity = math.log1p(frame.whole.chunks.size / (1 + found.stop - found.start))
         total += rarity
         hit += rarity * min(1.0, question.weights.get(term, 0.0))
     return hit * hit / total if total else 0.0
 
 
-def _exact(frame: Frame, question: Question) -> list[int]:
+def _exact(frame: Frame, question: Question, defining: Sequence[int]) -> list[int]:
     """The chunks in which a symbol begins that is called just as the question says."""
     if not question.names:
         return []
     return [
         at
-        for at in _defining(frame, question)
+        for at in defining
         if any(one.kind != "heading" and one.name.lower() in question.names for one in _symbols_of(frame, at))
     ]
 
@@ -211,10 +236,18 @@ def _place(frame: Frame, question: Question, at: int, score: float) -> Place:
     named = max(begun, key=lambda one: _fits(frame, question, one), default=None)
     if named is not None and _fits(frame, question, named)[1] > 0:
         # What goes on behind the chunk is shown as far as the chunk goes.
-        return Place(path, named.start, min(named.end, piece.end), named.name, named.kind, why, score)
+        return Place(
+            path=path,
+            start=named.start,
+            end=min(named.end, piece.end),
+            symbol=named.name,
+            kind=named.kind,
+            why=why,
+            score=score,
+        )
     own = next((one for one in begun if one.name == piece.symbol.rpartition(".")[2]), None)
     kind = own.kind if own is not None else "doc" if is_document(path) else "code"
-    return Place(path, piece.start, piece.end, piece.symbol, kind, why, score)
+    return Place(path=path, start=piece.start, end=piece.end, symbol=piece.symbol, kind=kind, why=why, score=score)
 
 
 def _fits(frame: Frame, question: Question, symbol: Symbol) -> tuple[bool, float]:
@@ -225,15 +258,12 @@ def _why(frame: Frame, question: Question, at: int) -> str:
     """The fields in which the question's words stand, with the words that weigh most."""
     fields = {"defines": 1 << DEFINED, "path": IN_PATH, "code": 1 << CODE, "comment": 1 << COMMENT}
     told: dict[str, list[str]] = {name: [] for name in fields}
-    size = len(frame.owners)
     hits: list[tuple[float, int, int]] = []
     for term, weight in question.weights.items():
         found = frame.chunks.of(term)
         inside = found.start + int(np.searchsorted(frame.chunks.owners[found], at))
         if inside < found.stop and int(frame.chunks.owners[inside]) == at:
-            hits.append(
-                (weight * math.log(1 + size / (found.stop - found.start)), term, int(frame.chunks.fields[inside]))
-            )
+            hits.append((weight * _rarity(frame.whole.chunks, term), term, int(frame.chunks.fields[inside])))
     for _, term, bits in sorted(hits, reverse=True)[:6]:
         field = next((name for name, bit in fields.items() if bits & bit), "code")
         word = question.words.get(term, "")

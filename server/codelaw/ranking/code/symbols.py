@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from codelaw.domain.places import Symbol
+from codelaw.ports.code import Symbol
 
 LARGEST_PARSED = 1_000_000
 """Characters of a file that is still read by its grammar."""

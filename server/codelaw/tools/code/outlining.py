@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from codelaw.domain.places import FileOutline, Symbol
 from codelaw.domain.results import ToolResult
+from codelaw.ports.code import FileOutline, Symbol
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.code.searching import index_of, tops
 

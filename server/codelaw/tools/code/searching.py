@@ -7,9 +7,8 @@ from typing import Any
 from pydantic import Field
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.places import FoundPlaces, Place, PlaceKind
 from codelaw.domain.results import ToolResult
-from codelaw.ports.code import CodeIndex
+from codelaw.ports.code import CodeIndex, FoundPlaces, Place, PlaceKind
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.paths import is_top, starts
 
