@@ -25,17 +25,14 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "server"), str(Path(__file__).pa
 
 T = TypeVar("T")
 
-WORDS = tuple(
-    word
-    for line in (
-        "account basket cache chunk client config context cursor editor event factory field filter folder format frame",
-        "handler header index input layer limit line list loader manager message model name node option order page parser",
-        "path place plan policy query queue range reader record region request result route rule scope screen section",
-        "server session setting shape source stage state step store stream symbol table task text token tool trace turn",
-        "type unit user value view walker window worker writer zone",
-    )
-    for word in line.split()
-)
+WORDS = """
+    account basket cache chunk client config context cursor editor event factory field filter folder
+    format frame handler header index input layer limit line list loader manager message model name node
+    option order page parser path place plan policy query queue range reader record region request
+    result route rule scope screen section server session setting shape source stage state step store
+    stream symbol table task text token tool trace turn type unit user value view walker window worker
+    writer zone
+""".split()  # noqa: SIM905 - a list of quoted words is nothing to read
 ROUNDS = 20
 
 
