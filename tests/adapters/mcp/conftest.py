@@ -97,3 +97,15 @@ async def well_behaved(request: pytest.FixtureRequest) -> AsyncIterator[ServerSp
     yield ServerSpec("good", Address(f"http://127.0.0.1:{port}/mcp"), "test")
     process.terminate()
     await process.wait()
+
+
+def processes(mark: Path) -> list[int]:
+    """Those that live with this in their environment."""
+    found: list[int] = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"TEST_MARK={mark}".encode() in entry.read_bytes().split(b"\0"):
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found

@@ -12,7 +12,7 @@ import pytest
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Program, ServedResult, ServerAnswer, ServerSpec
-from tests.adapters.mcp.conftest import NOBODY, Person, Told, made_servers, no_calls, program
+from tests.adapters.mcp.conftest import NOBODY, Person, Told, made_servers, no_calls, processes, program
 
 
 @pytest.fixture
@@ -216,15 +216,3 @@ async def test_a_program_that_cannot_be_started_fails(servers: McpServers, told:
     servers.begin([ServerSpec("none", Program("/no/such/program"), "test"), ServerSpec("nul", Program("a\0b"), "test")])
     assert "No such file" in (await told.until("none", "failed")).message
     assert "cannot be started" in (await told.until("nul", "failed")).message
-
-
-def processes(mark: Path) -> list[int]:
-    """Those that live with this in their environment."""
-    found: list[int] = []
-    for entry in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if f"TEST_MARK={mark}".encode() in entry.read_bytes().split(b"\0"):
-                found.append(int(entry.parent.name))
-        except OSError:
-            continue
-    return found
