@@ -36,6 +36,8 @@ ROUNDS = 10
 """Of questions in one call."""
 PAGES = 200
 """Of one list."""
+FORGOTTEN = "Session terminated"
+"""What the package says where a server on the web knows nothing of our session any more."""
 LISTEN_SECONDS = (1.0, 5.0, 30.0, 120.0)
 """Between tries to hear of changes, where it is the client that listens."""
 
@@ -133,6 +135,8 @@ class Connection:
                         return reading.resource(await self._send(call, job))
         except MCPError as error:
             ended = error.code == types.CONNECTION_CLOSED
+            if error.code == types.INVALID_REQUEST and str(error) == FORGOTTEN:
+                self._line.lose()
             raise ToolFailure("EXECUTION_ERROR", self._refused(error, ended=ended), uncertain=ended) from error
         except ValidationError as error:
             message = f"The server {self._name} answered what cannot be read: {_said(error)}"

@@ -49,12 +49,31 @@ class Bounded(httpx2.AsyncBaseTransport):
                 raise ServerFailure("It does not take the key that it is sent.")
             raise NeedsAuth(ASK)
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
-            await response.aclose()
-            raise TooMuch("The server packs its answers, which was not asked for.")
-        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
-            response.stream = _Whole(response.stream)
+            del response.headers["content-encoding"]
+            response.stream = _Refused(_stream(response), "The server packs its answers, which was not asked for.")
+        elif not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            response.stream = _Whole(_stream(response))
         return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _stream(response: httpx2.Response) -> httpx2.AsyncByteStream:
+    assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - narrowing
+    return response.stream
+
+
+class _Refused(httpx2.AsyncByteStream):
+    """A body that nobody is to read."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, why: str) -> None:
+        self._inner = inner
+        self._why = why
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        raise TooMuch(self._why)
+        yield b""
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -24,8 +24,8 @@ class Means:
     """Of programs, without keys (S-5)."""
     call_seconds: float = 120.0
     """That a call may take without a sign of progress."""
-    start_seconds: float = 30.0
-    """Until a server has told its tools."""
+    start_seconds: float = 60.0
+    """Until a server has told its tools; some are downloaded first."""
     login_seconds: float = 300.0
     """That the user may take to log in."""
     tokens: Path | None = None

@@ -96,7 +96,12 @@ class Server:
 
     async def _own(self) -> None:
         tries = 0
-        while not self._stopping.is_set():
+        try:
+            connected = await self._loaded()
+        except ImportError:
+            self._give_up("failed", MISSING)
+            return
+        while connected is not None and not self._stopping.is_set():
             self._why = ""
             self._say(*(("needs_auth", LOGIN) if self._means.log_in else ("starting", self.state.message)))
             began = asyncio.get_running_loop().time()
@@ -104,15 +109,13 @@ class Server:
             seconds = self._means.login_seconds if self._means.log_in else self._means.start_seconds
             try:
                 with anyio.CancelScope(deadline=anyio.current_time() + seconds) as self._scope:
-                    await self._live(self._scope)
+                    await self._live(self._scope, connected)
                 why = f"It did not start within {seconds:.0f} s."
             except NeedsAuth as error:
                 self._give_up("needs_auth", str(error))
                 return
             except ServerFailure as error:
                 why = str(error)
-            except ImportError:
-                why = MISSING
             except Exception:  # noqa: BLE001 - a server of somebody else's, and a package: nothing of it may end ours
                 _log.exception("the server %s", self.spec.name)
                 why = "It failed in a way that is not known; the log says more."
@@ -132,8 +135,18 @@ class Server:
             stop.cancel()
             tries += 1
 
-    async def _live(self, scope: anyio.CancelScope) -> None:
-        connected = await load(_connecting)
+    async def _loaded(self) -> Connect | None:
+        """The package takes its time, which is none of the server's; None if there is no need for it any more."""
+        loading = asyncio.ensure_future(load(_connecting))
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait((loading, stopping), return_when=asyncio.FIRST_COMPLETED)
+            return None if self._stopping.is_set() else loading.result()
+        finally:
+            loading.cancel()
+            stopping.cancel()
+
+    async def _live(self, scope: anyio.CancelScope, connected: Connect) -> None:
         async with connected(self.spec, self._means) as connection:
             await self._refresh(connection)
             scope.deadline = math.inf

@@ -46,6 +46,10 @@ class Line(Protocol):
         """Why nothing more comes, or nothing."""
         ...
 
+    def lose(self) -> None:
+        """The other side has said that it knows nothing of us any more."""
+        ...
+
 
 def line(spec: ServerSpec, means: Means) -> Line:
     if isinstance(spec.way, Program):
@@ -81,6 +85,9 @@ class ProgramLine(_Opened):
 
     def why(self) -> str:
         return self._running.why()
+
+    def lose(self) -> None:
+        """A program knows us for as long as it runs."""
 
     @asynccontextmanager
     async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
@@ -151,13 +158,17 @@ class WebLine(_Opened):
     def __init__(self, address: Address, means: Means) -> None:
         self._address = address
         self._means = means
+        self._lost = anyio.Event()
         self._within = self._open()
 
     async def ended(self) -> None:
-        await anyio.sleep_forever()
+        await self._lost.wait()
 
     def why(self) -> str:
-        return ""
+        return "It has forgotten the session." if self._lost.is_set() else ""
+
+    def lose(self) -> None:
+        self._lost.set()
 
     @asynccontextmanager
     async def _open(self) -> AsyncGenerator[tuple[Any, Any]]:
