@@ -10,6 +10,7 @@ import { ruleInWords } from "../../webview/text/rule";
 import { expectAccessible, READY, show, stateOf } from "../context/panel";
 
 const state = stateOf("edit");
+const listServers = () => Promise.resolve({ servers: [] });
 const LONG = `Bash(${"x".repeat(300)})`;
 
 describe("what is allowed for good", () => {
@@ -24,6 +25,7 @@ describe("what is allowed for good", () => {
     });
     const { container } = show(<PermissionsPage state={state} />, {
       listGrants: () => Promise.resolve(grants),
+      listServers,
       revokeGrant,
     });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
@@ -40,7 +42,10 @@ describe("what is allowed for good", () => {
       { id: "a", rule: "Bash(make:*)", scope: "always", folder: "/home/ann/\u202eone", person: "ann" },
       { id: "b", rule: "Bash(make:*)", scope: "always", problem: "It allows nothing any more." },
     ];
-    const { container } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve(grants) });
+    const { container } = show(<PermissionsPage state={state} />, {
+      listGrants: () => Promise.resolve(grants),
+      listServers,
+    });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
     const [one, other] = container.querySelectorAll("li");
     expect(one!.textContent).toContain("in /home/ann/");
@@ -51,7 +56,10 @@ describe("what is allowed for good", () => {
   });
 
   test("says so when there is nothing, and Escape leads back", async () => {
-    const { dispatched } = show(<PermissionsPage state={state} />, { listGrants: () => Promise.resolve([]) });
+    const { dispatched } = show(<PermissionsPage state={state} />, {
+      listGrants: () => Promise.resolve([]),
+      listServers,
+    });
     await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));
     fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });
     expect(dispatched).toEqual([{ kind: "page", page: "chat" }]);
