@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from codelaw.domain.safety.redaction import shape_of
@@ -40,7 +40,23 @@ def known_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, 
         "model password": _password(settings.model.base_url or ""),
         "embedding password": _password(settings.embedding.base_url or ""),
     }
+    found |= _of_servers(settings.mcp.servers)
     return found | {value: label for label, value in configured.items() if value}
+
+
+def _of_servers(servers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The keys that stand in what servers are started with or asked by (X-3)."""
+    found: dict[str, str] = {}
+    for name, server in servers.items():
+        for key in ("env", "headers"):
+            table: Any = server.get(key)
+            for variable, value in cast("Mapping[str, Any]", table).items() if isinstance(table, Mapping) else ():
+                secret = _SECRET.search(variable.replace("-", "_")) or variable.casefold() == "authorization"
+                # What stands behind a scheme such as Bearer is the key.
+                word = value.rpartition(" ")[2] if isinstance(value, str) else ""
+                if secret and word and not _ABOUT.search(variable) and not _said(word) and "${" not in word:
+                    found[word] = f"{variable} of the server {name}"
+    return found
 
 
 def _said(value: str) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from codelaw.domain.permissions import Grant
     from codelaw.domain.reports import MentionItem
     from codelaw.domain.served import ServerSpec
+    from codelaw.permissions.rules import Rule
     from codelaw.ports.servers import Browser, ToolServers
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -128,13 +129,19 @@ class BroughtServers:
             await self.start(settings, restricted=restricted)
         if self._servers is None or restricted:
             return ()
-        offer, folders = self._servers.offer(), self._workspace.folders
-        allow, deny = served_rules(settings, self._grants, folders)
+        rules = served_rules(settings, self._grants, self._workspace.folders)
+        # Of thousands of tools the schemas take their time.
+        return await asyncio.to_thread(self._tools_of, self._servers, *rules)
+
+    def _tools_of(self, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]) -> tuple[Served, ...]:
+        offer = servers.offer()
         reading = (tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only)
         believed = frozenset(name for name in reading if any(rule.permits(name, None) for rule in allow))
-        if self._tools[0] is not offer or self._tools[1] != believed:
-            self._tools = offer, believed, tools_of(offer, self._servers, believed)
-        return tuple(tool for tool in self._tools[2] if not any(rule.forbids(tool.name, None) for rule in deny))
+        offered, known, tools = self._tools
+        if offered is not offer or known != believed:
+            tools = tools_of(offer, servers, believed)
+            self._tools = offer, believed, tools
+        return tuple(tool for tool in tools if not any(rule.forbids(tool.name, None) for rule in deny))
 
     async def gathered(self, text: str, called: Called) -> Called:
         """What a message calls, with the prompt and the resources of servers that it names."""
