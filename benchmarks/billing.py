@@ -41,7 +41,7 @@ def spelt(role: str, block: dict[str, Any]) -> str:
     return json.dumps([role, bare], ensure_ascii=False)
 
 
-LINE = re.compile(r'characters; whole: result:|"whole\\*": \\*"result:')
+LINE = re.compile(r'characters; result:|"whole\\*": \\*"result:')
 """What only a result holds that is shown as one line."""
 
 
