@@ -23,7 +23,8 @@ GIVEN = {"owner": "me", "title": "It is broken"}
 
 
 def bring(bench: Bench, *tools: BroughtTool) -> None:
-    bench.session._turns._servers = Bringing(tools)
+    turns: Any = bench.session._turns
+    turns._servers = Bringing(tools)
 
 
 def call(bench: Bench, name: str, arguments: dict[str, Any]) -> VendorReply:
