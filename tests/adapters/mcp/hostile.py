@@ -33,12 +33,12 @@ def tools():
     if KIND == "many":
         return [{**ONE, "name": f"tool_{number}", "description": f"Tool {number}. " * 10} for number in range(4_000)]
     if KIND == "too many":
-        return [{**ONE, "name": f"tool_{number}"} for number in range(20_000)]
+        return [{**ONE, "name": f"tool_{number}"} for number in range(12_000)]
     if KIND == "shadows":
         return [{**ONE, "name": name} for name in ("Read", "Bash", "tool", "tool", "mcp__other__tool", "", "x" * 300)]
     if KIND == "schemas":
         cycle = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
-        large = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(40_000)}}
+        large = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(20_000)}}
         deep = {"type": "object"}
         for _ in range(60):
             deep = {"type": "object", "properties": {"a": deep}}
@@ -73,7 +73,7 @@ def call(asked):
         OUT.write(b"[]," * 2_000_000 + b"[]]}}}\n")
         OUT.flush()
     elif KIND == "many parts":
-        answer(asked, content=[{"type": "text", "text": "."}] * 60_000)
+        answer(asked, content=[{"type": "text", "text": "."}] * 20_000)
     elif KIND == "long text":
         answer(asked, **text("x" * 3_000_000))
     elif KIND == "hangs at a call":

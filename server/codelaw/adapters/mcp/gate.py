@@ -7,7 +7,7 @@ from typing import Any, cast
 import anyio
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
-from codelaw.adapters.mcp.reading import BLOCKS, TOOLS
+from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, empty_if_large
 
 OPEN = 64
 """Requests of a server that wait for an answer; more are not heard."""
@@ -59,3 +59,4 @@ def _trim(result: dict[str, Any]) -> None:
             if isinstance(tool, dict):
                 # Judging results by it would let the server choose patterns that take for ever.
                 cast("dict[str, Any]", tool).pop("outputSchema", None)
+                empty_if_large(cast("dict[str, Any]", tool))

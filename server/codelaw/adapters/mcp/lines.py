@@ -7,8 +7,10 @@ from collections import deque
 
 LINE_BYTES = 8_000_000
 """Of one message: five megabytes of an image, as text, and what stands around it."""
-VALUES = 250_000
+VALUES = 150_000
 """Of one message: a value costs the more memory the less there is in it."""
+OBJECTS = 30_000
+"""Of one message, which cost ten times as much as other values."""
 HELD_BYTES = 1_000_000
 """Of whole lines that nobody has taken yet, before the stream is to wait."""
 _LIGHT_BYTES = 250_000
@@ -60,10 +62,11 @@ class Lines:
 
 def too_rich(text: bytes) -> bool:
     """Whether a JSON text has more values than may be read into memory."""
-    if len(text) < _LIGHT_BYTES or _marks(text) <= VALUES:
+    if len(text) < _LIGHT_BYTES or not _over(text):
         return False
-    return _marks(_STRING.sub(b"", text)) > VALUES
+    return _over(_STRING.sub(b"", text))
 
 
-def _marks(text: bytes) -> int:
-    return text.count(b",") + text.count(b"[") + text.count(b"{")
+def _over(text: bytes) -> bool:
+    objects = text.count(b"{")
+    return objects > OBJECTS or objects + text.count(b",") + text.count(b"[") > VALUES

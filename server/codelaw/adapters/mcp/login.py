@@ -172,6 +172,8 @@ class _Listener:
         self._came.cancel()
 
     async def open_page(self, url: str) -> None:
+        if self._came.done():
+            self._came = asyncio.get_running_loop().create_future()  # it is not the first time
         await self._browser.open(url)
 
     async def answer(self) -> AuthorizationCodeResult:

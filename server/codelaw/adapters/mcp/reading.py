@@ -49,6 +49,13 @@ def tools(server: str, found: Sequence[Mapping[str, Any]]) -> Kept:
     return Kept(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
 
 
+def empty_if_large(tool: dict[str, Any]) -> None:
+    """Take name and content from a tool that will be left out for its size, before anybody copies it."""
+    if _size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS:
+        tool.clear()
+        tool.update({"name": "", "inputSchema": {"type": "object"}})
+
+
 def _tool(server: str, one: Mapping[str, Any]) -> ServedTool | None:
     name, description = str(one.get("name") or ""), str(one.get("description") or "")
     schema = _object(one.get("inputSchema"))

@@ -13,7 +13,8 @@ import anyio
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic_core import from_json
 
 from codelaw.adapters.mcp.gate import Gate
 from codelaw.adapters.mcp.http import client_for
@@ -129,7 +130,13 @@ async def _read(running: Running, gate: Gate, come: ObjectSendStream[Message]) -
 
 def _message(found: bytes) -> JSONRPCMessage | None:
     try:
-        return jsonrpc_message_adapter.validate_json(found, by_name=False)
+        raw = from_json(found)
+        # A result is taken as it is: trying which kind of message it might be copies it each time.
+        match raw:
+            case {"jsonrpc": "2.0", "id": int() | str() as named, "result": dict()} if "method" not in raw:
+                return JSONRPCResponse.model_construct(jsonrpc="2.0", id=named, result=raw["result"])
+            case _:
+                return jsonrpc_message_adapter.validate_python(raw, by_name=False)
     except ValueError:
         _log.debug("a server wrote what is no message: %r", found[:200])
         # Where it says to which request it belongs, nobody is to wait for another answer.
