@@ -36,7 +36,7 @@ def test_what_is_brought_along_is_found_by_its_name():
 
 
 def test_the_report_says_why_a_tool_is_not_offered():
-    told = {one.name: one for one in offers(every_tool(), default_toolbox(memory=True).for_mode("plan"), "plan")}
+    told = {one.name: one for one in offers(every_tool(), default_toolbox(memory=True).for_mode("plan").tools, "plan")}
     assert (told["Read"].offered, told["Read"].category, told["Read"].reason) == (True, "files, reading", "always")
     assert (told["Bash"].offered, told["Bash"].reason) == (False, "the mode plan only reads")
     assert (told["Rename"].offered, told["Rename"].reason) == (False, "the mode plan only reads")

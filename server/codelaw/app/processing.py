@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.web.fetching import WebFetcher
 from codelaw.app.ruling import limits_of_commands, withheld_from_commands
 
 if TYPE_CHECKING:
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
     from codelaw.adapters.processes.sandbox import Sandbox
     from codelaw.domain.files import Folder
     from codelaw.settings import Settings
+
+
+def web_of(settings: Settings) -> WebFetcher | None:
+    """What fetches pages, under the network's rule for commands; None where that lets nothing be reached."""
+    network = settings.tools.bash.network
+    return WebFetcher(network if isinstance(network, bool) else tuple(network)) if network else None
 
 
 async def processes_of(

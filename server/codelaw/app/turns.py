@@ -22,6 +22,7 @@ from codelaw.agent.turn.turn import Surroundings
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
+from codelaw.app.processing import web_of
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
@@ -192,6 +193,7 @@ class TurnMaker:
                 memory=settings.memory.enabled,
                 code=True,
                 skills=bool(shelf.offered),
+                web=None if restricted else web_of(settings),
                 brought=brought,
             ).for_mode(mode),
             spoken,

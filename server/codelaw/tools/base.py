@@ -68,6 +68,8 @@ class ToolEnvironment:
     """Those of the turn; None where there is none (X-2)."""
     code: CodeIndex | None = None
     """The index of the workspace's code (X-5)."""
+    named_urls: frozenset[str] = frozenset()
+    """Addresses that the user has named in the chat, as `reading/pages.spelled` spells them."""
     confirmed_in_editor: bool = False
     """The call was allowed because the user confirms it in the editor: what is not confirmed there is not made."""
     listener: OutputListener | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.domain.chats import Mode
@@ -12,7 +11,6 @@ from codelaw.domain.reports import ToolOffer
 
 if TYPE_CHECKING:
     from codelaw.tools.base import AnyTool
-    from codelaw.tools.toolbox import Toolbox
 
 Reach = Literal["all modes", "agent", "agent, plan", "agent, others where it only reads"]
 MODES: dict[Reach, frozenset[Mode]] = {
@@ -31,7 +29,7 @@ class Category:
 
     name: str
     tools: tuple[str, ...]
-    """Names, in which `*` stands for any characters."""
+    """Names; one that ends with `*` stands for all that begin so."""
     enabled: str
     """What enables them, as a clause."""
     reach: Reach
@@ -50,7 +48,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("memory, reading", ("memory_search",), "memory.enabled", "all modes"),
     Category("knowledge base", ("search_code", "Outline"), "always", "all modes"),
     Category("skills", ("load_skill",), "always", "all modes"),
-    Category("web", ("web_fetch", "web_search"), "tools.webSearch", "all modes"),
+    Category("web, pages", ("web_fetch",), "tools.bash.network opens the network or some hosts", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),
     Category("MCP", ("mcp__*",), "a server is configured and trusted", "agent, others where it only reads"),
 )
@@ -60,7 +58,11 @@ its connectors are MCP servers, its sandbox is that of Bash."""
 
 def category_of(name: str) -> Category | None:
     """The row of a tool; None for one that stands in none."""
-    return next((row for row in CATEGORIES if any(fnmatchcase(name, tool) for tool in row.tools)), None)
+    return next((row for row in CATEGORIES if any(_means(tool, name) for tool in row.tools)), None)
+
+
+def _means(tool: str, name: str) -> bool:
+    return name.startswith(tool[:-1]) if tool.endswith("*") else name == tool
 
 
 def offered_in(tool: AnyTool, mode: Mode) -> bool:
@@ -69,15 +71,15 @@ def offered_in(tool: AnyTool, mode: Mode) -> bool:
     return mode == "agent" or tool.effect == "read" or (row is not None and mode in MODES[row.reach])
 
 
-def offers(every: Iterable[AnyTool], toolbox: Toolbox, mode: Mode) -> tuple[ToolOffer, ...]:
+def offers(every: Iterable[AnyTool], offered: Iterable[AnyTool], mode: Mode) -> tuple[ToolOffer, ...]:
     """All tools there may be, then those brought along: whether this turn offers each, and why not (L-5)."""
-    known = {tool.name: tool for tool in every}
-    known |= {name: tool for name in toolbox.names if (tool := toolbox.get(name)) is not None}
+    now = {tool.name: tool for tool in offered}
+    known = {tool.name: tool for tool in every} | now
     found: list[ToolOffer] = []
     for name, tool in known.items():
         row = category_of(name)
         why = row.enabled if row is not None else "it is configured"
-        if toolbox.get(name) is None:
+        if name not in now:
             why = f"not enabled: {why}" if offered_in(tool, mode) else f"the mode {mode} only reads"
-        found.append(ToolOffer(name, row.name if row is not None else BROUGHT, toolbox.get(name) is not None, why))
+        found.append(ToolOffer(name, row.name if row is not None else BROUGHT, name in now, why))
     return tuple(found)

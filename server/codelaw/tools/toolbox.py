@@ -13,6 +13,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.safety.unseen import title
+from codelaw.ports.web import Fetched, Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
 from codelaw.tools.changing.edit import Edit
@@ -37,6 +38,7 @@ from codelaw.tools.reading.grep import Grep
 from codelaw.tools.reading.load_skill import LoadSkill
 from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
+from codelaw.tools.reading.web_fetch import WebFetch
 
 SERVED: dict[str, AnyTool] = {
     "diagnostics": Diagnostics(),
@@ -92,6 +94,11 @@ class Toolbox:
     def deferred(self) -> int:
         """How many tools are to be found (X-11)."""
         return len(self._hidden)
+
+    @property
+    def tools(self) -> tuple[AnyTool, ...]:
+        """All of them, those to be found too."""
+        return tuple(self._all.values())
 
     def get(self, name: str) -> AnyTool | None:
         return self._all.get(ALIASES.get(name, name))
@@ -168,9 +175,10 @@ def default_toolbox(
     code: bool = False,
     memory: bool = False,
     skills: bool = False,
+    web: Web | None = None,
     brought: Sequence[AnyTool] = (),
 ) -> Toolbox:
-    """The nine built-in tools, then those of the editor's `services` (E-6), the index (X-5), memory and skills (T-8).
+    """The nine built-in tools, then those of the editor's `services` (E-6), of index, memory, skills and the web.
 
     `bash_timeout` is Bash's default limit in seconds; `brought` is what people have brought along (X-3).
     """
@@ -182,14 +190,24 @@ def default_toolbox(
         *(FINDING if code else ()),
         *(REMEMBERING if memory else ()),
         *((LoadSkill(),) if skills else ()),
+        *(() if web is None else (WebFetch(web),)),
     )
     return Toolbox(known, brought)
 
 
+class _Nowhere:
+    """The web where nothing is fetched: the tool is only looked at."""
+
+    async def fetch(self, url: str) -> Fetched:
+        raise ToolFailure("ACCESS_DENIED", f"{url} is not fetched.")
+
+
+NOWHERE = _Nowhere()
+
+
 def every_tool() -> tuple[AnyTool, ...]:
     """All of ours, offered now or not."""
-    every = default_toolbox(services=SERVED, code=True, memory=True, skills=True)
-    return tuple(tool for name in every.names if (tool := every.get(name)) is not None)
+    return default_toolbox(services=SERVED, code=True, memory=True, skills=True, web=NOWHERE).tools
 
 
 def ruled_tools() -> dict[str, PathUse | None]:

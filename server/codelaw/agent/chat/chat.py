@@ -33,6 +33,7 @@ from codelaw.domain.events import TurnEnded, TurnStarted
 from codelaw.domain.messages import Message, Metadata
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
+from codelaw.tools.reading.pages import named
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ class AgentChat:
         enabled = memory if memory is not None and memory.limits.enabled else None
         return ToolEnvironment(*known, services=house.services, memory=enabled, code=house.code)
 
+    def _named_urls(self, typed: str) -> frozenset[str]:
+        """The addresses that the user has named: in what is sent now, and in all that was (T-8)."""
+        said = (message for message in self.past.transcript.messages if message.role == "user")
+        return named((typed, *(one.content for one in said if one.metadata.note in {None, "steer"})))
+
     def claim(self) -> None:
         """Reserve the chat for a turn about to start; `start` or `release` must follow.
 
@@ -196,7 +202,7 @@ class AgentChat:
         executor = Executor(
             opened,
             ground.toolbox,
-            replace(self.environment(), skills=around.skills),
+            replace(self.environment(), skills=around.skills, named_urls=self._named_urls(typed)),
             self.gate,
             self.notes,
             held=self.house.held,

@@ -104,7 +104,7 @@ async def inspect(
         kept=history.kept,
         budget=ground.budget,
     )
-    tools = offers(every_tool(), plan.toolbox, plan.mode)
+    tools = offers(every_tool(), plan.toolbox.tools, plan.mode)
     return view, replace(made, model=plan.model_name, tools=tools)
 
 

@@ -262,6 +262,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "Edit": _CHANGE_FIELDS,
     "MultiEdit": _CHANGE_FIELDS,
     "Write": _CHANGE_FIELDS,
+    "web_fetch": ("url", "final_url", "status", "content_type", "title", "content"),
     "Bash": ("command", "description", "exit_code", "seconds", "unsaved", "changed"),
     "TodoWrite": ("recap",),
     "Diagnostics": ("path", "total", "errors", "version"),

@@ -158,14 +158,15 @@ def _line(tool: str, ref: str, content: str) -> _Line | None:
     if "error" in body:
         facts["error"] = body["error"]
     facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
+    told = one_line(facts).removesuffix("}")
+    whole = one_line({"whole": f"result:{ref}"}).removeprefix("{")
     if tool == "find_tools":
         found = tuple(_found_names(data))
-        return _Line(facts, found, sum(map(len, found)) + len(found) + 1, f"result:{ref}")
+        return _Line(told, found, sum(map(len, found)) + len(found) + 1, whole)
     texts = _texts(data)
     share, most = NAMES
     room = min(most, int(share * sum(map(len, texts))))
-    whole = one_line({"whole": f"result:{ref}"}).removeprefix("{")
-    return _Line(one_line(facts).removesuffix("}"), _names(texts), room, whole)
+    return _Line(told, _names(texts), room, whole)
 
 
 _lines = Memo[tuple[str, ...], _Line | None](_KEPT)
