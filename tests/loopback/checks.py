@@ -71,6 +71,10 @@ def malformed(body: Any) -> str | None:
             return f"system.{place}: text content blocks must contain non-whitespace text"
     names = [tool.get("name", "") for tool in body.get("tools") or ()]
     for place, tool in enumerate(body.get("tools") or ()):
+        if tool.get("type") == "web_search_20250305":
+            if tool.get("name") != "web_search" or not {"type", "name", "max_uses", "cache_control"}.issuperset(tool):
+                return f"tools.{place}: the search is named web_search and has no schema"
+            continue
         if not _TOOL_NAME.fullmatch(tool.get("name", "")) or "input_schema" not in tool:
             return f"tools.{place}: a tool needs a name and an input_schema"
     if len(set(names)) < len(names):

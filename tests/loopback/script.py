@@ -28,6 +28,8 @@ class VendorReply:
     text: str = ""
     thinking: str = ""
     calls: Sequence[Mapping[str, Any]] = ()
+    searches: Sequence[Mapping[str, Any]] = ()
+    """Of the vendor's own tool, before the text: `{"query", "pages": [[title, url]]}`, or `"error"` for the pages."""
     stop_reason: str | None = None
     """None: `tool_use` with calls, `stop_sequence` where a stop sequence cuts the text, else `end_turn`."""
     stop_sequence: str | None = None
@@ -112,6 +114,19 @@ def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, i
         deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(reply.thinking, reply.chunk)]
         yield from _block(index, start, [*deltas, {"type": "signature_delta", "signature": "c2lnbmVk"}])
         index += 1
+    for place, search in enumerate(reply.searches):
+        name = f"srvtoolu_{number:04}_{place}"
+        start = {"type": "server_tool_use", "id": name, "name": "web_search", "input": {}}
+        parts = _parts(json.dumps({"query": search["query"]}), reply.chunk)
+        yield from _block(index, start, [{"type": "input_json_delta", "partial_json": part} for part in parts])
+        pages = [
+            {"type": "web_search_result", "title": title, "url": url, "encrypted_content": "Zm9v", "page_age": None}
+            for title, url in search.get("pages", ())
+        ]
+        error = {"type": "web_search_tool_result_error", "error_code": search.get("error")}
+        content = error if "error" in search else pages
+        yield from _block(index + 1, {"type": "web_search_tool_result", "tool_use_id": name, "content": content}, [])
+        index += 2
     if text:
         parts = _parts(text, reply.chunk)
         yield from _block(index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in parts])

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
-DIALECTS: dict[Dialect, type[React | Native]] = {"react": React, "native": Native}
 RESTRICTED = Notice(
     "warning",
     "restricted_mode",
@@ -121,11 +120,17 @@ class Plan:
     """The editor does not trust the folder: the law is no layer of its own (S-7)."""
     skills: Shelf | None = None
     """What can be loaded, as it was when the turn was planned (X-2)."""
+    searching: bool = False
+    """The vendor may search the web."""
 
     @property
     def asked(self) -> Message:
         """The question as it would be sent, before it belongs to a turn."""
         return Message("ask", "next", "user", self.question.content, Metadata(fragments=self.question.fragments))
+
+
+def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
+    return Native(searching=searching) if dialect == "native" else React()
 
 
 class TurnMaker:
@@ -184,7 +189,8 @@ class TurnMaker:
         shelf = await self.shelf(shown, settings, restricted=restricted)
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
-        spoken = DIALECTS[dialect]()
+        searching = settings.tools.web_search and dialect == "native" and not restricted
+        spoken = _spoken(dialect, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         toolbox = arranged(
             default_toolbox(
@@ -268,6 +274,7 @@ class TurnMaker:
             beside=beside,
             restricted=restricted,
             skills=shelf,
+            searching=searching,
         )
 
     async def shelf(self, shown: Workspace, settings: Settings, *, restricted: bool) -> Shelf:
@@ -290,7 +297,7 @@ class TurnMaker:
         return Ground(
             model=model,
             model_name=plan.model_name,
-            dialect=DIALECTS[plan.dialect](),
+            dialect=_spoken(plan.dialect, searching=plan.searching),
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,

@@ -141,6 +141,8 @@ class ModelRequest:
     max_tokens: int
     tools: tuple[ToolSchema, ...] = ()
     stop_sequences: tuple[str, ...] = ()
+    searching: bool = False
+    """Whether the vendor may search the web for it, by a tool of its own (X-1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,17 @@ class BrokenCall:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSearch:
+    """A search of the web that the vendor has made for a reply."""
+
+    query: str
+    found: tuple[tuple[str, str], ...] = ()
+    """Title and address of each page."""
+    problem: str = ""
+    """Why it gave nothing, in the vendor's word."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReply:
     """What a model call gave. `calls` and `broken_calls` are empty in the text dialect."""
 
@@ -180,5 +193,6 @@ class ModelReply:
     broken_calls: tuple[BrokenCall, ...] = ()
     stopped_by: str = ""
     """The stop sequence that ended the reply, if the vendor names it; it is not part of the text."""
+    searches: tuple[WebSearch, ...] = ()
     doubted: bool = False
     """The reported usage held what cannot be, and that was left out."""

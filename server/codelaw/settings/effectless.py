@@ -9,9 +9,7 @@ from codelaw.domain.chats import Notice
 from codelaw.settings.model import Settings
 from codelaw.settings.reading import KeyPath, dotted
 
-PLANNED: dict[KeyPath, str] = {
-    ("tools", "webSearch"): "this version cannot search the web",
-}
+PLANNED: dict[KeyPath, str] = {}
 """What no code reads yet; a test compares this table with the code."""
 
 
@@ -39,6 +37,10 @@ IDLE: dict[KeyPath, tuple[Callable[[Settings], bool], str]] = {
     ("embedding", "apiKey"): (
         _unless_embedding("openai"),
         "it is read by the provider `openai` alone, and embedding.provider is another one",
+    ),
+    ("tools", "webSearch"): (
+        lambda settings: settings.model.dialect != "native" or settings.model.chosen_provider != "anthropic",
+        "the search is a tool of the vendor's, which needs model.dialect native and the provider `anthropic`",
     ),
     ("memory", "topK"): (lambda settings: not settings.memory.enabled, "memory.enabled is false"),
     ("memory", "minSimilarity"): (lambda settings: not settings.memory.enabled, "memory.enabled is false"),

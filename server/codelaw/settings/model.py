@@ -293,7 +293,11 @@ class ToolsGroup(Group):
     """What the model can use."""
 
     bash: BashGroup = Field(default_factory=BashGroup)
-    web_search: bool = Field(default=False, description="Let the model search the web. Planned: no effect yet.")
+    web_search: bool = Field(
+        default=False,
+        description="Let the model search the web by the vendor's own tool, which costs extra. Needs `model.dialect`"
+        " native.",
+    )
     mcp_share: Share = Field(
         default=0.05,
         description="The part of the window, from 0 to 1, that the manuals of all MCP tools together may take; beyond"

@@ -19,6 +19,8 @@ MODES: dict[Reach, frozenset[Mode]] = {
     "agent, plan": frozenset({"agent", "plan"}),
     "agent, others where it only reads": frozenset({"agent"}),
 }
+SEARCH = "web_search"
+"""The vendor's own tool, which no code of ours runs."""
 BROUGHT = "brought along"
 """The category of tools that stand in no row."""
 
@@ -49,6 +51,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("knowledge base", ("search_code", "Outline"), "always", "all modes"),
     Category("skills", ("load_skill",), "always", "all modes"),
     Category("web, pages", ("web_fetch",), "tools.bash.network opens the network or some hosts", "all modes"),
+    Category("web, searching", (SEARCH,), "tools.webSearch with model.dialect native", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),
     Category("MCP", ("mcp__*",), "a server is configured and trusted", "agent, others where it only reads"),
 )
@@ -71,8 +74,13 @@ def offered_in(tool: AnyTool, mode: Mode) -> bool:
     return mode == "agent" or tool.effect == "read" or (row is not None and mode in MODES[row.reach])
 
 
-def offers(every: Iterable[AnyTool], offered: Iterable[AnyTool], mode: Mode) -> tuple[ToolOffer, ...]:
-    """All tools there may be, then those brought along: whether this turn offers each, and why not (L-5)."""
+def offers(
+    every: Iterable[AnyTool], offered: Iterable[AnyTool], mode: Mode, *, searching: bool = False
+) -> tuple[ToolOffer, ...]:
+    """All tools there may be, then those brought along: whether this turn offers each, and why not (L-5).
+
+    `searching`: the vendor may search the web.
+    """
     now = {tool.name: tool for tool in offered}
     known = {tool.name: tool for tool in every} | now
     found: list[ToolOffer] = []
@@ -82,4 +90,9 @@ def offers(every: Iterable[AnyTool], offered: Iterable[AnyTool], mode: Mode) -> 
         if name not in now:
             why = f"not enabled: {why}" if offered_in(tool, mode) else f"the mode {mode} only reads"
         found.append(ToolOffer(name, row.name if row is not None else BROUGHT, name in now, why))
+    row = category_of(SEARCH)
+    if row is not None:
+        found.append(
+            ToolOffer(SEARCH, row.name, searching, row.enabled if searching else f"not enabled: {row.enabled}")
+        )
     return tuple(found)

@@ -13,6 +13,8 @@ from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVaria
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelRequest, ResultBlock, TextBlock, ToolSchema
 
 _quote: Callable[[str], str] = encode_basestring
+SEARCH: dict[str, object] = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
+"""The vendor's own tool, which runs on its side."""
 _MARK = ',"cache_control":{"type":"ephemeral"}'
 
 
@@ -21,7 +23,7 @@ class BodyWriter:
 
     def __init__(self) -> None:
         self._messages: dict[int, tuple[ApiMessage, bytes]] = {}
-        self._tools: tuple[tuple[ToolSchema, ...], bytes] = ((), b"")
+        self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
     def write(self, request: ModelRequest) -> bytes:
         """The whole body, streaming asked for."""
@@ -35,8 +37,8 @@ class BodyWriter:
         return self._with_input([f'{{"model":{_quote(request.model)}'.encode()], request)
 
     def _with_input(self, parts: list[bytes], request: ModelRequest) -> bytes:
-        if request.tools:
-            parts += (b',"tools":', self._tools_json(request.tools))
+        if request.tools or request.searching:
+            parts += (b',"tools":', self._tools_json(request.tools, searching=request.searching))
         if request.system:
             parts += (b',"system":[', _bytes(",".join(map(_block, request.system))), b"]")
         return b"".join([*parts, b',"messages":[', self._messages_json(request.messages), b"]}"])
@@ -54,14 +56,15 @@ class BodyWriter:
         self._messages = current
         return b",".join([current[id(message)][1] for message in messages])
 
-    def _tools_json(self, tools: tuple[ToolSchema, ...]) -> bytes:
-        if self._tools[0] is not tools:
-            rows = [
+    def _tools_json(self, tools: tuple[ToolSchema, ...], *, searching: bool) -> bytes:
+        if self._tools[0] is not tools or self._tools[1] is not searching or not self._tools[2]:
+            rows: list[dict[str, object]] = [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
                 for tool in tools
             ]
-            self._tools = (tools, _bytes(_dump(rows)))
-        return self._tools[1]
+            rows += [SEARCH] if searching else []
+            self._tools = (tools, searching, _bytes(_dump(rows)))
+        return self._tools[2]
 
 
 def _message(message: ApiMessage) -> bytes:

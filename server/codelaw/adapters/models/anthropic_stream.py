@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from codelaw.domain.messages import Call
-from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
+from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage, WebSearch
 
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 _STOP: dict[str, StopReason] = {
@@ -29,6 +29,10 @@ MOST_CALLS = 256
 """Of one reply."""
 LONGEST_NAME = 1_000
 """Characters of a tool's name, or of a call's id."""
+LONGEST_QUERY = 1_000
+"""Characters of a search that are kept, and of a title or an address that it gave."""
+MOST_PAGES = 50
+"""Of one search that are kept."""
 GATHERED_FROM = 1 << 16
 """Characters of a reply from which on deltas that come together are told together: each is looked at with the whole."""
 
@@ -71,6 +75,10 @@ class ReplyReader:
         """Text that is not told yet."""
         self._text: list[str] = []
         self._calls: dict[int, _OpenCall] = {}
+        self._searches: dict[int, _OpenCall] = {}
+        """Calls of the vendor's own tool, which it runs itself."""
+        self._found: dict[str, WebSearch] = {}
+        """What came of them, by their ids."""
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._stopped_by = ""
@@ -152,6 +160,7 @@ class ReplyReader:
             calls=tuple(calls),
             broken_calls=tuple(broken),
             stopped_by=stopped_by,
+            searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
             doubted=self.doubted,
         )
 
@@ -176,8 +185,19 @@ class ReplyReader:
                     cast("dict[str, Any]", given) if isinstance(given, dict) else {},
                 )
                 self._take_room(LONGEST_NAME)
-                if len(self._calls) > MOST_CALLS:
-                    raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
+                self._bound_calls()
+            case "server_tool_use" if block.get("name") == "web_search":
+                given = block.get("input")
+                self._searches[_index(index)] = _OpenCall(
+                    _named(block.get("id"), "id"),
+                    "web_search",
+                    cast("dict[str, Any]", given) if isinstance(given, dict) else {},
+                )
+                self._take_room(LONGEST_NAME)
+                self._bound_calls()
+            case "web_search_tool_result":
+                self._take_room(LONGEST_NAME)
+                self._found[_named(block.get("tool_use_id"), "tool_use_id")] = _pages(block.get("content"))
             case _:
                 pass
 
@@ -188,7 +208,7 @@ class ReplyReader:
             case "thinking_delta":
                 self._think(delta.get("thinking"))
             case "input_json_delta":
-                call = self._calls.get(_index(index))
+                call = self._calls.get(_index(index)) or self._searches.get(_index(index))
                 if call is not None:
                     piece = _string(delta.get("partial_json"), "partial_json")
                     self._take_room(len(piece))
@@ -196,6 +216,17 @@ class ReplyReader:
                     self._on_delta(TextDelta(""))  # a sign of content, of which nothing is shown yet
             case _:
                 pass
+
+    def _bound_calls(self) -> None:
+        if len(self._calls) + len(self._searches) > MOST_CALLS:
+            raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
+
+    def _searched(self, call: _OpenCall) -> WebSearch:
+        """A search with what came of it."""
+        text = "".join(call.pieces)
+        arguments = (_arguments(text) if text.strip() else call.given) or {}
+        query, found = arguments.get("query"), self._found.get(call.id, WebSearch("", problem="no answer"))
+        return replace(found, query=query[:LONGEST_QUERY] if isinstance(query, str) else "")
 
     def _say(self, text: object) -> None:
         piece = _string(text, "text")
@@ -228,6 +259,18 @@ class ReplyReader:
                 self._usage[key] = value
             elif value is not None:
                 self.doubted = True
+
+
+def _pages(content: object) -> WebSearch:
+    """What a search gave: a list of pages, or an error."""
+    if isinstance(content, dict):
+        code = cast("dict[str, object]", content).get("error_code")
+        return WebSearch("", problem=code[:LONGEST_NAME] if isinstance(code, str) else "unknown")
+    rows = cast("list[object]", content) if isinstance(content, list) else []
+    pages = [cast("dict[str, object]", row) for row in rows[:MOST_PAGES] if isinstance(row, dict)]
+    told = ((page.get("title"), page.get("url")) for page in pages)
+    kept = (tuple(text[:LONGEST_QUERY] if isinstance(text, str) else "" for text in one) for one in told)
+    return WebSearch("", tuple((title, url) for title, url in kept if url))
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

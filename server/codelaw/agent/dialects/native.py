@@ -45,12 +45,15 @@ class Native:
 
     name: Literal["native"] = "native"
 
-    def __init__(self) -> None:
+    def __init__(self, *, searching: bool = False) -> None:
+        """With `searching` the vendor may search the web by its own tool."""
         self._speller = NativeSpeller()
+        self._searching = searching
 
     def description(self, toolbox: Toolbox) -> str:
         """Only the names: the schemas travel beside the messages and are not paid for twice."""
-        return "Tools: " + ", ".join(toolbox.names) + "."
+        names = (*toolbox.names, *(("web_search",) if self._searching else ()))
+        return "Tools: " + ", ".join(names) + "."
 
     def schemas(self, toolbox: Toolbox) -> str:
         """The vendor's tool definitions."""
@@ -62,7 +65,7 @@ class Native:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
         system, messages = self._speller.spell(view, after)
-        return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas())
+        return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
 
     def read(self, reply: ModelReply, step: str) -> Reading:
         """The calls of a reply; without any, its text is the answer.

@@ -15,8 +15,9 @@ from codelaw.agent.turn.silence import Silence
 from codelaw.context.tokens import estimate, max_tokens
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta
+from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
 from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta
+from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LONG_REPLY = 1 << 16
 """Characters of a reply that is read in a thread."""
+SEARCH_TITLE = 200
+"""Characters of what a search is called by."""
 CONTINUATIONS = 3
 """How often a reply cut by the output limit is continued."""
 _LABEL = "Thought:"
@@ -217,6 +220,7 @@ class Asker:
             failure.partial = joint.text
             raise
         self._feed(joint.end(), joint)
+        self._tell_searches(reply)
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
@@ -226,6 +230,24 @@ class Asker:
             if usage.total_tokens == usage.output_tokens:
                 usage = replace(usage, input_tokens=self.estimated)
         return replace(reply, text=joint.text, usage=usage)
+
+    def _tell_searches(self, reply: ModelReply) -> None:
+        """What the vendor has searched for, and the pages that it found, as calls that have ended (X-1)."""
+        for number, search in enumerate(reply.searches):
+            pages = "\n".join(f"{name} {url}".strip() for name, url in search.found)
+            self.turn.emit(
+                ToolCallEvent(
+                    f"search_{self._name}_{self.turn.usage.total_tokens}_{number}",
+                    "web_search",
+                    title(f"Search the web: {search.query}", SEARCH_TITLE),
+                    "failed" if search.problem else "completed",
+                    self.turn.step,
+                    args={"query": search.query},
+                    summary=f"The search failed: {search.problem}."
+                    if search.problem
+                    else pages or "Nothing was found.",
+                )
+            )
 
     def _feed(self, piece: str, joint: Joint) -> None:
         self.turn.partial = joint.said

@@ -104,7 +104,7 @@ async def inspect(
         kept=history.kept,
         budget=ground.budget,
     )
-    tools = offers(every_tool(), plan.toolbox.tools, plan.mode)
+    tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
     return view, replace(made, model=plan.model_name, tools=tools)
 
 
