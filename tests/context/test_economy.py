@@ -264,3 +264,4 @@ def test_a_batch_may_begin_where_something_stands_behind_a_question():
     spoken = beside(Spoken().turn("a", answer="x").turn("b", answer="y"), "b", memories=WORDS)
     assert anchors(spoken.record, NONE) == (2,)
     assert anchors(spoken.record, {Demotion("user_b", "aside")}) == (4,)
+    assert anchors(beside(spoken, "b", profile=WORDS).record, NONE) == (4,), "the profile stays"

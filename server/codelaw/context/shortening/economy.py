@@ -105,7 +105,8 @@ def anchors(messages: Sequence[Message], demotions: AbstractSet[Demotion]) -> tu
     requests before it have left nothing in the vendor's cache that could be read again. Further in front there is only
     what no batch was worth writing all the rest for.
     """
-    places = [place for place, message in enumerate(messages) if opened(message, demotions)]
+    stays = _said_again(messages)
+    places = [place for place, one in enumerate(messages) if one.id not in stays and opened(one, demotions)]
     if not places:
         return (len(messages),)
     ids = {what.message_id for what in demotions}
