@@ -244,8 +244,8 @@ class WorkspaceIndex:
             for path, buffer in now.items()
             if path not in self._open or self._open[path][0] != (buffer.uri, buffer.version)
         }
-        texts = [_read_of(path, buffer) for path, buffer in changed.items() if not _skips(path)]
-        made = await self._worker.do(lambda: _digested(texts)) if texts else {}
+        read = {path: buffer for path, buffer in changed.items() if not _skips(path)}
+        made = await self._worker.do(lambda: _digested([_read_of(*one) for one in read.items()])) if read else {}
         for path, row in made.items():
             self._open[path] = ((changed[path].uri, changed[path].version), row)
         return len(closed) + len(made)

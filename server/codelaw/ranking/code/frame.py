@@ -55,7 +55,7 @@ class Postings:
     """How many owners there are."""
 
     def of(self, term: int) -> slice:
-        at = int(np.searchsorted(self.terms, term))
+        at = int(self.terms.searchsorted(np.uint32(term)))
         if at == len(self.terms) or int(self.terms[at]) != term:
             return slice(0, 0)
         return slice(int(self.begins[at]), int(self.begins[at + 1]))
