@@ -25,11 +25,11 @@ from codelaw.adapters.mcp.login import Kept
 from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.served import Address, ServerAnswer, ServerQuestion, ServerSpec, ServerState
+from codelaw.domain.served import Address, Offer, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
 SECONDS = 100.0
 DESCRIBED = "https://conformance-test.local/client-metadata.json"
-REDIRECT = "http://127.0.0.1/callback"
+KNOWN = {"redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "client_secret_basic"}
 SAMPLES: Mapping[str, Any] = {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}
 
 
@@ -65,7 +65,7 @@ async def know(folder: Path, url: str) -> None:
     if "client_id" in context:
         kept = Kept(folder, url)
         await kept.load()
-        await kept.set_client_info(OAuthClientInformationFull.model_validate(context | {"redirect_uris": [REDIRECT]}))
+        await kept.set_client_info(OAuthClientInformationFull.model_validate(context | KNOWN))
 
 
 class States:
@@ -83,6 +83,13 @@ class States:
         while self.now.state not in states:
             self._came.clear()
             await self._came.wait()
+
+
+def wanted(offer: Offer) -> list[tuple[str, dict[str, Any]]]:
+    """The calls that the suite has said, or one of each tool."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    said = [(call["name"], call.get("arguments") or {}) for call in context.get("toolCalls", ())]
+    return said or [(tool.name, plausible(tool.schema)) for tool in offer.tools]
 
 
 def plausible(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,12 +126,12 @@ async def play(url: str, folder: Path) -> int:
         if (now := states.now).state != "ready":
             sys.stderr.write(f"{now}\n")
             return 1
-        for tool in servers.offer().tools:
+        for name, arguments in wanted(servers.offer()):
             try:
-                result = await servers.call("suite", tool.name, plausible(tool.schema), Person())
-                sys.stderr.write(f"{tool.name}: {result}\n")
+                result = await servers.call("suite", name, arguments, Person())
+                sys.stderr.write(f"{name}: {result}\n")
             except ToolFailure as failure:
-                sys.stderr.write(f"{tool.name}: {failure}\n")
+                sys.stderr.write(f"{name}: {failure}\n")
         for prompt in servers.offer().prompts:
             await servers.prompt("suite", prompt.name, dict.fromkeys(prompt.arguments, "text"))
         for resource in servers.offer().resources:
