@@ -28,6 +28,8 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Offer, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
 SECONDS = 100.0
+ECHO = "json_schema_echo"
+"""A tool that wants to be told the schema of the other one."""
 DESCRIBED = "https://conformance-test.local/client-metadata.json"
 KNOWN = {"redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "client_secret_basic"}
 SAMPLES: Mapping[str, Any] = {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}
@@ -89,6 +91,8 @@ def wanted(offer: Offer) -> list[tuple[str, dict[str, Any]]]:
     """The calls that the suite has said, or one of each tool."""
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
     said = [(call["name"], call.get("arguments") or {}) for call in context.get("toolCalls", ())]
+    if ECHO in {tool.name for tool in offer.tools}:
+        said = [(ECHO, {"schema": dict(tool.schema)}) for tool in offer.tools if tool.name != ECHO]
     return said or [(tool.name, plausible(tool.schema)) for tool in offer.tools]
 
 
