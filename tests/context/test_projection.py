@@ -114,7 +114,7 @@ def test_what_stands_behind_a_message_is_shown_until_its_round_is_cut():
     assert standing_in(thinner) == {"ask_t1": ["who else"]}
     cut = transcript.reshaped(Checkpoint("c", "t1", 0.0, 1, None, demotions=(Demotion("ask_t1", "aside"),)), ())
     assert standing_in(cut) == {}
-    assert standing_in(cut.restored()) == {"ask_t0": ["who", "what"], "ask_t1": ["who else"]}
+    assert standing_in(cut.restored() or cut) == {"ask_t0": ["who", "what"], "ask_t1": ["who else"]}
     assert standing_in(transcript.without("t0")) == {"ask_t1": ["who else"]}
     assert all(not message.metadata.asides for message in transcript.messages), "the record has none"
 

@@ -20,7 +20,7 @@ from tests.loopback.checks import refusal
 DIALECTS: tuple[Dialect, ...] = ("react", "native")
 QUESTION = Message("the-question", "now", "user", "And now?")
 _TOOLBOX = default_toolbox()
-_SYSTEM = Gathered((text_section("L1", "core", "You are codelaw."),), "# Law")
+_SYSTEM = Gathered((text_section("L1", "core", "You are codelaw."),), (text_section("L2", "law", "# Law"),))
 
 
 def body(messages: Sequence[Message], dialect: Dialect) -> bytes:

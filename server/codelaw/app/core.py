@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,7 @@ from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.app.turns import TurnMaker
+from codelaw.app.turns import Asked, TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
-    from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.approver import Approver
     from codelaw.ports.editor import Editor
     from codelaw.ports.model import ChatModel
@@ -82,21 +81,6 @@ _OUTDATED = Notice(
     "Permissions given for always by an older codelaw name no folder and no longer count: give them again where they"
     " are wanted. The page of permissions, or `codelaw permissions`, lists them and takes them back.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a message is sent with."""
-
-    text: str
-    settings: Settings
-    mode: Mode
-    attachments: Sequence[Attachment] = ()
-    editor: EditorState | None = None
-    restricted: bool = False
-    """Whether the editor does not trust the folder (S-7)."""
-    redacted: bool = False
-    """A key was taken out of the text (S-5)."""
 
 
 class Core:

@@ -102,6 +102,21 @@ def pinned(settings: Settings, strategy: Strategy) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a message is sent with."""
+
+    text: str
+    settings: Settings
+    mode: Mode
+    attachments: Sequence[Attachment] = ()
+    editor: EditorState | None = None
+    restricted: bool = False
+    """Whether the editor does not trust the folder (S-7)."""
+    redacted: bool = False
+    """A key was taken out of the text (S-5)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A turn that has passed every check."""
 

@@ -1,4 +1,4 @@
-"""The console entry `codelaw`. Each command is imported only when it is called."""
+"""The console entry `codelaw`: the words of its command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from codelaw.cli.exits import CANCELLED, FAILED, FINISHED, USAGE, leave
+from codelaw.cli import running
+from codelaw.cli.exits import CANCELLED, FAILED, USAGE, leave
 
 NOT_ON_WINDOWS = "Windows is not supported. Install and run codelaw inside WSL 2, which is Linux."
 CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    serve = _command(commands, "serve", "the language server, for editors", _serve)
+    serve = _command(commands, "serve", "the language server, for editors", running.serve)
     serve.add_argument("--stdio", action="store_true", help="speak over standard input and output (the default)")
     serve.add_argument("--tcp", metavar="HOST:PORT", help="listen on TCP")
     serve.add_argument("--ws", metavar="HOST:PORT", help="listen for WebSockets")
@@ -83,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     token.add_argument("--token", help="the token itself; every user of this machine can see it")
     serve.add_argument("--clientProcessId", type=int, metavar="N", help="end when this process ends")
 
-    chat = _command(commands, "chat", "ask something; without TEXT, talk", _chat)
+    chat = _command(commands, "chat", "ask something; without TEXT, talk", running.chat)
     chat.add_argument(
         "text", nargs="*", metavar="TEXT", help="the message; what is piped in is added to it, or is the message"
     )
@@ -100,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--json", action="store_true", help="print events as JSON, one a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
 
-    chats = _command(commands, "chats", "list the chats, newest first", _chats)
+    chats = _command(commands, "chats", "list the chats, newest first", running.chats)
     chats.add_argument("query", nargs="?", metavar="QUERY", help="look for this in titles and messages")
     _of_a_client(chats)
     chats.add_argument("--limit", type=_count, default=20, metavar="N", help="how many to list (default: 20)")
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "--turn", metavar="ID", help="with --fork: the last turn of the new chat (default: the newest that has ended)"
     )
 
-    context = _command(commands, "context", "show what the model would be sent now", _context)
+    context = _command(commands, "context", "show what the model would be sent now", running.context)
     context.add_argument("text", nargs="?", metavar="TEXT", help="show the context for this question")
     _of_a_client(context)
     context.add_argument("--chat", metavar="ID", help="the chat to show (default: a new one)")
@@ -129,11 +130,11 @@ def _parser() -> argparse.ArgumentParser:
 
     _finding_commands(commands)
 
-    doctor = _command(commands, "doctor", "what is configured, where from, and what works", _doctor)
+    doctor = _command(commands, "doctor", "what is configured, where from, and what works", running.doctor)
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")
 
-    _command(commands, "schema", "the types of the wire, and the settings, as JSON Schema", _schema)
+    _command(commands, "schema", "the types of the wire, and the settings, as JSON Schema", running.schema)
     return parser
 
 
@@ -150,7 +151,7 @@ def _memory_commands(commands: Any) -> None:
         "backfill": ("embed at once what waits for it", None, False),
     }
     for name, (told, argument, writes) in about.items():
-        action = _command(actions, name, told, _memory)
+        action = _command(actions, name, told, running.memory)
         action.set_defaults(action=name)
         if argument is not None:
             action.add_argument(argument, metavar=argument.upper())
@@ -174,7 +175,7 @@ def _memory_commands(commands: Any) -> None:
 
 
 def _finding_commands(commands: Any) -> None:
-    search = _command(commands, "search", "find code and documentation of the workspace by meaning", _search)
+    search = _command(commands, "search", "find code and documentation of the workspace by meaning", running.search)
     search.add_argument("text", nargs="+", metavar="TEXT", help="words, names or a sentence")
     search.set_defaults(words="text")
     search.add_argument("--path", metavar="P", help="only in this file or folder")
@@ -183,7 +184,7 @@ def _finding_commands(commands: Any) -> None:
     _of_a_client(search)
     search.add_argument("--json", action="store_true", help="one place a line")
 
-    index = _command(commands, "index", "what is indexed of the workspace, and what is left out", _index)
+    index = _command(commands, "index", "what is indexed of the workspace, and what is left out", running.index)
     index.add_argument("--rebuild", action="store_true", help="make it anew")
     _of_a_client(index)
     index.add_argument("--json", action="store_true", help="as JSON")
@@ -194,26 +195,26 @@ def _trust_commands(commands: Any) -> None:
     group: argparse.ArgumentParser = commands.add_parser("permissions", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
     for name, told in (("list", "list it"), ("revoke", "take back what has this ID")):
-        action = _command(actions, name, told, _permissions)
+        action = _command(actions, name, told, running.permissions)
         action.set_defaults(action=name)
         if name == "revoke":
             action.add_argument("id", metavar="ID")
         _of_a_client(action)
         action.add_argument("--json", action="store_true", help="one permission a line")
 
-    audit = _command(commands, "audit", "what was decided, by whom and by which rule", _audit)
+    audit = _command(commands, "audit", "what was decided, by whom and by which rule", running.audit)
     audit.add_argument("--chat", metavar="ID", help="show this chat only")
     audit.add_argument("--limit", type=_count, default=100, metavar="N", help="show the newest N (default: 100)")
     _of_a_client(audit)
     audit.add_argument("--json", action="store_true", help="one entry a line")
 
     skills = _command(
-        commands, "skills", "the skills of this folder and your own, and what is wrong with them", _skills
+        commands, "skills", "the skills of this folder and your own, and what is wrong with them", running.skills
     )
     _of_a_client(skills)
     skills.add_argument("--json", action="store_true", help="one skill a line")
 
-    trust = _command(commands, "trust", "show what a folder's own settings ask for, and let them count", _trust)
+    trust = _command(commands, "trust", "show what a folder's own settings ask for, and let them count", running.trust)
     trust.add_argument("dir", nargs="?", metavar="DIR", default=".", help="the folder (default: here)")
     answer = trust.add_mutually_exclusive_group()
     answer.add_argument("--yes", action="store_true", help="trust it without being asked")
@@ -225,7 +226,7 @@ def _server_commands(commands: Any) -> None:
     group: argparse.ArgumentParser = commands.add_parser("mcp", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
     for name, told in (("list", "list them"), ("enable", "let NAME start"), ("disable", "switch NAME off")):
-        action = _command(actions, name, told, _servers)
+        action = _command(actions, name, told, running.servers)
         action.set_defaults(action=name)
         if name != "list":
             action.add_argument("name", metavar="NAME")
@@ -274,159 +275,6 @@ def _version() -> str:
     from codelaw import __version__  # noqa: PLC0415
 
     return f"codelaw {__version__}"
-
-
-def _keep_memory() -> None:
-    """A command of the agent's, or another program of the user's, must not read the keys in our environment (S-5)."""
-    from codelaw.cli.privileges import keep_memory  # noqa: PLC0415
-
-    keep_memory()
-
-
-def _serve(arguments: argparse.Namespace) -> int:
-    _keep_memory()
-    from codelaw.cli.secret import chosen_token  # noqa: PLC0415
-    from codelaw.lsp.server.serve import serve  # noqa: PLC0415
-
-    listens = arguments.tcp is not None or arguments.ws is not None
-    try:
-        return serve(
-            tcp=arguments.tcp,
-            ws=arguments.ws,
-            token=chosen_token(arguments.token, arguments.token_file) if listens else None,
-            client_process_id=arguments.clientProcessId,
-        )
-    except ValueError as error:
-        sys.stderr.write(f"codelaw serve: {error}\n")
-        return USAGE
-
-
-def _chat(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    _keep_memory()
-    with spawned(arguments) as server:  # first, so that the server loads while we do
-        from codelaw.cli.conversation.chat import chat  # noqa: PLC0415
-
-        return chat(server, arguments)
-
-
-def _chats(arguments: argparse.Namespace) -> int:
-    if arguments.turn is not None and arguments.fork is None:
-        arguments.usage_error("--turn is of --fork")
-    if arguments.format is not None and arguments.export is None:
-        arguments.usage_error("--format is of --export")
-    if arguments.export is not None and arguments.json:
-        arguments.usage_error("--json is of the list and of --fork; for --export say --format json")
-    if arguments.yes and arguments.delete is None:
-        arguments.usage_error("--yes is of --delete")
-    one = (arguments.export, arguments.fork, arguments.delete)
-    if arguments.query is not None and any(chat is not None for chat in one):
-        arguments.usage_error("QUERY is of the list: --export, --fork and --delete take the id of a chat")
-
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.chats import chats  # noqa: PLC0415
-
-        return chats(server, arguments)
-
-
-def _context(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.context import context  # noqa: PLC0415
-
-        return context(server, arguments)
-
-
-def _memory(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.memory import memory  # noqa: PLC0415
-
-        return memory(server, arguments)
-
-
-def _search(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.finding import search  # noqa: PLC0415
-
-        return search(server, arguments)
-
-
-def _index(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.finding import index  # noqa: PLC0415
-
-        return index(server, arguments)
-
-
-def _permissions(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.permissions import permissions  # noqa: PLC0415
-
-        return permissions(server, arguments)
-
-
-def _skills(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.skills import skills  # noqa: PLC0415
-
-        return skills(server, arguments)
-
-
-def _servers(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.servers import servers  # noqa: PLC0415
-
-        return servers(server, arguments)
-
-
-def _audit(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.audit import audit  # noqa: PLC0415
-
-        return audit(server, arguments)
-
-
-def _trust(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.commands.trust import trust  # noqa: PLC0415
-
-    return trust(arguments)
-
-
-def _doctor(arguments: argparse.Namespace) -> int:
-    from codelaw.cli.spawn import spawned  # noqa: PLC0415
-
-    with spawned(arguments) as server:
-        from codelaw.cli.commands.doctor import doctor  # noqa: PLC0415
-
-        return doctor(server, arguments)
-
-
-def _schema(_arguments: argparse.Namespace) -> int:
-    import json  # noqa: PLC0415
-
-    from codelaw.protocol.schema import schema  # noqa: PLC0415
-    from codelaw.settings.schema import settings_schema  # noqa: PLC0415
-
-    print(json.dumps({**schema(), "settings": settings_schema()}, indent=2))
-    return FINISHED
 
 
 def _silence_stdout() -> None:

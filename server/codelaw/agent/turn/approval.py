@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
+from codelaw.domain.errors import ToolFailure
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion, Decision, Grant, PathUse, Risk
 from codelaw.domain.safety.obeyers import who_obeys
+from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.options import options_for
 from codelaw.permissions.policy import CallFacts, Default, Denied, Rules, denied_to, judge
 from codelaw.permissions.rules import Rule, parse_all
 from codelaw.permissions.standing import Folders, home, in_force, kept_rule
+from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.domain.messages import Call
     from codelaw.ports.approver import Approver
     from codelaw.ports.store import ChatStore
+    from codelaw.ports.workspace import Workspace
     from codelaw.tools.base import Preview
 
 
@@ -191,3 +195,21 @@ def _why(facts: CallFacts, decision: Decision | None) -> str:
     if program is not None:
         return f"{program} obeys this file: what is written there may run outside of codelaw."
     return decision.rule if decision is not None else ""
+
+
+async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> CallFacts:
+    """With what git would make of a file that is written at `path`: see `bare` and `named` (S-8)."""
+    if path is None or facts.paths != "writes":
+        return facts
+    try:
+        place = await located(workspace, path)
+        if not place.path.is_absolute():
+            return facts
+        parts = place.path.relative_to(place.folder.root).parts
+        bare = bare_piece(parts, begun=False)
+        if not bare and bare_piece(parts, begun=True):
+            head = place.folder.root / "HEAD"
+            bare = await workspace.exists(await located(workspace, str(head))) is not None
+        return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
+    except ToolFailure:
+        return facts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.recording.redacting import redacted, refuse_marks
-from codelaw.agent.turn.approval import Asked
+from codelaw.agent.turn.approval import Asked, with_git
 from codelaw.agent.turn.elicitation import ServerAsking
 from codelaw.agent.turn.hooking import commented, permitted
 from codelaw.agent.turn.live_output import LiveOutput
@@ -25,7 +25,6 @@ from codelaw.domain.permissions import Decision
 from codelaw.domain.results import ToolResult, failure
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.domain.safety.unseen import title
-from codelaw.permissions.obeying import bare_piece
 from codelaw.permissions.opening import named_paths
 from codelaw.permissions.policy import CallFacts
 from codelaw.permissions.standing import home
@@ -200,7 +199,7 @@ class Executor:
         subject = await self._subject(tool, arguments)
         await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
-        facts = await self._with_git(facts, tool.subject(arguments))
+        facts = await with_git(self.environment.workspace, facts, tool.subject(arguments))
         facts, decision = await self._strictest(tool, arguments, facts)
         decision = await permitted(decision, facts, call, hooks=self.hooks, gate=self.gate, step=self.open.step)
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
@@ -351,29 +350,11 @@ class Executor:
         decision = await self.gate.judge(facts)
         if decision.action != "deny":
             for subject in await tool.subjects(arguments, self.environment):
-                other = await self._with_git(replace(facts, subject=subject), subject)
+                other = await with_git(self.environment.workspace, replace(facts, subject=subject), subject)
                 judged = await self.gate.judge(other)
                 if _strictness(judged) > _strictness(decision):
                     facts, decision = other, judged
         return facts, decision
-
-    async def _with_git(self, facts: CallFacts, path: str | None) -> CallFacts:
-        """With what git would make of a file that is written at `path`: see `bare` and `named` (S-8)."""
-        if path is None or facts.paths != "writes":
-            return facts
-        workspace = self.environment.workspace
-        try:
-            place = await located(workspace, path)
-            if not place.path.is_absolute():
-                return facts
-            parts = place.path.relative_to(place.folder.root).parts
-            bare = bare_piece(parts, begun=False)
-            if not bare and bare_piece(parts, begun=True):
-                head = place.folder.root / "HEAD"
-                bare = await workspace.exists(await located(workspace, str(head))) is not None
-            return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
-        except ToolFailure:
-            return facts
 
     async def _subject(self, tool: Tool[Any], arguments: Any) -> str | None:
         """What rules match: a path as it is shown, so that no other spelling of it escapes a rule."""

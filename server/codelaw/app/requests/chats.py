@@ -13,10 +13,11 @@ from uuid import uuid4
 from codelaw.agent.chat.halting import halt
 from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
-from codelaw.app.core import Asked, Core
+from codelaw.app.core import Core
 from codelaw.app.destinations import chosen, wanted
 from codelaw.app.hooking import let_through
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
+from codelaw.app.turns import Asked
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.reports import ChatRecord
