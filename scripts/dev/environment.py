@@ -16,6 +16,8 @@ from pathlib import Path
 from scripts.dev.base import CLIENT, PYTHON, ROOT, VENV, Problem, Unavailable, npm, run, say
 
 RUNTIME_LOCK = ROOT / "requirements.lock"
+EDITOR_LOCK = ROOT / "requirements-editor.lock"
+"""What the extension installs: with the extras that need no setting to be of use."""
 DEV_LOCK = ROOT / "requirements-dev.lock"
 EDITOR = ROOT / ".workbench"
 LOCK_HEADER = "# Locked versions with their hashes. Written by `python3 dev.py lock`; do not edit.\n"
@@ -115,14 +117,15 @@ def install_editor() -> None:
 
 
 def lock() -> int:
-    """Write both locks anew, keeping what is pinned while it still fits."""
+    """Write all locks anew, keeping what is pinned while it still fits."""
     with tempfile.TemporaryDirectory() as folder:
         tools = Path(folder) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         subprocess.run([str(tools), "-m", "pip", "--quiet", "install", "pip-tools"], check=True)
-        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--all-extras"])):
+        carried = ["--extra", "code", "--extra", "mcp"]
+        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--all-extras"]), (EDITOR_LOCK, carried)):
             draft = Path(folder) / target.name
-            known = target if target.is_file() else RUNTIME_LOCK
+            known = DEV_LOCK if target == EDITOR_LOCK else target if target.is_file() else RUNTIME_LOCK
             if known.is_file():
                 shutil.copy(known, draft)
             options = ["--generate-hashes", "--all-build-deps", "--strip-extras", "--allow-unsafe", "--no-header"]

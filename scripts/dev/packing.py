@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from scripts.dev.base import CLIENT, PYTHON, ROOT, Problem, nodes, npm, run, say
-from scripts.dev.environment import DEV_LOCK, RUNTIME_LOCK, alone, install, install_client
+from scripts.dev.environment import DEV_LOCK, EDITOR_LOCK, alone, install, install_client
 
 VERSION_FILE = ROOT / "server" / "codelaw" / "__init__.py"
 CARRIED = (
@@ -54,7 +54,7 @@ def _pack() -> int:
     say("building the extension")
     if run(npm("run", "--silent", "build", "--", "--outdir", str(stage / "dist")), CLIENT) != 0:
         raise Problem("the extension could not be built: see esbuild's message above")
-    shutil.copy(RUNTIME_LOCK, carried)
+    shutil.copy(EDITOR_LOCK, carried / "requirements.lock")
     shutil.copytree(CLIENT / "media", stage / "media")
     for file in (
         *CLIENT.glob("package.nls*.json"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ["requirements.lock", "requirements-dev.lock"]
+LOCKS = ["requirements.lock", "requirements-editor.lock", "requirements-dev.lock"]
 
 
 def entries(lock: str) -> dict[str, tuple[str, int]]:
@@ -49,9 +49,11 @@ def test_a_lock_holds_packages_and_nothing_else(lock: str) -> None:
 
 def test_the_locks_hold_what_was_asked() -> None:
     assert asked() - set(entries("requirements.lock")) == set()
+    assert asked("code", "mcp") - set(entries("requirements-editor.lock")) == set()
     assert asked("dev") - set(entries("requirements-dev.lock")) == set()
 
 
-def test_the_locks_agree() -> None:
-    runtime, dev = entries("requirements.lock"), entries("requirements-dev.lock")
-    assert {name: (entry, dev.get(name)) for name, entry in runtime.items() if dev.get(name) != entry} == {}
+@pytest.mark.parametrize("lock", LOCKS[:-1])
+def test_the_locks_agree(lock: str) -> None:
+    own, dev = entries(lock), entries("requirements-dev.lock")
+    assert {name: (entry, dev.get(name)) for name, entry in own.items() if dev.get(name) != entry} == {}
