@@ -87,7 +87,7 @@ class Chance:
         return broken
 
     def _id(self) -> int | str:
-        return self.random.choice([self._count, f"fuzz-{self._count}", f"é{self._count}", 2**40 + self._count])
+        return self.random.choice([10_000 + self._count, f"fuzz-{self._count}", f"é{self._count}", 2**40 + self._count])
 
     def _params(self, method: str) -> Any:
         if self.random.random() < 0.1:

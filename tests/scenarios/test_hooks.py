@@ -56,6 +56,7 @@ async def test_a_workspace_has_hooks_when_it_is_trusted_with_just_them(
             "workspace/didChangeWatchedFiles",
             {"changes": [{"uri": (root / ".codelaw/config.toml").as_uri(), "type": 2}]},
         )
+        await client.until(lambda message: "ran-others" in json.dumps(message))
         await client.request("codelaw/chat/send", {"text": "go"})
         assert ran(root) == {"ran-mine"}, "a change asks again"
 

@@ -29,9 +29,7 @@ class Outline(Tool[OutlineArguments]):
     """
 
     name = "Outline"
-    description = (
-        "What a file or folder defines, with lines: a map of the code. Of a folder, the files used most come first."
-    )
+    description = "What a file or folder defines, with lines. Of a folder the files used most come first."
     arguments = OutlineArguments
     effect = "read"
     paths = "reads"
