@@ -26,7 +26,7 @@ class SearchCode(Tool[SearchCodeArguments]):
     """Data: `query, total, places [{file, line, end_line, kind, symbol?, why, lines}], note?`."""
 
     name = "search_code"
-    description = "Find code and documents by meaning, best places first. Use Grep for an exact text."
+    description = "Find code and documents by meaning, best first. Grep is for exact text."
     arguments = SearchCodeArguments
     effect = "read"
     paths = "reads"

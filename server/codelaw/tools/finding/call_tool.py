@@ -28,7 +28,7 @@ class CallTool(Tool[CallToolArguments]):
     """Declares the form of the call only: a call of it is unwrapped before it is judged, stored or run."""
 
     name = CALL_TOOL
-    description = "Call a tool that find_tools has found, with the arguments that its manual asks for."
+    description = "Call a tool that find_tools has found, with the arguments of its manual."
     arguments = CallToolArguments
     effect = "read"
 
