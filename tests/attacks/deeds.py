@@ -103,7 +103,7 @@ class Heard(OpenTurn):
 
     heard: list[ToolResult] = field(default_factory=list)
 
-    async def observe(self, caller: Message, call: Call, result: ToolResult, behind: Sequence[Any] = ()) -> None:  # noqa: ARG002
+    async def observe(self, caller: Message, call: Call, result: ToolResult, behind: Sequence[Any] = ()) -> None:
         self.heard.append(result)
 
 
