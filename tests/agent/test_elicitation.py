@@ -81,10 +81,12 @@ def test_a_page_that_is_none_is_not_put(url: str) -> None:
 
 
 def test_a_page_is_shown_whole_and_not_opened() -> None:
-    put = form(ServerQuestion("desk", "Log in", url="https://login.example/a?b=c"))
+    page = "https://login.example/a?b=c"
+    asked = ServerQuestion("desk", "Log in", url=page)
+    put = form(asked)
     assert put is not None
-    assert put.text.endswith("\nhttps://login.example/a?b=c")
-    assert chosen(ServerQuestion("desk", "Log in", url="https://login.example/"), "I have done it").action == "accept"
+    assert put.text.endswith(f"\n{page}")
+    assert chosen(asked, "I have done it").action == "accept"
 
 
 def test_nothing_in_a_question_is_unseen() -> None:

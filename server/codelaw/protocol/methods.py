@@ -17,19 +17,6 @@ from codelaw.protocol import (
 )
 from codelaw.protocol.names import CLIENT_METHODS
 
-_PARTS = (
-    chats,
-    events,
-    contexts,
-    memories,
-    workspaces,
-    permissions,
-    models,
-    brought,
-    servers,
-    searching,
-    settings,
-)
 _ROWS = {
     name: method
     for part in (
