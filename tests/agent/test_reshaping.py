@@ -13,7 +13,7 @@ from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_o
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.selection import layered
-from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
+from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.agent.recording.history import HistoryState, Past
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.shortening.economy import thin
@@ -42,15 +42,15 @@ class Told(Measures):
         return math.ceil(tokens * self.ratio)
 
 
-def ground_of(window: int, keep: int, system: int, ratio: float) -> Ground:
-    """A ground of which the planner needs the measures only."""
+def inputs_of(window: int, keep: int, system: int, ratio: float) -> TurnInputs:
+    """Inputs of which the planner needs the measures only."""
     nothing: Any = cast("Any", None)
     sections = (text_section("L1", "core", prose(system)),)
     limits = Limits(window, window // 10)
-    return Ground(
+    return TurnInputs(
         *(nothing, "m", nothing, nothing, limits, sections, nothing),
         measures=Told(ratio),
-        shape=Shape(keep_rounds=keep),
+        settings=HistorySettings(keep_rounds=keep),
     )
 
 
@@ -58,26 +58,26 @@ def ground_of(window: int, keep: int, system: int, ratio: float) -> Ground:
 class Chat:
     """A chat without a store, a model or a clock: what a compaction does to its view, by the planner alone."""
 
-    ground: Ground
+    inputs: TurnInputs
     past: Past = field(default_factory=lambda: Past("c", cast("Any", None)))
     last: tuple[str, CompactionReport] | None = None
     turns: int = 0
 
     @property
     def state(self) -> HistoryState:
-        return self.past.state(layered(self.ground))
+        return self.past.state(layered(self.inputs))
 
     @property
     def view(self) -> int:
         """Corrected tokens of what would be sent now."""
-        history = self.past.history(layered(self.ground))
-        parts = [*self.ground.system, *(part for part in (history.summaries, history.rounds) if part is not None)]
-        return self.ground.corrected(sum(part.tokens for part in parts) + ASKED)
+        history = self.past.history(layered(self.inputs))
+        parts = [*self.inputs.system, *(part for part in (history.summaries, history.rounds) if part is not None)]
+        return self.inputs.corrected(sum(part.tokens for part in parts) + ASKED)
 
     @property
     def waits(self) -> bool:
         known = ended(self.past.transcript, *self.last) if self.last is not None else None
-        return waits(self.state, self.ground, known, view=self.view, beside=ASKED)
+        return waits(self.state, self.inputs, known, view=self.view, beside=ASKED)
 
     def round(self, tokens: int, results: int) -> None:
         turn = f"t{self.turns}"
@@ -87,22 +87,22 @@ class Chat:
         self.turns += 1
 
     def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[Plan, CompactionReport]:
-        goal = self.ground.room if reason == "overflow" else None
+        goal = self.inputs.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
-        planned = plan(self.state, self.ground, 0, cause)
+        planned = plan(self.state, self.inputs, 0, cause)
         checkpoint = None
         if planned.changes:
             checkpoint = f"c{len(self.past.transcript.checkpoints)}"
             summary = None
             if planned.archived:
-                room = sizes(self.ground.limits.window, self.ground.shape.index_tokens).total
+                room = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens).total
                 summary = Message(f"s_{checkpoint}", planned.archived[-1].turn_id, "summary", prose(room * 3 // 4))
             cut = Checkpoint(checkpoint, planned.first_kept, 0.0, len(planned.archived), summary, "model",
                              planned.demotions)  # fmt: skip
             self.past.transcript = self.past.transcript.reshaped(cut, ())
             self.past.settled = self.past.transcript.newest_turn
         told = reason if planned.archived else planned.idle
-        report = report_of(planned, self.state, self.ground, told, seconds=0.0, message="", checkpoint=checkpoint)
+        report = report_of(planned, self.state, self.inputs, told, seconds=0.0, message="", checkpoint=checkpoint)
         self.last = f"t{self.turns}", report
         return planned, report
 
@@ -116,7 +116,7 @@ WINDOWS = st.sampled_from([16_000, 32_000, 64_000, 200_000])
 def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     window: int, keep: int, system: int, ratio: float, said: list[tuple[int, int]]
 ):
-    chat = Chat(ground_of(window, keep, system, ratio))
+    chat = Chat(inputs_of(window, keep, system, ratio))
     for tokens, results in said:
         chat.round(tokens, results)
     before = chat.view
@@ -125,14 +125,14 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     assert report.tokens_after == chat.view
     # The summary here has a length of its own, which may be more than the little it stands for.
     gone = sum(message_tokens(message) for round_ in planned.archived for message in round_.messages)
-    room = sizes(chat.ground.limits.window, chat.ground.shape.index_tokens).total
+    room = sizes(chat.inputs.limits.window, chat.inputs.settings.index_tokens).total
     assert report.tokens_after <= before or gone < room
     kept = chat.past.transcript.kept
     assert kept, "the newest stays"
     assert len(kept) >= min(keep, len(said))
-    mark = chat.ground.low_water
+    mark = chat.inputs.low_water
     around = (("question", ASKED),)
-    why = held_up(chat.state, chat.ground, law=0, around=around, tokens=report.tokens_after)
+    why = held_up(chat.state, chat.inputs, law=0, around=around, tokens=report.tokens_after)
     assert bool(why) == (report.tokens_after > mark)
     if report.tokens_after > mark and report.tokens_before > mark:
         assert len(kept) == min(keep, len(said)), "all that may be archived is"
@@ -146,12 +146,12 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
 def test_in_danger_a_compaction_leaves_room_to_grow_or_a_single_round(
     window: int, keep: int, system: int, said: list[tuple[int, int]]
 ):
-    chat = Chat(ground_of(window, keep, system, 1.0))
+    chat = Chat(inputs_of(window, keep, system, 1.0))
     for tokens, results in said:
         chat.round(tokens, results)
     _, report = chat.compact("overflow")
     if len(chat.past.transcript.kept) > 1:
-        assert report.tokens_after <= max(chat.ground.low_water, chat.ground.room - window // GROWTH)
+        assert report.tokens_after <= max(chat.inputs.low_water, chat.inputs.room - window // GROWTH)
 
 
 @given(
@@ -164,11 +164,11 @@ def test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth(
     window: int, keep: int, system: int, said: list[tuple[int, int]]
 ):
     """Turn by turn as `W-2` asks; a restart changes nothing, since nothing but the stored state is asked."""
-    chat = Chat(ground_of(window, keep, system, 1.0))
+    chat = Chat(inputs_of(window, keep, system, 1.0))
     after: int | None = None
     for tokens, results in said:
         size = chat.view
-        if size > chat.ground.room:
+        if size > chat.inputs.room:
             assert not chat.waits, "the danger waits for nothing"
             after = chat.compact("overflow")[1].tokens_after
         elif due(size, 0, window=window, threshold=0.8, messages=9, min_messages=3):
@@ -180,7 +180,7 @@ def test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth(
 
 
 def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_growth_begins():
-    chat = Chat(ground_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
     for _ in range(12):
         chat.round(2_000, 0)
     _, report = chat.compact("threshold")
@@ -195,7 +195,7 @@ def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_grow
 
 
 def test_a_failure_or_a_cancel_ends_nothing():
-    chat = Chat(ground_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
     for reason in ("summary_failed", "cancelled"):
         assert ended(chat.past.transcript, "t1", CompactionReport(compacted=False, reason=reason)) is None  # type: ignore[arg-type]
     assert ended(chat.past.transcript, "", None) is None
@@ -203,7 +203,7 @@ def test_a_failure_or_a_cancel_ends_nothing():
 
 
 def test_a_turn_that_has_become_a_shorter_round_has_not_grown():
-    chat = Chat(ground_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
     for _ in range(6):
         chat.round(2_000, 0)
     _, report = chat.compact("threshold")
@@ -217,15 +217,15 @@ def test_a_turn_that_has_become_a_shorter_round_has_not_grown():
 
 
 def test_a_message_is_named_where_the_user_can_do_something_about_it():
-    chat = Chat(ground_of(32_000, 10, 900, 1.0))
+    chat = Chat(inputs_of(32_000, 10, 900, 1.0))
     for _ in range(5):
         chat.round(4_000, 0)
     around = (("question", 2_000), ("scratchpad", 3_000), ("memories", 0))
-    why = held_up(chat.state, chat.ground, law=700, around=around, tokens=26_000)
+    why = held_up(chat.state, chat.inputs, law=700, around=around, tokens=26_000)
     assert why.index("newest 5 rounds (context.keepRounds") < why.index("the steps of this turn 3000")
     assert why.index("the steps of this turn 3000") < why.index("your message 2000") < why.index("the law 700")
     assert "memories" not in why
     assert "grown by 3200 tokens" in why
-    lower = held_up(chat.state, chat.ground, law=700, around=around, tokens=20_000)
+    lower = held_up(chat.state, chat.inputs, law=700, around=around, tokens=20_000)
     assert "grown by" not in lower, "the trigger is farther away than that"
-    assert held_up(chat.state, chat.ground, law=700, around=around, tokens=12_800) == ""
+    assert held_up(chat.state, chat.inputs, law=700, around=around, tokens=12_800) == ""

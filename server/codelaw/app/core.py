@@ -48,11 +48,10 @@ from codelaw.domain.safety.redaction import Redaction
 from codelaw.settings import login_name, own_folders, process_environment
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recall.remembering import ChatMemory
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
-    from codelaw.agent.turn.turn import Surroundings
     from codelaw.app.models import Answerer
     from codelaw.app.turns import Plan
     from codelaw.domain.events import ChatEvent
@@ -295,21 +294,21 @@ class Core:
         unread = await self._settle(agent, asked.mode, asked.settings, restricted=asked.restricted)
         if not steers:  # each of those was heard when it came
             plan = replace(plan, question=await heard_out(agent, plan.question, asked.text, halt))
-        around = await self._turns.surroundings(plan, agent, self._chat_model(who.provider), asked.settings)
+        inputs = await self._turns.settled(plan, agent, self._chat_model(who.provider), asked.settings)
         beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
-            asked.text, plan.asked, around.ground, plan.law.text
+            asked.text, plan.asked, inputs, plan.law.text
         )
-        around = replace(around, beside=(*plan.beside, *beside.fragments), about=beside.about)
+        inputs = replace(inputs, beside=(*plan.beside, *beside.fragments), about=beside.about)
         notices = [*plan.notices, *unread, *beside.notices, *self._servers.notices(agent.chat.id)]
         # Another window may have talked in the chat meanwhile: what it has said goes along (D-4).
         agent.chat = replace(agent.chat, places=(await (await self._chats.store()).chat(agent.chat.id)).places)
-        leaving = self._leaving(agent, who, asked, around) if leaves(agent.chat, who) else None
+        leaving = self._leaving(agent, who, asked, inputs) if leaves(agent.chat, who) else None
         if leaving is None:
             notices += moved(agent.chat, who)
             await self._keep(agent, sent(agent.chat, who))
-        return await agent.start(plan.question, asked.text, around, notices, leaving=leaving, steers=steers)
+        return await agent.start(plan.question, asked.text, inputs, notices, leaving=leaving, steers=steers)
 
-    def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, around: Surroundings) -> Leaving:
+    def _leaving(self, agent: AgentChat, who: Answerer, asked: Asked, inputs: TurnInputs) -> Leaving:
         """The question that is put before the text of a chat leaves this machine (P-4)."""
 
         async def decide(decided: Decided) -> Decided:
@@ -324,12 +323,12 @@ class Core:
             await self._keep(agent, sent(agent.chat, who))
             return "send"
 
-        async def stay() -> Surroundings:
+        async def stay() -> TurnInputs:
             here = models.answerer(asked.settings, agent.chat)
             plan = await self._plan(asked, here, agent)
             speaker = self._chat_model(here.provider)
-            settled = await self._turns.surroundings(plan, agent, speaker, asked.settings)
-            return replace(settled, beside=around.beside, about=around.about)
+            settled = await self._turns.settled(plan, agent, speaker, asked.settings)
+            return replace(settled, beside=inputs.beside, about=inputs.about)
 
         return Leaving(who.name, who.host, self._approver, decide, stay)
 
@@ -343,7 +342,7 @@ class Core:
         now, model = time.time(), models.answerer(self._settings.value, chat).name
         return replace(chat, model=model, created_at=min(chat.created_at, now), updated_at=min(chat.updated_at, now))
 
-    async def _ground(self, agent: AgentChat) -> Ground:
+    async def _inputs(self, agent: AgentChat) -> TurnInputs:
         """What a compaction outside a turn works with.
 
         Raises:
@@ -367,7 +366,7 @@ class Core:
             checked=False,
             restricted=self._restricted,
         )
-        return self._turns.ground(plan, agent.chat, self._chat_model(who.provider), settings)
+        return self._turns.inputs(plan, agent.chat, self._chat_model(who.provider), settings)
 
     async def _change(
         self,

@@ -17,8 +17,7 @@ from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
-from codelaw.agent.inputs.turn_context import Ground, Limits, Shape
-from codelaw.agent.turn.turn import Surroundings
+from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
@@ -66,10 +65,10 @@ LONGEST_TEXT = 1_000_000
 """Characters of one message; more is a file that belongs into the workspace (S-6)."""
 
 
-def shape_of(settings: Settings, chat: Chat) -> Shape:
-    """How the history of `chat` is kept in shape."""
+def history_settings(settings: Settings, chat: Chat) -> HistorySettings:
+    """What keeps the history of `chat` inside the window."""
     context = settings.context
-    return Shape(
+    return HistorySettings(
         threshold=context.threshold,
         keep_rounds=context.keep_rounds,
         min_messages=context.min_messages,
@@ -149,7 +148,7 @@ def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
 
 
 class TurnMaker:
-    """Makes plans and surroundings for the turns of one session."""
+    """Makes plans and inputs for the turns of one session."""
 
     def __init__(
         self,
@@ -296,20 +295,20 @@ class TurnMaker:
         """The skills that there are now; `shown` is the workspace as the rules let it be read (X-2)."""
         return await self._skills.shelf(shown, settings.skills.paths, home=self._home, restricted=restricted)
 
-    async def surroundings(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> Surroundings:
-        """What the turn runs with."""
+    async def settled(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> TurnInputs:
+        """What the turn runs with; what its plan says once in a chat counts as said."""
         for notice in plan.notices:
             if notice.code in {"window_small", "law_large", "skill_problem"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
         agent.finding = plan.toolbox.deferred > 0
-        return Surroundings(self.ground(plan, agent.chat, model, settings), skills=plan.skills)
+        return self.inputs(plan, agent.chat, model, settings)
 
-    def ground(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> Ground:
-        """What the views of a chat are made of, besides its history."""
+    def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
+        """What a turn or a compaction of a chat works with, besides its history."""
         law = NoLaw if plan.restricted else TurnLaw
-        return Ground(
+        return TurnInputs(
             model=model,
             model_name=plan.model_name,
             dialect=_spoken(plan.dialect, searching=plan.searching),
@@ -321,9 +320,10 @@ class TurnMaker:
             ),
             measures=self.measures,
             summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
-            shape=shape_of(settings, chat),
+            settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),
             caches=models.caches(plan.model_name),
+            skills=plan.skills,
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:

@@ -25,7 +25,7 @@ from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
-from codelaw.agent.turn.turn import Ending, Surroundings, Turn, last_words
+from codelaw.agent.turn.turn import Ending, Turn, last_words
 from codelaw.agent.turn.window_fitter import Fitting
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
@@ -39,7 +39,7 @@ from codelaw.tools.todo_list import TodoList
 if TYPE_CHECKING:
     from codelaw.agent.chat.services import House
     from codelaw.agent.inputs.gathering import Question
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.turn.approval import Gate
     from codelaw.domain.chats import Chat, StoredChat
     from codelaw.domain.checkpoints import CompactionReport
@@ -170,7 +170,7 @@ class AgentChat:
         self,
         question: Question,
         typed: str,
-        around: Surroundings,
+        inputs: TurnInputs,
         notices: list[Notice],
         *,
         leaving: Leaving | None = None,
@@ -187,13 +187,12 @@ class AgentChat:
         finally:
             self._starting = False
         known = (self.chat.id, turn_id, user, self.house.store, self.outbox)
-        ground = around.ground
         self.opened = opened = OpenTurn(
             *known,
             refs=self._refs,
-            compressing=ground.shape.compress_results,
-            keeping=ground.economical,
-            as_text=ground.shape.as_text,
+            compressing=inputs.settings.compress_results,
+            keeping=inputs.economical,
+            as_text=inputs.settings.as_text,
         )
         self.outbox.turn = turn_id
         opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
@@ -201,8 +200,8 @@ class AgentChat:
             opened.notice(notice)
         executor = Executor(
             opened,
-            ground.toolbox,
-            replace(self.environment(), skills=around.skills, named_urls=self._named_urls(typed)),
+            inputs.toolbox,
+            replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed)),
             self.gate,
             self.notes,
             held=self.house.held,
@@ -210,24 +209,23 @@ class AgentChat:
             recorder=self.house.recorder,
             hooks=self.house.hooks,
         )
-        running.work = asyncio.create_task(self._work(executor, typed, around, leaving), name=f"turn {turn_id}")
+        running.work = asyncio.create_task(self._work(executor, typed, inputs, leaving), name=f"turn {turn_id}")
         running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
         return running
 
-    async def _work(self, executor: Executor, typed: str, around: Surroundings, leaving: Leaving | None) -> Ending:
+    async def _work(self, executor: Executor, typed: str, inputs: TurnInputs, leaving: Leaving | None) -> Ending:
         """Run the turn, after the question where there is one. Never raises but for a second cancel."""
         opened = executor.open
-        settled = around if leaving is None else await leaving.settled(opened, around)
+        settled = inputs if leaving is None else await leaving.settled(opened, inputs)
         if isinstance(settled, Ending):
             return settled
-        self.rolling.ground = ground = settled.ground
-        opened.model, opened.prices = ground.model_name, ground.prices
-        beside, about = settled.beside, settled.about
-        fitting = Fitting(opened, ground, self.past, self.compacting, self.todos, beside=beside, about=about)
-        executor.laws = FolderLaws(ground, opened, self.house.redaction)
+        self.rolling.inputs = settled
+        opened.model, opened.prices = settled.model_name, settled.prices
+        fitting = Fitting(opened, settled, self.past, self.compacting, self.todos)
+        executor.laws = FolderLaws(settled, opened, self.house.redaction)
         return await Turn(opened, typed, fitting, executor).run()
 
-    async def compact(self, ground: Ground) -> CompactionReport:
+    async def compact(self, inputs: TurnInputs) -> CompactionReport:
         """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).
 
         Raises:
@@ -236,7 +234,7 @@ class AgentChat:
         if self.running is None and self.running_turn is not None:
             raise Refusal("chat_busy", "A turn of another codelaw runs in this chat.", "Wait until it has ended.")
         cause = Cause("manual", turn_id="" if self.opened is None else self.opened.id)
-        report = await self.compacting.run(ground, cause)
+        report = await self.compacting.run(inputs, cause)
         if report.checkpoint_id is not None and self.opened is not None:
             self.opened.last_usage = None
         await self.outbox.drain()

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codelaw.agent.turn.turn import Ending, Surroundings
+from codelaw.agent.turn.turn import Ending
 from codelaw.domain.chats import Notice, TurnError
 from codelaw.domain.errors import Refusal
 from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
 
 if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.ports.approver import Approver
 
@@ -40,13 +41,13 @@ class Leaving:
     approver: Approver
     decide: Callable[[Decided], Awaitable[Decided]]
     """Makes the answer durable, and gives what holds: a chat that was put offline meanwhile stays."""
-    stay: Callable[[], Awaitable[Surroundings]]
+    stay: Callable[[], Awaitable[TurnInputs]]
     """What the turn works with when the offline model answers it."""
 
-    async def settled(self, opened: OpenTurn, around: Surroundings) -> Surroundings | Ending:
+    async def settled(self, opened: OpenTurn, inputs: TurnInputs) -> TurnInputs | Ending:
         """What the turn goes on with, or how it has ended. Never raises but for a second cancel."""
         try:
-            settled = await self._asked(opened, around)
+            settled = await self._asked(opened, inputs)
         except asyncio.CancelledError:
             return Ending("cancelled", why="cancelled by the user")
         except Refusal as refusal:
@@ -56,7 +57,7 @@ class Leaving:
             settled = TurnError("internal_error", "codelaw failed inside; the log says why.", "Please report it.")
         return Ending("failed", error=settled, why=settled.message) if isinstance(settled, TurnError) else settled
 
-    async def _asked(self, opened: OpenTurn, around: Surroundings) -> Surroundings | TurnError:
+    async def _asked(self, opened: OpenTurn, inputs: TurnInputs) -> TurnInputs | TurnError:
         options = (
             ApprovalOption("send", f"Send this chat to {self.host}", "allow_chat"),
             ApprovalOption("cancel", "Do not send", "reject"),
@@ -79,7 +80,7 @@ class Leaving:
                 return not_confirmed(self.model, self.host)
         if decided == "send":
             opened.notice(Notice("info", "chat_sent", f"From here on this chat goes to {self.host}."))
-            return around
+            return inputs
         message = "This chat stays offline: no language model answers in it until you choose another."
         opened.notice(Notice("info", STAYS, message))
         return await self.stay()

@@ -25,7 +25,7 @@ from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
     from codelaw.agent.hooks.running import Hooks
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import HistoryState, Past
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.outbox import Outbox
@@ -68,7 +68,7 @@ class Compacting:
         """Whether automatic compactions have failed too often; one that is asked for starts them again (K-7)."""
         return self.failures >= FAILURES
 
-    async def run(self, ground: Ground, cause: Cause, turn: OpenTurn | None = None) -> CompactionReport:
+    async def run(self, inputs: TurnInputs, cause: Cause, turn: OpenTurn | None = None) -> CompactionReport:
         """Compact, or join the one in flight. Cancelling the caller leaves the compaction alone: `cancel` ends it.
 
         A `turn` that needs it pays for it, and is told what its user should know.
@@ -78,7 +78,7 @@ class Compacting:
         """
         if not self.in_flight:
             self.state = "in_flight"
-            job = _Job(self, ground, cause, Audience(self.outbox, turn))
+            job = _Job(self, inputs, cause, Audience(self.outbox, turn))
             self._flight = asyncio.create_task(job.run(), name="compaction")
         flight = self._flight
         assert flight is not None  # noqa: S101 - just made
@@ -92,7 +92,7 @@ class Compacting:
             self.state = "idle"
             return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
 
-    async def waits(self, ground: Ground, *, view: int, beside: int) -> bool:
+    async def waits(self, inputs: TurnInputs, *, view: int, beside: int) -> bool:
         """Whether one that nobody asked for has to wait until the view has grown (K-8), also after a restart.
 
         `view` and `beside` as for `watermark.grown`.
@@ -107,8 +107,8 @@ class Compacting:
             told = event.event if event is not None else None
             report = told.report if isinstance(told, CompactionEvent) else None
             self._last = past.generation, ended(past.transcript, event.turn_id if event is not None else "", report)
-        last, state = self._last[1], await _state(past, ground)
-        return await asyncio.to_thread(waits, state, ground, last, view=view, beside=beside)
+        last, state = self._last[1], await _state(past, inputs)
+        return await asyncio.to_thread(waits, state, inputs, last, view=view, beside=beside)
 
     def remember(self, turn_id: str, report: CompactionReport) -> None:
         """Keep how the newest one has ended."""
@@ -130,9 +130,9 @@ class Compacting:
         return True
 
 
-async def _state(past: Past, ground: Ground) -> HistoryState:
+async def _state(past: Past, inputs: TurnInputs) -> HistoryState:
     """The history as it is, its view made away from the event loop."""
-    return await asyncio.to_thread(past.state, layered(ground))
+    return await asyncio.to_thread(past.state, layered(inputs))
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ class _Job:
     """One compaction from its start to its report. Nothing is changed before all of it is ready (K-6)."""
 
     of: Compacting
-    ground: Ground
+    inputs: TurnInputs
     cause: Cause
     audience: Audience
     _began: float = 0.0
@@ -187,10 +187,10 @@ class _Job:
             self.audience.warned("hook_ignored", f"A hook cannot stop a compaction ({event}): {said.reason}")
 
     async def _compact(self) -> CompactionReport:
-        law = tokens_of(await self.ground.law.layer())
-        state = await _state(self.of.past, self.ground)
-        self._plan = planned = await asyncio.to_thread(plan, state, self.ground, law, self.cause)
-        self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.ground)
+        law = tokens_of(await self.inputs.law.layer())
+        state = await _state(self.of.past, self.inputs)
+        self._plan = planned = await asyncio.to_thread(plan, state, self.inputs, law, self.cause)
+        self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.inputs)
         if not planned.changes:
             self.of.state = "done"
             return self._report(planned.idle)
@@ -199,13 +199,13 @@ class _Job:
         if self._paused:
             return await self._cut(planned, "automatic summaries are paused after failures in a row")
         self._phase("summarising")
-        parts = sizes(self.ground.limits.window, self.ground.shape.index_tokens)
-        writer = Summariser(self.ground, parts, self.audience)
+        parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)
+        writer = Summariser(self.inputs, parts, self.audience)
         text: str | None = None
         problem, timed_out = "", False
         try:
-            async with asyncio.timeout(self.ground.shape.summary_seconds):
-                warm = self.ground.caches and not self.of.past.cold(self._began)
+            async with asyncio.timeout(self.inputs.settings.summary_seconds):
+                warm = self.inputs.caches and not self.of.past.cold(self._began)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
             timed_out = True
@@ -224,7 +224,7 @@ class _Job:
             self.audience.warned("summary_timed_out", TIMED_OUT)
             self._pause()
             return await self._swap(planned, None, "summary_timed_out", TIMED_OUT)
-        if planned.tokens_before <= (self.ground.room if self.cause.goal is None else self.cause.goal):
+        if planned.tokens_before <= (self.inputs.room if self.cause.goal is None else self.cause.goal):
             message = f"The history was left as it is: {problem}."
             self._warn(message)
             return self._report("summary_failed", message)
@@ -255,8 +255,8 @@ class _Job:
         try:
             await past.reshape(checkpoint)
             # The new view is made here, away from the event loop; the report counts it.
-            await asyncio.to_thread(past.history, layered(self.ground))
-            self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.ground, id_)
+            await asyncio.to_thread(past.history, layered(self.inputs))
+            self._shown = await asyncio.to_thread(shown_tokens, planned, past.transcript, self.inputs, id_)
         except asyncio.CancelledError:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
@@ -266,7 +266,7 @@ class _Job:
         return replace(self._report(reason, message, id_), summary=by)
 
     def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
-        parts = sizes(self.ground.limits.window, self.ground.shape.index_tokens)
+        parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)
         archived = [message for round_ in planned.archived for message in round_.messages]
         started = self.of.past.transcript.started
         content = archive_text(text, archived, started, parts, kept=planned.kept_view, count=estimate)
@@ -277,12 +277,12 @@ class _Job:
         if self._plan is None:
             return CompactionReport(compacted=False, reason=reason, seconds=round(seconds, 3), message=message)
         report = report_of(
-            self._plan, self._now, self.ground, reason, seconds=seconds, message=message, checkpoint=checkpoint
+            self._plan, self._now, self.inputs, reason, seconds=seconds, message=message, checkpoint=checkpoint
         )
         if self._shown is None:
             return report
         before, after = self._shown
-        if not message and report.compacted and self.ground.shape.strategy == "full":
+        if not message and report.compacted and self.inputs.settings.strategy == "full":
             message = IGNORED
         return replace(report, tokens_before=before, tokens_after=after, message=message)
 
@@ -291,11 +291,11 @@ class _Job:
         if self.cause.asked_for or self._plan is None or self._shown is not None or report.message:
             return report
         law, around, after = self._plan.law, self.cause.around, report.tokens_after
-        return replace(report, message=held_up(self._now, self.ground, law=law, around=around, tokens=after))
+        return replace(report, message=held_up(self._now, self.inputs, law=law, around=around, tokens=after))
 
     @property
     def _now(self) -> HistoryState:
-        return self.of.past.state(layered(self.ground))
+        return self.of.past.state(layered(self.inputs))
 
     def _phase(self, phase: CompactionPhase, report: CompactionReport | None = None) -> None:
         self.audience.hears(CompactionEvent(phase, report, self.of.past.store.owner))

@@ -23,7 +23,7 @@ from codelaw.transcript.summaries.compaction import cut
 from codelaw.transcript.summaries.summary import sizes
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import HistoryState
     from codelaw.context.builder import History
     from codelaw.transcript.transcript import Transcript
@@ -95,66 +95,66 @@ class Plan:
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
 
 
-def plan(state: HistoryState, ground: Ground, law: int, cause: Cause) -> Plan:
+def plan(state: HistoryState, inputs: TurnInputs, law: int, cause: Cause) -> Plan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay.
 
     `state` is seen as `layered` shows it; `law` are the estimated tokens of L2.
     """
-    shape = ground.shape
+    settings = inputs.settings
     history = state.view
     rounds = state.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
-    before = sum(section.tokens for section in ground.system) + law + cause.beside
+    before = sum(section.tokens for section in inputs.system) + law + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)
     known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
-    saved = savings(shown, known, ground, view, cold=True)
-    if not rounds or (len(rounds) <= shape.keep_rounds and cause.goal is None):
-        demotions = _thinned(rounds, shown, known, saved, fixed=before, ground=ground)
+    saved = savings(shown, known, inputs, view, cold=True)
+    if not rounds or (len(rounds) <= settings.keep_rounds and cause.goal is None):
+        demotions = _thinned(rounds, shown, known, saved, fixed=before, inputs=inputs)
         return Plan(
             history=history,
             archived=(),
             kept=rounds,
             demotions=demotions,
-            tokens_before=ground.corrected(view),
+            tokens_before=inputs.corrected(view),
             fixed=before,
             law=law,
             idle="rounds_not_enough",
         )
     sized = _sizes(shown, known | set(saved))
-    summary = sizes(ground.limits.window, shape.index_tokens).total
+    summary = sizes(inputs.limits.window, settings.index_tokens).total
     # The skills that these rounds have loaded stand behind the summary.
     spoken = [message for round_ in rounds for message in round_.messages]
-    bodies, _ = carried(spoken, body_room(ground.summary_room))
+    bodies, _ = carried(spoken, body_room(inputs.summary_room))
     summary += sum(map(message_tokens, bodies))
     if cause.asked_for:
-        parted = cut(rounds, keep=shape.keep_rounds, room=0, sizes=sized)
-    elif ground.corrected(before + sum(sized[one.turn_id] for one in rounds)) <= _goal(ground, cause):
+        parted = cut(rounds, keep=settings.keep_rounds, room=0, sizes=sized)
+    elif inputs.corrected(before + sum(sized[one.turn_id] for one in rounds)) <= _goal(inputs, cause):
         # Cheap measures are enough, or nothing was to be done at all.
         return Plan(
             history=history,
             archived=(),
             kept=rounds,
             demotions=saved,
-            tokens_before=ground.corrected(view),
+            tokens_before=inputs.corrected(view),
             fixed=before,
             law=law,
             idle="below_low_water",
         )
     else:
-        room = ground.low_water - ground.corrected(before + summary)
-        parted = cut(rounds, keep=shape.keep_rounds, room=room, sizes=_corrected(sized, ground))
-    demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, ground=ground)
+        room = inputs.low_water - inputs.corrected(before + summary)
+        parted = cut(rounds, keep=settings.keep_rounds, room=room, sizes=_corrected(sized, inputs))
+    demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, inputs=inputs)
     if cause.goal is not None:
         sized = _sizes(shown, known | set(demotions))
         # With room to grow, or the next compaction would not be allowed to wait (K-8).
-        goal = cause.goal - ground.limits.window // GROWTH
-        if ground.corrected(before + summary + sum(sized[one.turn_id] for one in parted.kept)) > goal:
+        goal = cause.goal - inputs.limits.window // GROWTH
+        if inputs.corrected(before + summary + sum(sized[one.turn_id] for one in parted.kept)) > goal:
             # Well below the goal, or the next step would be in danger again.
-            room = min(cause.goal, ground.low_water) - ground.corrected(before + summary)
-            parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, ground))
-    tokens = ground.corrected(view)
+            room = min(cause.goal, inputs.low_water) - inputs.corrected(before + summary)
+            parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, inputs))
+    tokens = inputs.corrected(view)
     return Plan(
         history=history,
         archived=parted.archived,
@@ -170,7 +170,7 @@ def plan(state: HistoryState, ground: Ground, law: int, cause: Cause) -> Plan:
 def report_of(
     planned: Plan,
     state: HistoryState,
-    ground: Ground,
+    inputs: TurnInputs,
     reason: CompactionReason,
     *,
     seconds: float,
@@ -183,7 +183,7 @@ def report_of(
         history = state.view
         grown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
         was = planned.history.summaries.tokens if planned.history.summaries else 0
-        after = ground.corrected(planned.fixed - was + grown)
+        after = inputs.corrected(planned.fixed - was + grown)
     return CompactionReport(
         compacted=checkpoint is not None and bool(planned.archived),
         reason=reason,
@@ -199,50 +199,50 @@ def report_of(
 
 
 def shown_tokens(
-    planned: Plan, transcript: Transcript, ground: Ground, checkpoint: str | None = None
+    planned: Plan, transcript: Transcript, inputs: TurnInputs, checkpoint: str | None = None
 ) -> tuple[int, int] | None:
     """Tokens of the view before and after, as the chat's own strategy shows it; None for `layered`, whose plan it is.
 
     Without a checkpoint both are the view as it is.
     """
     base = planned.fixed - (planned.history.summaries.tokens if planned.history.summaries else 0)
-    asked = base - sum(section.tokens for section in ground.system)
+    asked = base - sum(section.tokens for section in inputs.system)
     before = transcript.restored(checkpoint) or transcript if checkpoint is not None else transcript
     sizes: list[int] = []
     for state in (before, transcript):
-        selection = select(ground, state, law=0, asked=asked)
-        if selection == layered(ground):
+        selection = select(inputs, state, law=0, asked=asked)
+        if selection == layered(inputs):
             return None
         history = project(state, selection)
         shown = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
-        sizes.append(ground.corrected(base + shown))
+        sizes.append(inputs.corrected(base + shown))
     return sizes[0], sizes[1]
 
 
-def _goal(ground: Ground, cause: Cause) -> int:
-    return ground.low_water if cause.goal is None else min(ground.low_water, cause.goal)
+def _goal(inputs: TurnInputs, cause: Cause) -> int:
+    return inputs.low_water if cause.goal is None else min(inputs.low_water, cause.goal)
 
 
 def savings(
-    shown: Sequence[Message], known: frozenset[Demotion], ground: Ground, view: int, *, cold: bool
+    shown: Sequence[Message], known: frozenset[Demotion], inputs: TurnInputs, view: int, *, cold: bool
 ) -> tuple[Demotion, ...]:
     """What economy demotes in a view of `view` estimated tokens (C-6); nothing when the setting is off."""
-    if not ground.shape.economy:
+    if not inputs.settings.economy:
         return ()
     return economy.plan(
         shown,
         known,
-        context_tokens=ground.corrected(view),
-        demote_tokens=ground.shape.demote_tokens,
+        context_tokens=inputs.corrected(view),
+        demote_tokens=inputs.settings.demote_tokens,
         cold=cold,
-        floor=floor(ground),
-        lasting=lasting(shown, ground.limits.window),
+        floor=floor(inputs),
+        lasting=lasting(shown, inputs.limits.window),
     )
 
 
-def floor(ground: Ground) -> int:
+def floor(inputs: TurnInputs) -> int:
     """Tokens of context below which nothing is demoted (C-6): a tenth of the window, 20 000 in one of 200 000."""
-    return ground.limits.window // 10
+    return inputs.limits.window // 10
 
 
 def _thinned(
@@ -252,7 +252,7 @@ def _thinned(
     saved: tuple[Demotion, ...],
     *,
     fixed: int,
-    ground: Ground,
+    inputs: TurnInputs,
 ) -> tuple[Demotion, ...]:
     """The demotions of the kept rounds: those for economy, and what more it takes to come down to the mark (K-8)."""
     stay = {round_.turn_id for round_ in kept_rounds}
@@ -260,10 +260,10 @@ def _thinned(
     ids = {message.id for message in kept}
     own = tuple(demotion for demotion in saved if demotion.message_id in ids)
     size = fixed + sum(map(message_tokens, demoted(kept, known | set(own))))
-    over = ground.corrected(size) - ground.low_water
+    over = inputs.corrected(size) - inputs.low_water
     if over <= 0:
         return own
-    stays = lasting(shown, ground.limits.window)
+    stays = lasting(shown, inputs.limits.window)
     return (*own, *economy.thin(kept, known | set(own), to_free=over, lasting=stays))
 
 
@@ -275,5 +275,5 @@ def _sizes(shown: Sequence[Message], demotions: AbstractSet[Demotion]) -> Counte
     return sizes
 
 
-def _corrected(sizes: Mapping[str, int], ground: Ground) -> dict[str, int]:
-    return {turn: ground.corrected(tokens) for turn, tokens in sizes.items()}
+def _corrected(sizes: Mapping[str, int], inputs: TurnInputs) -> dict[str, int]:
+    return {turn: inputs.corrected(tokens) for turn, tokens in sizes.items()}

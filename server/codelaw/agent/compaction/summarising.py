@@ -24,7 +24,7 @@ from codelaw.transcript.summaries.summary import BadSummary, Border, Sizes, bord
 if TYPE_CHECKING:
     from codelaw.agent.compaction.audience import Audience
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.domain.models import Delta, ModelReply, ModelRequest
 
 ATTEMPTS = 2
@@ -56,7 +56,7 @@ class _Prompt:
 class Summariser:
     """Writes one summary. `spent` adds up what was billed, failed attempts included."""
 
-    ground: Ground
+    inputs: TurnInputs
     sizes: Sizes
     audience: Audience
     spent: Usage = field(default_factory=Usage)
@@ -73,7 +73,7 @@ class Summariser:
             BadSummary: unusable twice, or too long even in stages.
             ModelFailure: the model did not answer.
         """
-        if self.ground.shape.summary_model in {None, self.ground.model_name}:
+        if self.inputs.settings.summary_model in {None, self.inputs.model_name}:
             try:
                 return await self._good(await self._extending(history, archived, warm=warm), archived)
             except ModelFailure as failure:
@@ -84,7 +84,7 @@ class Summariser:
 
     async def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> _Prompt:
         """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
-        ground = self.ground
+        inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
         shown, until = archived, None
         last = history.rounds.messages[-1].turn_id if history.rounds else ""
@@ -92,21 +92,21 @@ class Summariser:
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
-        past, gathered = History.of([*summaries, *shown]), Gathered(ground.system, await ground.law.layer())
+        past, gathered = History.of([*summaries, *shown]), Gathered(inputs.system, await inputs.law.layer())
         return _Prompt(
             past=past,
             around=gathered,
-            dialect=ground.dialect,
-            model=ground.model_name,
+            dialect=inputs.dialect,
+            model=inputs.model_name,
             instruction=self._instruction(until),
-            window=ground.limits.window,
+            window=inputs.limits.window,
         )
 
     async def _in_stages(self, archived: Sequence[Message], limit: int | None) -> str:
         """A fresh conversation over shortened tool texts, in smaller parts when even these do not fit."""
-        window = min(limit or self.ground.summary_window, self.ground.summary_window)
+        window = min(limit or self.inputs.summary_window, self.inputs.summary_window)
         asked = self._instruction()
-        room = int(window * _SAFETY) - self.sizes.max_tokens * 2 - self.ground.corrected(estimate(asked)) - 500
+        room = int(window * _SAFETY) - self.sizes.max_tokens * 2 - self.inputs.corrected(estimate(asked)) - 500
         for number in range(1, SHRINKS + 1):
             try:
                 return await self._staged(archived, max(room, 1_000))
@@ -136,12 +136,12 @@ class Summariser:
         return None if far_off(sent, failure.size, failure.limit) else failure.limit
 
     def _size(self, message: Message) -> int:
-        return self.ground.corrected(message_tokens(message))
+        return self.inputs.corrected(message_tokens(message))
 
     def _fresh(self, said: Sequence[Message]) -> _Prompt:
         """A conversation of its own, which was cut to fit."""
         gathered = Gathered((text_section("L1", "summariser", render("summariser")),))
-        name = self.ground.shape.summary_model or self.ground.model_name
+        name = self.inputs.settings.summary_model or self.inputs.model_name
         return _Prompt(History.of(said), gathered, React(), name, self._instruction())
 
     async def _good(self, prompt: _Prompt, source: Sequence[Message]) -> str:
@@ -172,11 +172,11 @@ class Summariser:
             ModelFailure: `overflow`: it does not fit into the prompt's window.
         """
         view = build(prompt.past, (), Message("summary_instruction", "", "user", asked), prompt.around)
-        tokens = self.ground.corrected(view.tokens) + self.sizes.max_tokens
+        tokens = self.inputs.corrected(view.tokens) + self.sizes.max_tokens
         if prompt.window is not None and tokens > prompt.window:
             raise ModelFailure("overflow", "The archived rounds do not fit into one call.")
         return prompt.dialect.request(
-            view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.ground.toolbox
+            view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.inputs.toolbox
         )
 
     async def _reply(self, request: ModelRequest) -> ModelReply:
@@ -188,7 +188,7 @@ class Summariser:
         try:
             while True:
                 try:
-                    reply = await self.ground.model.reply(request, unheard)
+                    reply = await self.inputs.model.reply(request, unheard)
                     break
                 except ModelFailure as failure:
                     # A summary is short: a broken one is asked for again from its beginning.
@@ -201,7 +201,7 @@ class Summariser:
         return reply
 
     def _instruction(self, until: Border | None = None) -> str:
-        return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.ground.dialect.name, border=until)
+        return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.inputs.dialect.name, border=until)
 
     def _parts(self, archive: Sequence[Round], room: int) -> list[list[Round]]:
         """Rounds in as few parts as fit `room` tokens each; a round of its own where it is too long."""

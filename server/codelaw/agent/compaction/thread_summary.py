@@ -24,7 +24,7 @@ from codelaw.domain.models import Usage
 from codelaw.transcript.summaries.summary_check import BadSummary, check_text
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.domain.models import Delta, ModelReply, ModelRequest
@@ -47,7 +47,7 @@ class Rolling:
 
     past: Past
     outbox: Outbox
-    ground: Ground | None = None
+    inputs: TurnInputs | None = None
     """Of the latest turn."""
     failures: int = 0
     """In a row, those that a model was paid for."""
@@ -65,17 +65,17 @@ class Rolling:
 
         A model that never writes one that can be used would be paid for it after every turn: it is asked less and less.
         """
-        ground = self.ground
-        if ground is None:
+        inputs = self.inputs
+        if inputs is None:
             return
-        shape, seen = ground.shape, self.past.transcript
-        strategy = resolve(shape.strategy, len(seen.unwithdrawn))
-        if self.in_flight or strategy not in SUMMARISED or not shape.rolling_summary:
+        settings, seen = inputs.settings, self.past.transcript
+        strategy = resolve(settings.strategy, len(seen.unwithdrawn))
+        if self.in_flight or strategy not in SUMMARISED or not settings.rolling_summary:
             return
         if self.passing:
             self.passing -= 1
             return
-        self._work = asyncio.create_task(_Job(self, ground, seen).run(), name="rolling summary")
+        self._work = asyncio.create_task(_Job(self, inputs, seen).run(), name="rolling summary")
 
     async def settled(self) -> None:
         """Wait until none is in flight."""
@@ -92,7 +92,7 @@ class Rolling:
 @dataclass(slots=True)
 class _Job:
     of: Rolling
-    ground: Ground
+    inputs: TurnInputs
     seen: Transcript
     _spent: Usage = field(default_factory=Usage)
 
@@ -105,7 +105,9 @@ class _Job:
         except ModelFailure as failure:
             self._failed(failure.message.rstrip("."))
         except TimeoutError:
-            self._failed(f"it took longer than context.summaryTimeoutSeconds ({self.ground.shape.summary_seconds:g} s)")
+            self._failed(
+                f"it took longer than context.summaryTimeoutSeconds ({self.inputs.settings.summary_seconds:g} s)"
+            )
         except Refusal as refusal:
             # The chat is gone, or another server was faster: there is nothing to tell the user.
             if refusal.code not in {"chat_not_found", "chat_busy"}:
@@ -115,19 +117,19 @@ class _Job:
             self._failed("codelaw failed inside; the log says why")
 
     async def _update(self) -> None:
-        shape = self.ground.shape
-        limit_tokens = limit(self.ground.budget.share("summary"))
-        room = max(1_000, estimated(self.ground, self.ground.summary_window) // 2 - limit_tokens * _OUTPUT)
+        settings = self.inputs.settings
+        limit_tokens = limit(self.inputs.budget.share("summary"))
+        room = max(1_000, estimated(self.inputs, self.inputs.summary_window) // 2 - limit_tokens * _OUTPUT)
         window = None
-        if resolve(shape.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
-            recent = estimated(self.ground, self.ground.budget.share("recent"))
-            window = Window(shape.window_rounds, recent // 2)
+        if resolve(settings.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
+            recent = estimated(self.inputs, self.inputs.budget.share("recent"))
+            window = Window(settings.window_rounds, recent // 2)
         part = await asyncio.to_thread(
-            due, self.seen, recent_min=shape.recent_min, above=shape.summarise_above, room=room, window=window
+            due, self.seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
         )
         if part is None:
             return
-        async with asyncio.timeout(shape.summary_seconds):
+        async with asyncio.timeout(settings.summary_seconds):
             text = await self._written(part, limit_tokens)
         summary = ThreadSummary(text, part.covers, time.time())
         self.of.failures = 0
@@ -137,13 +139,13 @@ class _Job:
 
     async def _written(self, part: Due, limit_tokens: int) -> str:
         """The new summary, by one call in a fresh conversation."""
-        ground = self.ground
+        inputs = self.inputs
         system, asked = await asyncio.to_thread(request_texts, part, limit_tokens)
         gathered = Gathered((text_section("L1", "thread_summary", system),))
         view = build(History.of(()), (), Message("thread_part", "", "user", asked), gathered)
-        name = ground.shape.summary_model or ground.model_name
+        name = inputs.settings.summary_model or inputs.model_name
         most = limit_tokens * _OUTPUT
-        request = React().request(view, model=name, max_tokens=most, toolbox=ground.toolbox)
+        request = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
         reply = await self._reply(request)
         return await asyncio.to_thread(
             check_text,
@@ -163,7 +165,7 @@ class _Job:
         try:
             while True:
                 try:
-                    reply = await self.ground.model.reply(request, unheard)
+                    reply = await self.inputs.model.reply(request, unheard)
                     break
                 except ModelFailure as failure:
                     # It is short: a broken one is asked for again from its beginning.

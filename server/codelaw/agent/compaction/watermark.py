@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codelaw.context.sections import message_tokens
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import HistoryState
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.transcript.transcript import Transcript
@@ -42,7 +42,7 @@ def ended(transcript: Transcript, turn_id: str, report: CompactionReport | None)
     return Ended(turn_id, report.tokens_after) if known else None
 
 
-def grown(state: HistoryState, ground: Ground, last: Ended | None, *, view: int, beside: int) -> int | None:
+def grown(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: int, beside: int) -> int | None:
     """Tokens that a view of `view` tokens has more than when its history was last reshaped; None: it never was.
 
     `beside` is what of the view is neither L1 nor law nor history, in estimated tokens. All of it follows from what is
@@ -50,57 +50,59 @@ def grown(state: HistoryState, ground: Ground, last: Ended | None, *, view: int,
     at which the newest compaction ended. A turn that was compacted while it ran and has become a shorter round since
     is no growth.
     """
-    since_settled = _since(state, ground, state.settled, beside)
+    since_settled = _since(state, inputs, state.settled, beside)
     if last is None:
         return since_settled
-    since_turn = _since(state, ground, last.turn_id, beside)
+    since_turn = _since(state, inputs, last.turn_id, beside)
     more = view - last.tokens if since_turn is None else max(view - last.tokens, since_turn)
     return more if since_settled is None else min(more, since_settled)
 
 
-def waits(state: HistoryState, ground: Ground, last: Ended | None, *, view: int, beside: int) -> bool:
+def waits(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: int, beside: int) -> bool:
     """Whether a compaction that nobody asked for has to wait: it would do again what the last one did (K-8).
 
     Never in danger: a view that leaves no room for an answer is not to wait.
     """
-    if view > ground.room:
+    if view > inputs.room:
         return False
-    growth = grown(state, ground, last, view=view, beside=beside)
-    return growth is not None and growth < ground.limits.window / GROWTH
+    growth = grown(state, inputs, last, view=view, beside=beside)
+    return growth is not None and growth < inputs.limits.window / GROWTH
 
 
-def held_up(state: HistoryState, ground: Ground, *, law: int, around: tuple[tuple[str, int], ...], tokens: int) -> str:
+def held_up(
+    state: HistoryState, inputs: TurnInputs, *, law: int, around: tuple[tuple[str, int], ...], tokens: int
+) -> str:
     """What keeps a view of `tokens` tokens above the low-water mark, the largest first, for a person.
 
     Empty when it is not above. `law` and the sizes in `around` are estimated tokens.
     """
-    mark = ground.low_water
+    mark = inputs.low_water
     if tokens <= mark:
         return ""
     history, rounds = state.view, len(state.transcript.kept)
-    newest = f"the newest {rounds} rounds, of which {ground.shape.keep_rounds} stay (context.keepRounds)"
-    if rounds <= ground.shape.keep_rounds:
+    newest = f"the newest {rounds} rounds, of which {inputs.settings.keep_rounds} stay (context.keepRounds)"
+    if rounds <= inputs.settings.keep_rounds:
         newest = "the newest round" if rounds == 1 else f"the newest {rounds} rounds (context.keepRounds keeps them)"
     sized = [
         (newest, history.rounds.tokens if history.rounds else 0),
         ("the summaries", history.summaries.tokens if history.summaries else 0),
-        ("the system prompt with its tools", sum(section.tokens for section in ground.system)),
+        ("the system prompt with its tools", sum(section.tokens for section in inputs.system)),
         ("the law", law),
         *((_NAMES.get(name, name), size) for name, size in around),
     ]
     parts = sorted(((size, name) for name, size in sized if size > 0), reverse=True)
-    told = ", ".join(f"{name} {ground.corrected(size)}" for size, name in parts)
+    told = ", ".join(f"{name} {inputs.corrected(size)}" for size, name in parts)
     sentence = f"The context holds about {tokens} tokens and could not come down to {mark}: {told}."
-    more = ground.limits.window // GROWTH
-    if tokens + more <= ground.mark:
+    more = inputs.limits.window // GROWTH
+    if tokens + more <= inputs.mark:
         return sentence
     return f"{sentence} The next compaction waits until it has grown by {more} tokens or the window is full."
 
 
-def _since(state: HistoryState, ground: Ground, turn_id: str, beside: int) -> int | None:
+def _since(state: HistoryState, inputs: TurnInputs, turn_id: str, beside: int) -> int | None:
     """Corrected tokens of what has come after a finished turn; None when there is no such turn."""
     turns = state.transcript.turns
     if turn_id not in turns:
         return None
     newer = (one for one in state.shown if turns.get(one.turn_id, 0) > turns[turn_id])
-    return ground.corrected(beside + sum(map(message_tokens, newer)))
+    return inputs.corrected(beside + sum(map(message_tokens, newer)))

@@ -11,7 +11,7 @@ from codelaw.context.past.strategies import SUMMARISED, Selection, resolve
 from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.context.sections import Section
     from codelaw.domain.messages import Fragment
     from codelaw.transcript.transcript import Transcript
@@ -23,63 +23,63 @@ NARROWED = 0.7
 _SCALE = 100_000
 
 
-def layered(ground: Ground) -> Selection:
+def layered(inputs: TurnInputs) -> Selection:
     """What a compaction works on, whatever the chat's strategy: all that is not archived."""
-    return Selection(limit=ground.shape.history_limit, summary_room=ground.summary_room)
+    return Selection(limit=inputs.settings.history_limit, summary_room=inputs.summary_room)
 
 
-def select(ground: Ground, transcript: Transcript, *, law: int, asked: int) -> Selection:
+def select(inputs: TurnInputs, transcript: Transcript, *, law: int, asked: int) -> Selection:
     """What a turn shows, from its first step to its last; `law` and `asked` are the estimated tokens of L2 and input.
 
     `auto` is decided here (B-1). The same state and the same question give the same selection.
     """
-    shape = ground.shape
-    strategy = resolve(shape.strategy, len(transcript.unwithdrawn))
-    by_auto = shape.strategy == "auto"
-    if strategy == "layered" and not ground.budget.enforced:
-        return layered(ground)
+    settings = inputs.settings
+    strategy = resolve(settings.strategy, len(transcript.unwithdrawn))
+    by_auto = settings.strategy == "auto"
+    if strategy == "layered" and not inputs.budget.enforced:
+        return layered(inputs)
     selection = Selection(
         strategy,
         by_auto,
-        shape.history_limit,
-        ground.summary_room,
+        settings.history_limit,
+        inputs.summary_room,
         None,
-        recent_min=shape.recent_min,
-        recent_max=shape.recent_max,
-        rounds=shape.window_rounds,
-        summary=shape.rolling_summary,
-        thread=transcript.thread if shape.rolling_summary and strategy in SUMMARISED else None,
+        recent_min=settings.recent_min,
+        recent_max=settings.recent_max,
+        rounds=settings.window_rounds,
+        summary=settings.rolling_summary,
+        thread=transcript.thread if settings.rolling_summary and strategy in SUMMARISED else None,
     )
-    left = available(ground, law=law, asked=asked)
-    if ground.budget.enforced:
-        fixed = sum(section.tokens for section in fitting_system(ground.system, law, ground.budget)[0]) + law + asked
-        return selection.narrowed(min(left, ground.budget.recent(fixed=fixed)))
+    left = available(inputs, law=law, asked=asked)
+    if inputs.budget.enforced:
+        fixed = sum(section.tokens for section in fitting_system(inputs.system, law, inputs.budget)[0]) + law + asked
+        return selection.narrowed(min(left, inputs.budget.recent(fixed=fixed)))
     if strategy == "span-retrieval":
-        return selection.narrowed(int(left * (1 - shape.retrieval_share)))
+        return selection.narrowed(int(left * (1 - settings.retrieval_share)))
     return selection.narrowed(left) if selection.narrows else selection
 
 
-def available(ground: Ground, *, law: int, asked: int) -> int:
+def available(inputs: TurnInputs, *, law: int, asked: int) -> int:
     """Estimated tokens that L1, law and input leave to the past, with room for the turn's own work."""
-    fixed = sum(section.tokens for section in ground.system) + law + asked
-    return max(0, estimated(ground, ground.room) * (WORK - 1) // WORK - fixed)
+    fixed = sum(section.tokens for section in inputs.system) + law + asked
+    return max(0, estimated(inputs, inputs.room) * (WORK - 1) // WORK - fixed)
 
 
-def span_budget(ground: Ground, *, law: int, asked: int) -> int:
+def span_budget(inputs: TurnInputs, *, law: int, asked: int) -> int:
     """Estimated tokens that spans may take of what is available; of a budget that is enforced, at most their share."""
-    room = int(available(ground, law=law, asked=asked) * ground.shape.retrieval_share)
-    return min(room, ground.budget.share("retrieved")) if ground.budget.enforced else room
+    room = int(available(inputs, law=law, asked=asked) * inputs.settings.retrieval_share)
+    return min(room, inputs.budget.share("retrieved")) if inputs.budget.enforced else room
 
 
-def estimated(ground: Ground, tokens: int) -> int:
+def estimated(inputs: TurnInputs, tokens: int) -> int:
     """How many estimated tokens really are `tokens` (W-4)."""
-    return tokens * _SCALE // max(1, ground.corrected(_SCALE))
+    return tokens * _SCALE // max(1, inputs.corrected(_SCALE))
 
 
 def gathered(
-    ground: Ground, law: Sequence[Section], beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]
+    inputs: TurnInputs, law: Sequence[Section], beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]
 ) -> Gathered:
     """What stands around the past, as far as its shares allow (B-2)."""
-    system, gone = fitting_system(ground.system, tokens_of(law), ground.budget)
-    beside, away = fitting_fragments(beside, ground.budget)
+    system, gone = fitting_system(inputs.system, tokens_of(law), inputs.budget)
+    beside, away = fitting_fragments(beside, inputs.budget)
     return Gathered(system, law, beside, tail, (*gone, *away))

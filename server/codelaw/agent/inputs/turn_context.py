@@ -1,7 +1,8 @@
-"""What a view is made of, and what a model needs to be asked: shared by turns and compactions."""
+"""What a turn or a compaction works with, gathered once: the model, its words before any history, and the settings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.shown_laws import TurnLaw
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
+    from codelaw.domain.messages import Fragment
     from codelaw.domain.models import Prices
     from codelaw.ports.model import ChatModel
+    from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
 
 
@@ -31,8 +34,8 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """How the history is kept in shape: the settings of `context` (K-2, K-5, C-6, H-5)."""
+class HistorySettings:
+    """What keeps the history inside the window: the settings of `context` (K-2, K-5, C-6, H-5)."""
 
     threshold: float = 0.8
     keep_rounds: int = 10
@@ -70,8 +73,8 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """A model, the words it is given before any history, and the measures of its window."""
+class TurnInputs:
+    """What a turn or a compaction works with; everything volatile was gathered before it started (L-3)."""
 
     model: ChatModel
     model_name: str
@@ -85,11 +88,17 @@ class Ground:
     """What is learned of the model (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
-    shape: Shape = field(default_factory=Shape)
+    settings: HistorySettings = field(default_factory=HistorySettings)
     prices: Prices | None = None
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+    beside: tuple[Fragment, ...] = ()
+    """What is to stand right after the question; what the view says already is not said again (B-7)."""
+    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Ids of the memories that these fragments tell, by their names."""
+    skills: Skills | None = None
+    """What load_skill can load (X-2)."""
 
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""
@@ -98,17 +107,17 @@ class Ground:
     @property
     def economical(self) -> bool:
         """Whether results stay as they were shown until a batch pays: economy is on, and there is a cache (C-6)."""
-        return self.shape.economy and self.caches
+        return self.settings.economy and self.caches
 
     @property
     def mark(self) -> int:
         """Tokens at which a compaction is due."""
-        return int(self.shape.threshold * self.limits.window)
+        return int(self.settings.threshold * self.limits.window)
 
     @property
     def low_water(self) -> int:
         """Tokens to come down to (K-2)."""
-        return int(self.shape.low_water * self.limits.window)
+        return int(self.settings.low_water * self.limits.window)
 
     @property
     def room(self) -> int:
@@ -118,10 +127,10 @@ class Ground:
     @property
     def budget(self) -> Budget:
         """The shares of the view; enforced where the settings name a total, and for the sliding window (B-2)."""
-        shape = self.shape
-        total = self.room if shape.total_budget is None else min(shape.total_budget, self.room)
-        enforced = shape.total_budget is not None or shape.strategy == "sliding-window"
-        return Budget(total, shape.shares, enforced)
+        settings = self.settings
+        total = self.room if settings.total_budget is None else min(settings.total_budget, self.room)
+        enforced = settings.total_budget is not None or settings.strategy == "sliding-window"
+        return Budget(total, settings.shares, enforced)
 
     @property
     def summary_room(self) -> int:

@@ -10,7 +10,7 @@ from codelaw.context.past.projection import standing
 from codelaw.context.system.nested_law import Nested, to_tell
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.context.sections import View
     from codelaw.domain.messages import Call, Fragment
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class FolderLaws:
     """Compares what counts in the folders that a call has touched with what the view tells of them."""
 
-    ground: Ground
+    inputs: TurnInputs
     open: OpenTurn
     redaction: Redaction
     _view: View | None = None
@@ -55,7 +55,7 @@ class FolderLaws:
         touched += [change.path for change in result.changes if change.path not in touched]
         chain: dict[str, Nested] = {}
         for one in touched[:TOUCHED]:
-            laws, notices = await self.ground.law.below(one, self.ground.limits.window)
+            laws, notices = await self.inputs.law.below(one, self.inputs.limits.window)
             # Without known keys, as the text will stand in the view.
             chain.update((law.folder, self.redaction.value(law)) for law in laws)
             for notice in notices:
@@ -64,7 +64,7 @@ class FolderLaws:
                     self.open.notice(notice)
         if not chain:
             return ()
-        texts = to_tell([*chain.values()], self._told, restricted=self.ground.law.restricted)
+        texts = to_tell([*chain.values()], self._told, restricted=self.inputs.law.restricted)
         self._told.update((text.name, text.text) for text in texts)
         return texts
 

@@ -22,7 +22,7 @@ from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Stream
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.context.sections import View
 
@@ -100,7 +100,7 @@ class Asker:
     """Asks the model for one step of `turn`, with `view`."""
 
     turn: OpenTurn
-    ground: Ground
+    inputs: TurnInputs
     view: View
     estimated: int
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
@@ -115,7 +115,7 @@ class Asker:
         """
         asked = await self._whole("", ())
         if asked.reading.empty and asked.reply.stop_reason != "refusal":
-            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.ground.dialect.name)),))
+            hint = ApiMessage("user", (TextBlock(render("empty_reply", dialect=self.inputs.dialect.name)),))
             asked = await self._whole("", (hint,))
         return asked
 
@@ -154,16 +154,16 @@ class Asker:
 
     async def _said(self, reply: ModelReply) -> Reading:
         """What a reply says; a long one is read beside the event loop, which others wait for."""
-        dialect, name = self.ground.dialect, self._name
+        dialect, name = self.inputs.dialect, self._name
         return await asyncio.to_thread(dialect.read, reply, name) if _long(reply) else dialect.read(reply, name)
 
     async def _cut(self, reply: ModelReply) -> Reading | None:
         """The same of one that was cut off; None when it should be continued."""
-        dialect, name = self.ground.dialect, self._name
+        dialect, name = self.inputs.dialect, self._name
         return await asyncio.to_thread(dialect.cut, reply, name) if _long(reply) else dialect.cut(reply, name)
 
     async def _whole_by_its_text(self, reply: ModelReply) -> bool | None:
-        dialect = self.ground.dialect
+        dialect = self.inputs.dialect
         return await asyncio.to_thread(dialect.whole, reply) if _long(reply) else dialect.whole(reply)
 
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
@@ -191,16 +191,16 @@ class Asker:
 
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
         """The view as a request, with messages to append."""
-        ground = self.ground
-        room = max_tokens(ground.limits.window, ground.limits.reserve, self.estimated)
-        return ground.dialect.request(
-            self.view, model=ground.model_name, max_tokens=room, toolbox=ground.toolbox, after=after
+        inputs = self.inputs
+        room = max_tokens(inputs.limits.window, inputs.limits.reserve, self.estimated)
+        return inputs.dialect.request(
+            self.view, model=inputs.model_name, max_tokens=room, toolbox=inputs.toolbox, after=after
         )
 
     async def _attempt(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         """One request. `kept` was withdrawn from the screen: it is shown again, unless the model starts over."""
         joint = Joint(kept)
-        self._stream = self.ground.dialect.stream()
+        self._stream = self.inputs.dialect.stream()
         self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
 
         def on_delta(delta: Delta) -> bool:
@@ -214,7 +214,7 @@ class Asker:
         silence = Silence(self.turn)
         try:
             with silence:
-                reply = await self.ground.model.reply(self._request(after), on_delta)
+                reply = await self.inputs.model.reply(self._request(after), on_delta)
         except ModelFailure as failure:
             self._feed(joint.end(), joint)
             failure.partial = joint.text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
@@ -16,20 +15,17 @@ from codelaw.context.escaping import quoted
 from codelaw.domain.chats import Notice, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, UsageEvent
-from codelaw.domain.messages import Fragment
 from codelaw.domain.results import failure
 from codelaw.templates.render import render
 from codelaw.transcript.repair.closing import CANCELLED, STOPPED
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
-    from codelaw.agent.inputs.turn_context import Ground
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
     from codelaw.agent.turn.window_fitter import Fitting
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
-    from codelaw.ports.skills import Skills
 
 UNREADABLE_LIMIT = 3
 """Unreadable replies in a row that end a turn (R-3)."""
@@ -37,19 +33,6 @@ HELD_LIMIT = 3
 """Answers that hooks may hold up in one turn (X-7)."""
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the turn works with; everything volatile was gathered before it started (L-3)."""
-
-    ground: Ground
-    beside: tuple[Fragment, ...] = ()
-    """What is to stand right after the question."""
-    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Ids of the memories that these fragments tell, by their names."""
-    skills: Skills | None = None
-    """What load_skill can load (X-2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +63,7 @@ class Turn:
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
-        limit = asyncio.timeout(self.fitting.ground.limits.seconds)
+        limit = asyncio.timeout(self.fitting.inputs.limits.seconds)
         try:
             async with limit:
                 await self.fitting.prepare(self.typed)
@@ -93,14 +76,14 @@ class Turn:
             return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
             if limit.expired():
-                told = self.fitting.timed_out(self.fitting.ground.limits.seconds or 0)
+                told = self.fitting.timed_out(self.fitting.inputs.limits.seconds or 0)
                 return self._failed("model_unavailable", *told)
             _log.exception("turn %s failed", self.open.id)
             message = "codelaw failed inside; the log says why."
             return self._failed("internal_error", message, "Please report it.")
 
     async def _steps(self) -> Ending:
-        limits = self.fitting.ground.limits
+        limits = self.fitting.inputs.limits
         while self.open.step < limits.steps:
             if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
                 return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
@@ -185,7 +168,7 @@ class Turn:
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
         view = await self.fitting.view()
-        news = self.fitting.ground.law.news()
+        news = self.fitting.inputs.law.news()
         if news is not None:
             self.open.notice(news)
         while True:
@@ -198,15 +181,15 @@ class Turn:
                 self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
 
     async def _ask(self, view: View) -> Asked:
-        ground = self.fitting.ground
+        inputs = self.fitting.inputs
         if self.executor.laws is not None:
             self.executor.laws.sent(view)
-        estimated = ground.corrected(view.tokens)
-        asked = await Asker(self.open, ground, view, estimated).ask()
+        estimated = inputs.corrected(view.tokens)
+        asked = await Asker(self.open, inputs, view, estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        ground.measures.learn(ground.model_name, view, usage.total_tokens - usage.output_tokens)
-        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, ground.limits.window, self.open.step))
+        inputs.measures.learn(inputs.model_name, view, usage.total_tokens - usage.output_tokens)
+        self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
         return asked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -31,7 +31,7 @@ from codelaw.transcript.summaries.compaction import due
 
 if TYPE_CHECKING:
     from codelaw.agent.compaction.compacting import Compacting
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.context.builder import History
@@ -58,15 +58,11 @@ class Fitting:
     """One turn's way of staying inside the window."""
 
     open: OpenTurn
-    ground: Ground
+    inputs: TurnInputs
     """Its window shrinks when the vendor takes less."""
     past: Past
     compacting: Compacting
     todos: TodoList
-    beside: tuple[Fragment, ...] = ()
-    """What is to stand right after the question; what the view says already is not said again (B-7)."""
-    about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Ids of the memories that these fragments tell, by their names."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
     _selected: Selection | None = None
@@ -82,13 +78,13 @@ class Fitting:
     async def prepare(self, typed: str) -> None:
         """Before the first step: wait for a settled history, compact when it is due (W-2), demote what is old (C-6)."""
         await self._settled()
-        ground, past = self.ground, self.past
+        inputs, past = self.inputs, self.past
         self._typed = typed
         beside = message_tokens(self.open.question)
-        if ground.shape.strategy != "layered" or ground.budget.enforced:
-            law = tokens_of(await ground.law.layer())
-            self._selected = await asyncio.to_thread(select, ground, past.transcript, law=law, asked=beside)
-        if not ground.economical:
+        if inputs.settings.strategy != "layered" or inputs.budget.enforced:
+            law = tokens_of(await inputs.law.layer())
+            self._selected = await asyncio.to_thread(select, inputs, past.transcript, law=law, asked=beside)
+        if not inputs.economical:
             # Without a cache nothing is saved by the same bytes (C-6).
             whole = [Demotion(message_id, "cut") for message_id in past.transcript.whole.values()]
             await past.shorten([*whole, *(Demotion(message_id, "aside") for message_id in past.transcript.beside)])
@@ -98,10 +94,10 @@ class Fitting:
         if self.selection.strategy == "layered" and due(
             past.last_usage.total_tokens if past.last_usage is not None else 0,
             trigger_estimate(typed),
-            window=ground.limits.window,
-            threshold=ground.shape.threshold,
+            window=inputs.limits.window,
+            threshold=inputs.settings.threshold,
             messages=len(shown),
-            min_messages=ground.shape.min_messages,
+            min_messages=inputs.settings.min_messages,
         ):
             if self.compacting.paused:
                 return
@@ -110,19 +106,19 @@ class Fitting:
                 await self._compact(self._cause("threshold", view))
                 return
         past_tokens = sum(section.tokens for section in (history.summaries, history.rounds) if section is not None)
-        view = beside + past_tokens + sum(section.tokens for section in ground.system)
-        if not shown or self.selection.ignores_cuts or ground.corrected(view) < floor(ground):
+        view = beside + past_tokens + sum(section.tokens for section in inputs.system)
+        if not shown or self.selection.ignores_cuts or inputs.corrected(view) < floor(inputs):
             return
-        if not ground.economical:
+        if not inputs.economical:
             return
         cold = past.cold(time.time())
-        demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, ground, view, cold=cold)
+        demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, inputs, view, cold=cold)
         await past.shorten(demotions)
 
     @property
     def selection(self) -> Selection:
         """What the turn shows of the past."""
-        return self._selected if self._selected is not None else layered(self.ground)
+        return self._selected if self._selected is not None else layered(self.inputs)
 
     async def view(self) -> View:
         """The view of the coming step, which leaves room for an answer.
@@ -131,22 +127,20 @@ class Fitting:
             Refusal: `context_overflow`: it does not, whatever is shortened.
         """
         view = await self._build()
-        if self._tokens(view) >= self.ground.mark or not self._fits(view):
+        if self._tokens(view) >= self.inputs.mark or not self._fits(view):
             view = await self._archive(view)
         if not self._fits(view) and "compact" in self._rungs:
             self._rungs.remove("compact")
             view = await self._make_room(view)
         if not self._fits(view):
             # In one big step: shortening a little at every step would cost the prompt cache each time.
-            view = await self._shorten(view, self.ground.low_water)
+            view = await self._shorten(view, self.inputs.low_water)
         if not self._fits(view):
-            view = await self._truncate(view, self.ground.room)
+            view = await self._truncate(view, self.inputs.room)
         if not self._fits(view):
-            view = await self._shorten(view, self.ground.room, all_of_it=True)
-        if not self._fits(view) and self.beside:
-            # What was only lent to the question goes before the question does.
-            self.open.beside = self.beside = ()
-            view = await self._build()
+            view = await self._shorten(view, self.inputs.room, all_of_it=True)
+        if not self._fits(view) and self.inputs.beside:
+            view = await self._without_beside()
         if not self._fits(view):
             raise self._overflow(view)
         self.past.sent = view.named("history")
@@ -168,10 +162,10 @@ class Fitting:
             self._doubted = True
             return view
         if failure.limit is not None:
-            self.ground.measures.shrink(self.ground.model_name, failure.limit)
+            self.inputs.measures.shrink(self.inputs.model_name, failure.limit)
             # In our measure, where the vendor told how long it found the prompt.
             self._shrink(int(failure.limit * min(1.0, sent / (failure.size or sent))))
-            goal = min(self.ground.room, int(sent * _MARGIN))
+            goal = min(self.inputs.room, int(sent * _MARGIN))
         else:
             self._shrink(int(sent * _MARGIN))
             goal = sent // 2
@@ -185,39 +179,38 @@ class Fitting:
                     smaller = await self._truncate(view, goal)
             if self._tokens(smaller) < sent:
                 return smaller
-        if self.beside:
-            self.open.beside = self.beside = ()
-            smaller = await self._build()
+        if self.inputs.beside:
+            smaller = await self._without_beside()
             if self._tokens(smaller) < sent:
                 return smaller
         raise self._overflow(view, failure.message)
 
     def _shrink(self, window: int) -> None:
         """From now on this turn stays inside a smaller window."""
-        limits = self.ground.limits
+        limits = self.inputs.limits
         window = min(max(2 * LEAST_OUTPUT, window), limits.window)
         reserve = min(limits.reserve, max(LEAST_OUTPUT, window // 10))
-        own = self.ground.shape.summary_model in {None, self.ground.model_name}
-        self.ground = replace(
-            self.ground,
+        own = self.inputs.settings.summary_model in {None, self.inputs.model_name}
+        self.inputs = replace(
+            self.inputs,
             limits=replace(limits, window=window, reserve=reserve),
-            summary_window=min(self.ground.summary_window, window) if own else self.ground.summary_window,
+            summary_window=min(self.inputs.summary_window, window) if own else self.inputs.summary_window,
         )
 
     def _tokens(self, view: View) -> int:
-        return self.ground.corrected(view.tokens)
+        return self.inputs.corrected(view.tokens)
 
     def _fits(self, view: View) -> bool:
-        return self._tokens(view) <= self.ground.room
+        return self._tokens(view) <= self.inputs.room
 
     async def _build(self) -> View:
-        ground = self.ground
+        inputs = self.inputs
         told = recap(self.todos.now)
         tail = [Fragment("todo", render("todo", recap=told))] if told else []
-        if ground.shape.pin:
+        if inputs.settings.pin:
             tail.append(pin(active_task(self._typed or self.open.question.content, told)))
         history = self.past.history(self.selection)
-        around = gathered(ground, await ground.law.layer(), self._unsaid(history), tuple(tail))
+        around = gathered(inputs, await inputs.law.layer(), self._unsaid(history), tuple(tail))
         await self._freeze(around.beside)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
@@ -226,15 +219,20 @@ class Fitting:
 
         What a compaction takes away is said again.
         """
-        more = unsaid([one for one in self.beside if one not in self.open.beside], history)
+        more = unsaid([one for one in self.inputs.beside if one not in self.open.beside], history)
         return (*self.open.beside, *more)
 
     async def _freeze(self, beside: tuple[Fragment, ...]) -> None:
         """From now on these stand beside the question; they stay there as shown where that saves anything (L-3)."""
         new = [one for one in beside if one not in self.open.beside and one.name in LASTING]
-        if new and self.ground.economical and self.selection.keeps_bytes:
-            await self.open.freeze(new, self.about)
+        if new and self.inputs.economical and self.selection.keeps_bytes:
+            await self.open.freeze(new, self.inputs.about)
         self.open.beside = beside
+
+    async def _without_beside(self) -> View:
+        """What was only lent to the question goes before the question does."""
+        self.inputs, self.open.beside = replace(self.inputs, beside=()), ()
+        return await self._build()
 
     async def _archive(self, view: View) -> View:
         """Finished rounds to their least, before anything of the running turn gives way (C-5): archived, then thinned.
@@ -244,20 +242,20 @@ class Fitting:
         await self._settled()
         view = await self._build()
         tokens, history = self._tokens(view), view.named("history")
-        if self.selection.strategy != "layered" or self.compacting.paused or tokens < self.ground.mark:
+        if self.selection.strategy != "layered" or self.compacting.paused or tokens < self.inputs.mark:
             return view
-        tried = self._tried is not None and tokens - self._tried < self.ground.limits.window / GROWTH
+        tried = self._tried is not None and tokens - self._tried < self.inputs.limits.window / GROWTH
         if tried or history is None or not self.open.scratchpad:
             return view
-        if len(history.messages) < self.ground.shape.min_messages or await self._waits(view):
+        if len(history.messages) < self.inputs.settings.min_messages or await self._waits(view):
             return view
         cause, again = self._cause("threshold", view), self._tried is not None
         self._tried = tokens
         if again:
             # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
-            state = await asyncio.to_thread(self.past.state, layered(self.ground))
-            law = tokens_of(await self.ground.law.layer())
-            planned = await asyncio.to_thread(plan, state, self.ground, law, cause)
+            state = await asyncio.to_thread(self.past.state, layered(self.inputs))
+            law = tokens_of(await self.inputs.law.layer())
+            planned = await asyncio.to_thread(plan, state, self.inputs, law, cause)
             if not planned.changes:
                 return view
         await self._compact(cause)
@@ -273,7 +271,7 @@ class Fitting:
     async def _truncate(self, view: View, goal: int) -> View:
         """Results of this turn that are oversized by themselves, head and tail."""
         over = self._tokens(view) - goal
-        bound = max(500, min(self.ground.limits.window, goal) // OVERSIZED)
+        bound = max(500, min(self.inputs.limits.window, goal) // OVERSIZED)
         shorter = truncate(self.open.scratchpad, bound=bound) if over > 0 else self.open.scratchpad
         return await self._with(shorter, view)
 
@@ -286,9 +284,9 @@ class Fitting:
     async def _make_room(self, view: View, goal: int | None = None) -> View:
         """Archive and thin the finished rounds until the view fits, or as far as that goes."""
         if self.selection.strategy != "layered":
-            return await self._narrow(view, min(goal or self.ground.room, self.ground.room))
+            return await self._narrow(view, min(goal or self.inputs.room, self.inputs.room))
         await self._settled()
-        await self._compact(self._cause("overflow", view, min(goal or self.ground.room, self.ground.room)))
+        await self._compact(self._cause("overflow", view, min(goal or self.inputs.room, self.inputs.room)))
         return await self._build()
 
     async def _narrow(self, view: View, goal: int) -> View:
@@ -297,7 +295,7 @@ class Fitting:
         if history is None or not selection.narrows:
             return view
         least = int(goal * NARROWED)
-        self._selected = selection.narrowed(estimated(self.ground, least) - view.tokens + history.tokens)
+        self._selected = selection.narrowed(estimated(self.inputs, least) - view.tokens + history.tokens)
         view = await self._build()
         history, over = view.named("history"), self._tokens(view) - least
         if self._tokens(view) <= goal or history is None or selection.ignores_cuts:
@@ -333,7 +331,7 @@ class Fitting:
     async def _waits(self, view: View) -> bool:
         """Whether a compaction would come too soon after the one before (K-8)."""
         beside = sum(size for _, size in _around(view))
-        return await self.compacting.waits(self.ground, view=self._tokens(view), beside=beside)
+        return await self.compacting.waits(self.inputs, view=self._tokens(view), beside=beside)
 
     def _cause(self, reason: Literal["threshold", "overflow"], view: View, goal: int | None = None) -> Cause:
         return Cause(reason, _around(view), goal, self.open.id)
@@ -343,7 +341,7 @@ class Fitting:
         joined = self.compacting.in_flight
         self._compacting = not joined, self.past.generation
         try:
-            report = await self.compacting.run(self.ground, cause, self.open)
+            report = await self.compacting.run(self.inputs, cause, self.open)
             if report.checkpoint_id is not None:
                 self.open.last_usage = None  # it says nothing of the new view (W-2)
         except asyncio.CancelledError:
@@ -361,8 +359,8 @@ class Fitting:
         told = f" The vendor says: {said}" if said else ""
         return Refusal(
             "context_overflow",
-            f"About {self._tokens(view)} tokens do not fit into the window of {self.ground.limits.window}, "
-            f"with {self.ground.limits.reserve} kept for the answer: {sizes}.{told}",
+            f"About {self._tokens(view)} tokens do not fit into the window of {self.inputs.limits.window}, "
+            f"with {self.inputs.limits.reserve} kept for the answer: {sizes}.{told}",
             FULL_HINT if self.selection.ignores_cuts else TOO_LONG_HINT,
         )
 

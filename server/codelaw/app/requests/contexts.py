@@ -69,18 +69,18 @@ class ContextRequests(Core):
         )
         if strategy is not None:
             chat = replace(chat, strategy=strategy)
-        ground = self._turns.ground(plan, chat, self._chat_model(who.provider), settings)
+        inputs = self._turns.inputs(plan, chat, self._chat_model(who.provider), settings)
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):
             gatherer = await self._gatherer(agent, settings)
-            beside = await gatherer.gather(text, plan.asked, ground, plan.law.text, used=False)
+            beside = await gatherer.gather(text, plan.asked, inputs, plan.law.text, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
         view, report = await inspection.inspect(
-            plan, agent, settings, ground, beside, asked=bool(text), known=self._turns.measures.known
+            plan, agent, settings, inputs, beside, asked=bool(text), known=self._turns.measures.known
         )
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
-            report = await inspection.counted(view, report, ground, stays=stays)
+            report = await inspection.counted(view, report, inputs, stays=stays)
             self._turns.measures.learn(name, view, report.exact_tokens or 0)
         return self._redaction.value(report)
 
@@ -91,10 +91,10 @@ class ContextRequests(Core):
         """
         with self._beginnings.one(chat_id) as beginning:
             agent = await self._chats.get(chat_id)
-            ground = await self._ground(agent)
+            inputs = await self._inputs(agent)
             if beginning.stopped:
                 return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
-        return await agent.compact(ground)
+        return await agent.compact(inputs)
 
     async def cancel_compaction(self, chat_id: str) -> bool:
         """Stop a compaction, and only that; False when there was none. The history stays as it was (K-6).

@@ -27,7 +27,7 @@ from codelaw.tools.toolbox import every_tool
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.chat.retrieved_context import Beside
-    from codelaw.agent.inputs.turn_context import Ground
+    from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.app.turns import Plan
     from codelaw.context.calibration import Calibration
     from codelaw.permissions.policy import Denied
@@ -47,7 +47,7 @@ async def inspect(
     plan: Plan,
     agent: AgentChat | None,
     settings: Settings,
-    ground: Ground,
+    inputs: TurnInputs,
     beside: Beside,
     *,
     asked: bool,
@@ -65,18 +65,18 @@ async def inspect(
         question = running.question
     elif asked:
         question = plan.asked
-    history, strategy = History.of(()), ground.shape.strategy
-    if question is not None and ground.shape.pin:
+    history, strategy = History.of(()), inputs.settings.strategy
+    if question is not None and inputs.settings.pin:
         tail.append(pin(active_task(question.content, todos)))
     if agent is not None:
         sizes = {"law": plan.law.tokens, "asked": message_tokens(question) if question is not None else 0}
-        selection = await asyncio.to_thread(select, ground, agent.past.transcript, **sizes)
+        selection = await asyncio.to_thread(select, inputs, agent.past.transcript, **sizes)
         history = await asyncio.to_thread(agent.past.history, selection)
     fragments = beside.fragments if running is not None else unsaid(beside.fragments, history)
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
-    around = gathered(ground, plan.law.layer, fragments, tuple(tail))
-    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(ground.toolbox)))
+    around = gathered(inputs, plan.law.layer, fragments, tuple(tail))
+    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(inputs.toolbox)))
     view = build(
         history,
         in_turn(running.question, running.scratchpad) if running is not None else (),
@@ -102,7 +102,7 @@ async def inspect(
         strategy=strategy,
         tokens=tokens,
         kept=history.kept,
-        budget=ground.budget,
+        budget=inputs.budget,
     )
     tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
     return view, replace(made, model=plan.model_name, tools=tools)
@@ -115,7 +115,7 @@ def _to_find(toolbox: Toolbox) -> Iterator[Dropped]:
         yield Dropped(f"{toolbox.deferred} MCP tools", why)
 
 
-async def counted(view: View, report: ContextReport, ground: Ground, *, stays: bool) -> ContextReport:
+async def counted(view: View, report: ContextReport, inputs: TurnInputs, *, stays: bool) -> ContextReport:
     """The report with the vendor's count of the view, or with a sentence why there is none (W-4).
 
     `stays`: the chat's text has not left this machine, and does not for a count (P-4).
@@ -125,11 +125,11 @@ async def counted(view: View, report: ContextReport, ground: Ground, *, stays: b
     if not any(section.messages for section in view.sections):
         return replace(report, exact_problem=_EMPTY)
     request = await asyncio.to_thread(
-        ground.dialect.request, view, model=ground.model_name, max_tokens=1, toolbox=ground.toolbox
+        inputs.dialect.request, view, model=inputs.model_name, max_tokens=1, toolbox=inputs.toolbox
     )
     try:
         async with asyncio.timeout(COUNT_SECONDS):
-            tokens = await ground.model.count(request)
+            tokens = await inputs.model.count(request)
     except ModelFailure as failure:
         return replace(report, exact_problem=f"The vendor did not count: {failure.message}")
     except TimeoutError:
