@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -11,11 +10,12 @@ from hypothesis import strategies as st
 
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
-from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.selection import layered
 from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.agent.recording.history import HistoryState, Past
-from codelaw.context.sections import message_tokens, text_section
+from codelaw.context.calibration import Calibration, Weights
+from codelaw.context.mixture import KINDS, Mixture
+from codelaw.context.sections import Section, message_tokens, text_section
 from codelaw.context.shortening.economy import thin
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.messages import Message
@@ -31,15 +31,9 @@ def prose(tokens: int) -> str:
     return "plain " * max(1, tokens // 2)
 
 
-class Told(Measures):
+def counting(ratio: float) -> Calibration:
     """A tokenizer that is known, and counts this much of our estimates."""
-
-    def __init__(self, ratio: float) -> None:
-        super().__init__()
-        self.ratio = ratio
-
-    def corrected(self, model: str, tokens: int) -> int:
-        return math.ceil(tokens * self.ratio)
+    return Calibration({"m": Weights((ratio,) * KINDS)}, {"m": Mixture(1.0)})
 
 
 def inputs_of(window: int, keep: int, system: int, ratio: float) -> TurnInputs:
@@ -49,7 +43,7 @@ def inputs_of(window: int, keep: int, system: int, ratio: float) -> TurnInputs:
     limits = Limits(window, window // 10)
     return TurnInputs(
         *(nothing, "m", nothing, nothing, limits, sections, nothing),
-        measures=Told(ratio),
+        calibration=counting(ratio),
         settings=HistorySettings(keep_rounds=keep),
     )
 
@@ -89,7 +83,7 @@ class Chat:
     def compact(self, reason: Literal["threshold", "overflow"]) -> tuple[Plan, CompactionReport]:
         goal = self.inputs.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
-        planned = plan(self.state, self.inputs, 0, cause)
+        planned = plan(self.state, self.inputs, cause)
         checkpoint = None
         if planned.changes:
             checkpoint = f"c{len(self.past.transcript.checkpoints)}"
@@ -132,7 +126,7 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     assert len(kept) >= min(keep, len(said))
     mark = chat.inputs.low_water
     around = (("question", ASKED),)
-    why = held_up(chat.state, chat.inputs, law=0, around=around, tokens=report.tokens_after)
+    why = held_up(chat.state, chat.inputs, around=around, tokens=report.tokens_after)
     assert bool(why) == (report.tokens_after > mark)
     if report.tokens_after > mark and report.tokens_before > mark:
         assert len(kept) == min(keep, len(said)), "all that may be archived is"
@@ -221,11 +215,12 @@ def test_a_message_is_named_where_the_user_can_do_something_about_it():
     for _ in range(5):
         chat.round(4_000, 0)
     around = (("question", 2_000), ("scratchpad", 3_000), ("memories", 0))
-    why = held_up(chat.state, chat.inputs, law=700, around=around, tokens=26_000)
+    chat.inputs = replace(chat.inputs, law=(Section("L2", "law", 700),))
+    why = held_up(chat.state, chat.inputs, around=around, tokens=26_000)
     assert why.index("newest 5 rounds (context.keepRounds") < why.index("the steps of this turn 3000")
     assert why.index("the steps of this turn 3000") < why.index("your message 2000") < why.index("the law 700")
     assert "memories" not in why
     assert "grown by 3200 tokens" in why
-    lower = held_up(chat.state, chat.inputs, law=700, around=around, tokens=20_000)
+    lower = held_up(chat.state, chat.inputs, around=around, tokens=20_000)
     assert "grown by" not in lower, "the trigger is farther away than that"
-    assert held_up(chat.state, chat.inputs, law=700, around=around, tokens=12_800) == ""
+    assert held_up(chat.state, chat.inputs, around=around, tokens=12_800) == ""

@@ -246,6 +246,7 @@ class Core:
             embedding=self._embedding,
             held=self._leftovers,
             code=self._code,
+            measures=self._turns.measures,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)
         gate = Gate(rules, self._approver, stores.chats, self._always, self._user, recorder=self._recorder)
@@ -296,7 +297,7 @@ class Core:
             plan = replace(plan, question=await heard_out(agent, plan.question, asked.text, halt))
         inputs = await self._turns.settled(plan, agent, self._chat_model(who.provider), asked.settings)
         beside = await (await self._gatherer(agent, asked.settings, agent.house.memory)).gather(
-            asked.text, plan.asked, inputs, plan.law.text
+            asked.text, plan.asked, inputs
         )
         inputs = replace(inputs, beside=(*plan.beside, *beside.fragments), about=beside.about)
         notices = [*plan.notices, *unread, *beside.notices, *self._servers.notices(agent.chat.id)]

@@ -307,7 +307,7 @@ class TurnMaker:
 
     def inputs(self, plan: Plan, chat: Chat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What a turn or a compaction of a chat works with, besides its history."""
-        law = NoLaw if plan.restricted else TurnLaw
+        laws = NoLaw if plan.restricted else TurnLaw
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
@@ -315,10 +315,11 @@ class TurnMaker:
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,
-            law=law(
+            laws=laws(
                 self._workspace, unreadable(settings, self._workspace.folders), settings.law.files, chat, self.laws
             ),
-            measures=self.measures,
+            law=plan.law.layer,
+            calibration=self.measures.known,
             summary_window=models.window_of(settings, settings.context.summary_model or plan.model_name).tokens,
             settings=history_settings(settings, chat),
             prices=models.prices(plan.model_name),

@@ -221,7 +221,7 @@ class AgentChat:
             return settled
         self.rolling.inputs = settled
         opened.model, opened.prices = settled.model_name, settled.prices
-        fitting = Fitting(opened, settled, self.past, self.compacting, self.todos)
+        fitting = Fitting(opened, settled, self.past, self.compacting, self.todos, measures=self.house.measures)
         executor.laws = FolderLaws(settled, opened, self.house.redaction)
         return await Turn(opened, typed, fitting, executor).run()
 
@@ -339,7 +339,7 @@ class AgentChat:
         self._starting = self.following.begin(opened.id)
         await self.outbox.drain()
         await tidy(self.house.store, self.chat.id, opened.id)
-        self.rolling.after_turn()
+        self.rolling.after_turn(self.house.measures.known)
         if self.house.embedding is not None:
             self.house.embedding.kick(self.chat.id)
         return result

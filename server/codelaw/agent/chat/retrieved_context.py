@@ -13,7 +13,6 @@ from codelaw.agent.recall.question_vectors import late_message
 from codelaw.agent.recall.remembering import SLOW
 from codelaw.context.past.spans import spans_fragment
 from codelaw.context.sections import message_tokens
-from codelaw.context.tokens import estimate
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Fragment
@@ -59,14 +58,14 @@ class BesideGatherer:
     retriever: Retriever
     limits: SpanLimits
 
-    async def gather(self, typed: str, asked: Message, inputs: TurnInputs, law: str, *, used: bool = True) -> Beside:
+    async def gather(self, typed: str, asked: Message, inputs: TurnInputs, *, used: bool = True) -> Beside:
         """What belongs to the question `typed`, which is sent as `asked`; never raises but for a cancel.
 
         `used` is off for an inspection, after which no model has seen anything.
         """
         async with asyncio.TaskGroup() as both:
             remembering = both.create_task(self.memory.beside(typed, used=used))
-            finding = both.create_task(self._found(typed, asked, inputs, law))
+            finding = both.create_task(self._found(typed, asked, inputs))
         remembered, found = remembering.result(), finding.result()
         missing = () if used else tuple(Dropped("memories", notice.message) for notice in remembered.notices)
         return Beside(
@@ -76,20 +75,20 @@ class BesideGatherer:
             (*missing, *found.dropped),
         )
 
-    async def _found(self, typed: str, asked: Message, inputs: TurnInputs, law: str) -> Beside:
+    async def _found(self, typed: str, asked: Message, inputs: TurnInputs) -> Beside:
         try:
-            return await self._spans(typed, asked, inputs, law)
+            return await self._spans(typed, asked, inputs)
         except Exception:  # noqa: BLE001 - what is found is a gift: a bug takes none of the turn (B-8)
             _log.exception("retrieval failed")
             notice = _missing("it failed inside; the log says why")
             return Beside(notices=(notice,), dropped=(Dropped("spans", notice.message),))
 
-    async def _spans(self, typed: str, asked: Message, inputs: TurnInputs, law: str) -> Beside:
+    async def _spans(self, typed: str, asked: Message, inputs: TurnInputs) -> Beside:
         if inputs.settings.strategy not in {"span-retrieval", "auto"}:
             return Beside()
         transcript = self.past.transcript
-        sizes = {"law": estimate(law), "asked": message_tokens(asked)}
-        selection = await asyncio.to_thread(select, inputs, transcript, **sizes)
+        size = message_tokens(asked)
+        selection = await asyncio.to_thread(select, inputs, transcript, asked=size)
         if selection.strategy != "span-retrieval":
             return Beside()
         history = await asyncio.to_thread(self.past.history, selection)
@@ -107,7 +106,7 @@ class BesideGatherer:
             shown,
             found.hits,
             radius=self.limits.radius,
-            budget_tokens=span_budget(inputs, **sizes),
+            budget_tokens=span_budget(inputs, asked=size),
         )
         slow = Notice("warning", SLOW, late_message(found.words_only, self.limits.seconds)) if found.late else None
         if fragment is None:

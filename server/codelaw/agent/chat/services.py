@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.agent.effects.interrupted import settle_interrupted
+from codelaw.agent.inputs.measures import Measures
 from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.redaction import Redaction
 
@@ -58,6 +59,8 @@ class House:
     """As the settings were when the chat's last turn began; None without any (X-7)."""
     held: HeldImages | None = None
     """Keeps files while commands run."""
+    measures: Measures = field(default_factory=Measures)
+    """What is learned of the models (W-4)."""
     code: CodeIndex | None = None
     """The index of the workspace's code (X-5)."""
 

@@ -15,7 +15,6 @@ from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_o
 from codelaw.agent.compaction.summarising import Summariser
 from codelaw.agent.compaction.watermark import Ended, ended, held_up, waits
 from codelaw.agent.inputs.selection import layered
-from codelaw.context.system.law import tokens_of
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -187,9 +186,8 @@ class _Job:
             self.audience.warned("hook_ignored", f"A hook cannot stop a compaction ({event}): {said.reason}")
 
     async def _compact(self) -> CompactionReport:
-        law = tokens_of(await self.inputs.law.layer())
         state = await _state(self.of.past, self.inputs)
-        self._plan = planned = await asyncio.to_thread(plan, state, self.inputs, law, self.cause)
+        self._plan = planned = await asyncio.to_thread(plan, state, self.inputs, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.inputs)
         if not planned.changes:
             self.of.state = "done"
@@ -290,8 +288,8 @@ class _Job:
         """The report, which says what keeps the view above the low-water mark after one that began by itself (K-8)."""
         if self.cause.asked_for or self._plan is None or self._shown is not None or report.message:
             return report
-        law, around, after = self._plan.law, self.cause.around, report.tokens_after
-        return replace(report, message=held_up(self._now, self.inputs, law=law, around=around, tokens=after))
+        why = held_up(self._now, self.inputs, around=self.cause.around, tokens=report.tokens_after)
+        return replace(report, message=why)
 
     @property
     def _now(self) -> HistoryState:

@@ -64,8 +64,6 @@ class Plan:
     tokens_before: int
     fixed: int
     """Estimated tokens of all that is not a round."""
-    law: int
-    """Estimated tokens of the law, which is in `fixed`."""
     idle: CompactionReason
     """Why nothing is done, when nothing is (K-8)."""
 
@@ -95,16 +93,16 @@ class Plan:
         return tuple(message for message in shown if message.turn_id not in gone and message.id not in thinned)
 
 
-def plan(state: HistoryState, inputs: TurnInputs, law: int, cause: Cause) -> Plan:
+def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
     """Cheapest first: demote what is old, archive whole rounds, thin what must stay.
 
-    `state` is seen as `layered` shows it; `law` are the estimated tokens of L2.
+    `state` is seen as `layered` shows it.
     """
     settings = inputs.settings
     history = state.view
     rounds = state.transcript.kept
     shown = history.rounds.messages if history.rounds else ()
-    before = sum(section.tokens for section in inputs.system) + law + cause.beside
+    before = inputs.fixed + cause.beside
     before += history.summaries.tokens if history.summaries else 0
     view = before + (history.rounds.tokens if history.rounds else 0)
     known = state.transcript.demoted
@@ -119,7 +117,6 @@ def plan(state: HistoryState, inputs: TurnInputs, law: int, cause: Cause) -> Pla
             demotions=demotions,
             tokens_before=inputs.corrected(view),
             fixed=before,
-            law=law,
             idle="rounds_not_enough",
         )
     sized = _sizes(shown, known | set(saved))
@@ -139,7 +136,6 @@ def plan(state: HistoryState, inputs: TurnInputs, law: int, cause: Cause) -> Pla
             demotions=saved,
             tokens_before=inputs.corrected(view),
             fixed=before,
-            law=law,
             idle="below_low_water",
         )
     else:
@@ -162,7 +158,6 @@ def plan(state: HistoryState, inputs: TurnInputs, law: int, cause: Cause) -> Pla
         demotions=demotions,
         tokens_before=tokens,
         fixed=before,
-        law=law,
         idle="rounds_not_enough",
     )
 
@@ -206,11 +201,11 @@ def shown_tokens(
     Without a checkpoint both are the view as it is.
     """
     base = planned.fixed - (planned.history.summaries.tokens if planned.history.summaries else 0)
-    asked = base - sum(section.tokens for section in inputs.system)
+    asked = base - inputs.fixed
     before = transcript.restored(checkpoint) or transcript if checkpoint is not None else transcript
     sizes: list[int] = []
     for state in (before, transcript):
-        selection = select(inputs, state, law=0, asked=asked)
+        selection = select(inputs, state, asked=asked)
         if selection == layered(inputs):
             return None
         history = project(state, selection)

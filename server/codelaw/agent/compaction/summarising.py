@@ -75,14 +75,14 @@ class Summariser:
         """
         if self.inputs.settings.summary_model in {None, self.inputs.model_name}:
             try:
-                return await self._good(await self._extending(history, archived, warm=warm), archived)
+                return await self._good(self._extending(history, archived, warm=warm), archived)
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
                 return await self._in_stages(archived, self._limit(failure, archived))
         return await self._in_stages(archived, None)
 
-    async def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> _Prompt:
+    def _extending(self, history: History, archived: Sequence[Message], *, warm: bool) -> _Prompt:
         """A prompt that begins as the chat's last ones did: L1, L2, summaries, rounds (K-4)."""
         inputs = self.inputs
         summaries = history.summaries.messages if history.summaries else ()
@@ -92,7 +92,7 @@ class Summariser:
         if warm and len(sent) > len(archived) and sum(map(message_tokens, archived)) >= WORTH_READING:
             until = border(sent, len(archived))
             shown = sent if until is not None else archived
-        past, gathered = History.of([*summaries, *shown]), Gathered(inputs.system, await inputs.law.layer())
+        past, gathered = History.of([*summaries, *shown]), Gathered(inputs.system, inputs.law)
         return _Prompt(
             past=past,
             around=gathered,

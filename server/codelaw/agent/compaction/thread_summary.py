@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.react import React
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.outbox import Outbox
+    from codelaw.context.calibration import Calibration
     from codelaw.domain.models import Delta, ModelReply, ModelRequest
     from codelaw.transcript.transcript import Transcript
 
@@ -60,14 +61,14 @@ class Rolling:
         """Whether a call runs now."""
         return self._work is not None and not self._work.done()
 
-    def after_turn(self) -> None:
+    def after_turn(self, known: Calibration) -> None:
         """Bring the summary up to date if it is due and the chat shows one. What fails is tried again next time.
 
         A model that never writes one that can be used would be paid for it after every turn: it is asked less and less.
         """
-        inputs = self.inputs
-        if inputs is None:
+        if self.inputs is None:
             return
+        inputs = replace(self.inputs, calibration=known)
         settings, seen = inputs.settings, self.past.transcript
         strategy = resolve(settings.strategy, len(seen.unwithdrawn))
         if self.in_flight or strategy not in SUMMARISED or not settings.rolling_summary:

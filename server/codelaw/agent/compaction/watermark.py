@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.context.sections import message_tokens
+from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
@@ -69,12 +70,10 @@ def waits(state: HistoryState, inputs: TurnInputs, last: Ended | None, *, view: 
     return growth is not None and growth < inputs.limits.window / GROWTH
 
 
-def held_up(
-    state: HistoryState, inputs: TurnInputs, *, law: int, around: tuple[tuple[str, int], ...], tokens: int
-) -> str:
+def held_up(state: HistoryState, inputs: TurnInputs, *, around: tuple[tuple[str, int], ...], tokens: int) -> str:
     """What keeps a view of `tokens` tokens above the low-water mark, the largest first, for a person.
 
-    Empty when it is not above. `law` and the sizes in `around` are estimated tokens.
+    Empty when it is not above. The sizes in `around` are estimated tokens.
     """
     mark = inputs.low_water
     if tokens <= mark:
@@ -86,8 +85,8 @@ def held_up(
     sized = [
         (newest, history.rounds.tokens if history.rounds else 0),
         ("the summaries", history.summaries.tokens if history.summaries else 0),
-        ("the system prompt with its tools", sum(section.tokens for section in inputs.system)),
-        ("the law", law),
+        ("the system prompt with its tools", tokens_of(inputs.system)),
+        ("the law", tokens_of(inputs.law)),
         *((_NAMES.get(name, name), size) for name, size in around),
     ]
     parts = sorted(((size, name) for name, size in sized if size > 0), reverse=True)

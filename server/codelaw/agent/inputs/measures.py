@@ -20,14 +20,11 @@ class Measures:
         """What the models' reports say of our estimates."""
         self._windows: dict[str, int] = {}
 
-    def corrected(self, model: str, tokens: int) -> int:
-        """An estimate, corrected by what was learned."""
-        return self.known.apply(model, tokens)
-
-    def learn(self, model: str, view: View, reported: int) -> None:
-        """Take in the tokens of input that a model has reported for a view."""
+    def learn(self, model: str, view: View, reported: int) -> Calibration:
+        """Take in the tokens of input that a model has reported for a view; gives what is known then."""
         if reported > 0 and not self.known.foreseen(model, view.tokens, reported):
             self.known = self.known.observed(model, mixture(view.sections), reported)
+        return self.known
 
     def shrink(self, model: str, tokens: int) -> None:
         """Take in how many tokens the vendor really takes; numbers that cannot be are passed over."""

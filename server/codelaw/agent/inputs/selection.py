@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.context.budget import fitting_fragments, fitting_system
@@ -12,7 +11,6 @@ from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.context.sections import Section
     from codelaw.domain.messages import Fragment
     from codelaw.transcript.transcript import Transcript
 
@@ -28,8 +26,8 @@ def layered(inputs: TurnInputs) -> Selection:
     return Selection(limit=inputs.settings.history_limit, summary_room=inputs.summary_room)
 
 
-def select(inputs: TurnInputs, transcript: Transcript, *, law: int, asked: int) -> Selection:
-    """What a turn shows, from its first step to its last; `law` and `asked` are the estimated tokens of L2 and input.
+def select(inputs: TurnInputs, transcript: Transcript, *, asked: int) -> Selection:
+    """What a turn shows, from its first step to its last; `asked` are the estimated tokens of the input.
 
     `auto` is decided here (B-1). The same state and the same question give the same selection.
     """
@@ -50,24 +48,24 @@ def select(inputs: TurnInputs, transcript: Transcript, *, law: int, asked: int) 
         summary=settings.rolling_summary,
         thread=transcript.thread if settings.rolling_summary and strategy in SUMMARISED else None,
     )
-    left = available(inputs, law=law, asked=asked)
+    left = available(inputs, asked=asked)
     if inputs.budget.enforced:
-        fixed = sum(section.tokens for section in fitting_system(inputs.system, law, inputs.budget)[0]) + law + asked
+        law = tokens_of(inputs.law)
+        fixed = tokens_of(fitting_system(inputs.system, law, inputs.budget)[0]) + law + asked
         return selection.narrowed(min(left, inputs.budget.recent(fixed=fixed)))
     if strategy == "span-retrieval":
         return selection.narrowed(int(left * (1 - settings.retrieval_share)))
     return selection.narrowed(left) if selection.narrows else selection
 
 
-def available(inputs: TurnInputs, *, law: int, asked: int) -> int:
+def available(inputs: TurnInputs, *, asked: int) -> int:
     """Estimated tokens that L1, law and input leave to the past, with room for the turn's own work."""
-    fixed = sum(section.tokens for section in inputs.system) + law + asked
-    return max(0, estimated(inputs, inputs.room) * (WORK - 1) // WORK - fixed)
+    return max(0, estimated(inputs, inputs.room) * (WORK - 1) // WORK - inputs.fixed - asked)
 
 
-def span_budget(inputs: TurnInputs, *, law: int, asked: int) -> int:
+def span_budget(inputs: TurnInputs, *, asked: int) -> int:
     """Estimated tokens that spans may take of what is available; of a budget that is enforced, at most their share."""
-    room = int(available(inputs, law=law, asked=asked) * inputs.settings.retrieval_share)
+    room = int(available(inputs, asked=asked) * inputs.settings.retrieval_share)
     return min(room, inputs.budget.share("retrieved")) if inputs.budget.enforced else room
 
 
@@ -76,10 +74,8 @@ def estimated(inputs: TurnInputs, tokens: int) -> int:
     return tokens * _SCALE // max(1, inputs.corrected(_SCALE))
 
 
-def gathered(
-    inputs: TurnInputs, law: Sequence[Section], beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]
-) -> Gathered:
+def gathered(inputs: TurnInputs, beside: tuple[Fragment, ...], tail: tuple[Fragment, ...]) -> Gathered:
     """What stands around the past, as far as its shares allow (B-2)."""
-    system, gone = fitting_system(inputs.system, tokens_of(law), inputs.budget)
+    system, gone = fitting_system(inputs.system, tokens_of(inputs.law), inputs.budget)
     beside, away = fitting_fragments(beside, inputs.budget)
-    return Gathered(system, law, beside, tail, (*gone, *away))
+    return Gathered(system, inputs.law, beside, tail, (*gone, *away))

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codelaw.context.budget import SHARES, Budget
+from codelaw.context.calibration import Calibration
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
+from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
-    from codelaw.agent.inputs.measures import Measures
     from codelaw.agent.inputs.shown_laws import TurnLaw
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
@@ -82,10 +83,12 @@ class TurnInputs:
     toolbox: Toolbox
     limits: Limits
     system: tuple[Section, ...]
-    law: TurnLaw
-    """L2 as it is now; asked at every step (L-4)."""
-    measures: Measures
-    """What is learned of the model (W-4)."""
+    laws: TurnLaw
+    """Where the law is looked up before every step (L-4)."""
+    law: Sequence[Section] = ()
+    """L2 as it was found last."""
+    calibration: Calibration = field(default_factory=Calibration)
+    """What was learned of the model's tokenizer (W-4)."""
     summary_window: int = 0
     """Tokens of the summary model's window."""
     settings: HistorySettings = field(default_factory=HistorySettings)
@@ -102,7 +105,12 @@ class TurnInputs:
 
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""
-        return self.measures.corrected(self.model_name, tokens)
+        return self.calibration.apply(self.model_name, tokens)
+
+    @property
+    def fixed(self) -> int:
+        """Estimated tokens of L1 and L2."""
+        return tokens_of(self.system) + tokens_of(self.law)
 
     @property
     def economical(self) -> bool:

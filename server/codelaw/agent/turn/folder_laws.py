@@ -55,7 +55,7 @@ class FolderLaws:
         touched += [change.path for change in result.changes if change.path not in touched]
         chain: dict[str, Nested] = {}
         for one in touched[:TOUCHED]:
-            laws, notices = await self.inputs.law.below(one, self.inputs.limits.window)
+            laws, notices = await self.inputs.laws.below(one, self.inputs.limits.window)
             # Without known keys, as the text will stand in the view.
             chain.update((law.folder, self.redaction.value(law)) for law in laws)
             for notice in notices:
@@ -64,7 +64,7 @@ class FolderLaws:
                     self.open.notice(notice)
         if not chain:
             return ()
-        texts = to_tell([*chain.values()], self._told, restricted=self.inputs.law.restricted)
+        texts = to_tell([*chain.values()], self._told, restricted=self.inputs.laws.restricted)
         self._told.update((text.name, text.text) for text in texts)
         return texts
 

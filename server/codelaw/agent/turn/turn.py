@@ -168,7 +168,7 @@ class Turn:
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
         view = await self.fitting.view()
-        news = self.fitting.inputs.law.news()
+        news = self.fitting.inputs.laws.news()
         if news is not None:
             self.open.notice(news)
         while True:
@@ -188,7 +188,7 @@ class Turn:
         asked = await Asker(self.open, inputs, view, estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        inputs.measures.learn(inputs.model_name, view, usage.total_tokens - usage.output_tokens)
+        self.fitting.learn(view, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
         return asked
 

@@ -17,7 +17,6 @@ from codelaw.context.past.projection import LASTING, in_turn, unsaid
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.economy import thin
 from codelaw.context.shortening.relief import relieve, truncate
-from codelaw.context.system.law import tokens_of
 from codelaw.context.system.pin import active_task, pin
 from codelaw.context.tokens import LEAST_OUTPUT, far_off, trigger_estimate
 from codelaw.domain.chats import Notice
@@ -31,6 +30,7 @@ from codelaw.transcript.summaries.compaction import due
 
 if TYPE_CHECKING:
     from codelaw.agent.compaction.compacting import Compacting
+    from codelaw.agent.inputs.measures import Measures
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
@@ -63,6 +63,8 @@ class Fitting:
     past: Past
     compacting: Compacting
     todos: TodoList
+    measures: Measures
+    """The session's, which is told what the vendor says of the model (W-4)."""
     _rungs: list[str] = field(default_factory=lambda: ["compact", "compress", "truncate"])
     """What is left to try in this turn when the vendor refuses its length, in order, each once (W-6)."""
     _selected: Selection | None = None
@@ -82,8 +84,8 @@ class Fitting:
         self._typed = typed
         beside = message_tokens(self.open.question)
         if inputs.settings.strategy != "layered" or inputs.budget.enforced:
-            law = tokens_of(await inputs.law.layer())
-            self._selected = await asyncio.to_thread(select, inputs, past.transcript, law=law, asked=beside)
+            await self._look_up()
+            self._selected = await asyncio.to_thread(select, self.inputs, past.transcript, asked=beside)
         if not inputs.economical:
             # Without a cache nothing is saved by the same bytes (C-6).
             whole = [Demotion(message_id, "cut") for message_id in past.transcript.whole.values()]
@@ -114,6 +116,16 @@ class Fitting:
         cold = past.cold(time.time())
         demotions = await asyncio.to_thread(savings, shown, past.transcript.demoted, inputs, view, cold=cold)
         await past.shorten(demotions)
+
+    def learn(self, view: View, reported: int) -> None:
+        """Take in the tokens of input that the model has reported for a view (W-4)."""
+        known = self.measures.learn(self.inputs.model_name, view, reported)
+        self.inputs = replace(self.inputs, calibration=known)
+
+    async def _look_up(self) -> TurnInputs:
+        """The inputs with the law as it is now (L-4)."""
+        self.inputs = replace(self.inputs, law=await self.inputs.laws.layer())
+        return self.inputs
 
     @property
     def selection(self) -> Selection:
@@ -162,7 +174,7 @@ class Fitting:
             self._doubted = True
             return view
         if failure.limit is not None:
-            self.inputs.measures.shrink(self.inputs.model_name, failure.limit)
+            self.measures.shrink(self.inputs.model_name, failure.limit)
             # In our measure, where the vendor told how long it found the prompt.
             self._shrink(int(failure.limit * min(1.0, sent / (failure.size or sent))))
             goal = min(self.inputs.room, int(sent * _MARGIN))
@@ -204,13 +216,13 @@ class Fitting:
         return self._tokens(view) <= self.inputs.room
 
     async def _build(self) -> View:
-        inputs = self.inputs
+        inputs = await self._look_up()
         told = recap(self.todos.now)
         tail = [Fragment("todo", render("todo", recap=told))] if told else []
         if inputs.settings.pin:
             tail.append(pin(active_task(self._typed or self.open.question.content, told)))
         history = self.past.history(self.selection)
-        around = gathered(inputs, await inputs.law.layer(), self._unsaid(history), tuple(tail))
+        around = gathered(inputs, self._unsaid(history), tuple(tail))
         await self._freeze(around.beside)
         return build(history, in_turn(self.open.question, self.open.scratchpad), self.open.question, around)
 
@@ -254,8 +266,7 @@ class Fitting:
         if again:
             # Nothing joins the finished rounds while a turn runs: what was said of them once need not be said again.
             state = await asyncio.to_thread(self.past.state, layered(self.inputs))
-            law = tokens_of(await self.inputs.law.layer())
-            planned = await asyncio.to_thread(plan, state, self.inputs, law, cause)
+            planned = await asyncio.to_thread(plan, state, self.inputs, cause)
             if not planned.changes:
                 return view
         await self._compact(cause)

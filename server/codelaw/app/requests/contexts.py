@@ -73,11 +73,9 @@ class ContextRequests(Core):
         beside = Beside() if agent is None or agent.opened is None else Beside(agent.opened.beside)
         if text and (agent is None or agent.opened is None):
             gatherer = await self._gatherer(agent, settings)
-            beside = await gatherer.gather(text, plan.asked, inputs, plan.law.text, used=False)
+            beside = await gatherer.gather(text, plan.asked, inputs, used=False)
             beside = replace(beside, fragments=(*plan.beside, *beside.fragments))
-        view, report = await inspection.inspect(
-            plan, agent, settings, inputs, beside, asked=bool(text), known=self._turns.measures.known
-        )
+        view, report = await inspection.inspect(plan, agent, settings, inputs, beside, asked=bool(text))
         if exact:
             stays = agent is not None and leaves(agent.chat, who)
             report = await inspection.counted(view, report, inputs, stays=stays)

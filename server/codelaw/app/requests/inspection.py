@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.retrieved_context import Beside
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.app.turns import Plan
-    from codelaw.context.calibration import Calibration
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
@@ -51,11 +50,10 @@ async def inspect(
     beside: Beside,
     *,
     asked: bool,
-    known: Calibration,
 ) -> tuple[View, ContextReport]:
     """The view that a message sent now would begin with; while a turn runs, the view of its next step.
 
-    Its tokens are corrected by what is `known` of the model (W-4).
+    Its tokens are corrected by what is known of the model (W-4).
     """
     running = agent.opened if agent is not None else None
     todos = recap(agent.todos.now) if agent is not None else ""
@@ -69,13 +67,13 @@ async def inspect(
     if question is not None and inputs.settings.pin:
         tail.append(pin(active_task(question.content, todos)))
     if agent is not None:
-        sizes = {"law": plan.law.tokens, "asked": message_tokens(question) if question is not None else 0}
-        selection = await asyncio.to_thread(select, inputs, agent.past.transcript, **sizes)
+        size = message_tokens(question) if question is not None else 0
+        selection = await asyncio.to_thread(select, inputs, agent.past.transcript, asked=size)
         history = await asyncio.to_thread(agent.past.history, selection)
     fragments = beside.fragments if running is not None else unsaid(beside.fragments, history)
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
-    around = gathered(inputs, plan.law.layer, fragments, tuple(tail))
+    around = gathered(inputs, fragments, tuple(tail))
     around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(inputs.toolbox)))
     view = build(
         history,
@@ -84,6 +82,7 @@ async def inspect(
         around,
     )
     tokens: list[int]
+    known = inputs.calibration
     if known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline")):
         parts = [mixture([section]) for section in view.sections]
         tokens = [
