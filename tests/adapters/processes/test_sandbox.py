@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -227,6 +228,29 @@ async def test_a_program_that_only_claims_to_lock_in_is_found_out(tmp_path: Path
     await sandbox.close()
     assert means.kind is None
     assert "does not work here" in means.detail
+
+
+@pytest.mark.needs("bwrap")
+async def test_a_program_is_tried_out_once_and_anew_when_its_file_is_another(tmp_path: Path):
+    real, told = shutil.which("bwrap"), tmp_path / "told"
+    program = tmp_path / "bwrap"
+    environment = {"PATH": f"{tmp_path}:{USUAL['PATH']}"}
+
+    async def looked() -> tuple[Means, int]:
+        sandbox = Sandbox(list, [], environment, kinds=("bubblewrap",))
+        means = await sandbox.means()
+        await sandbox.close()
+        return means, len(told.read_text())
+
+    for version in ("one", "two"):
+        program.unlink(missing_ok=True)
+        program.write_text(f'#!/bin/sh\n# {version}\nprintf . >> {told}\nexec {real} "$@"\n')
+        program.chmod(0o755)
+        told.write_text("")
+        means, calls = await looked()
+        assert means.kind == "bubblewrap", means.detail
+        assert calls > 1
+        assert await looked() == (means, calls)
 
 
 def test_a_bwrap_of_the_workspace_is_not_used(tmp_path: Path):

@@ -23,6 +23,9 @@ from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 TRIAL_SECONDS = 5.0
 
+_found: dict[tuple[str, int, int, int], Means] = {}
+"""What bubblewrap can do here, by the file of the program: sessions of one server need not all try it out."""
+
 
 def find_means(
     scratch: Scratch, folders: Sequence[Path], environment: Mapping[str, str], kinds: Sequence[Kind]
@@ -47,6 +50,10 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
     program = bubblewrap.find_bwrap(environment, folders)
     if program is None:
         return "bubblewrap (bwrap) is not installed"
+    status = Path(program).stat()
+    file = (program, status.st_dev, status.st_ino, status.st_mtime_ns)
+    if file in _found:
+        return _found[file]
     problem = "" if seccomp.supported() else f"there is none for {platform.machine()}"
     unfiltered = ""
     # Root can do without a user namespace, where files of other users keep their owners.
@@ -69,11 +76,12 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
                 scoped = replace(means, scoped=True)
                 if filtered and landlock.abi() >= landlock.LEAST_ABI and _try(scratch, scoped) is None:
                     means = scoped
-                return replace(
+                _found[file] = replace(
                     means,
                     detail=_said(program, "--version").removeprefix("bubblewrap ") or "of an unknown version",
                     binding="--ro-bind-fd" in _said(program, "--help"),
                 )
+                return _found[file]
             problem = wrong
         unfiltered = f"Its filter of system calls does not work here ({problem})."
     return f"bubblewrap does not work here ({problem})"
