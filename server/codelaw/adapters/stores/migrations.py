@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 
 from codelaw.adapters.stores.rows.database import Dialect
@@ -18,14 +19,16 @@ APPLICATION_ID = 0x434C4157
 _RECORD = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, at REAL NOT NULL)"
 
 
-def migrations(dialect: Dialect = "sqlite") -> list[tuple[int, str, str]]:
+@cache
+def migrations(dialect: Dialect = "sqlite") -> tuple[tuple[int, str, str], ...]:
     """Version, name and SQL of every step, oldest first. Both databases have the same versions and names."""
     folder = files("codelaw.adapters.stores") / "schema"
-    return sorted(
+    found = sorted(
         (int(match[1]), match[2], file.read_text("utf-8"))
         for file in (folder if dialect == "sqlite" else folder / dialect).iterdir()
         if (match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name))
     )
+    return tuple(found)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -77,14 +80,17 @@ def _all_or_nothing(connection: sqlite3.Connection) -> Generator[None]:
         raise
 
 
-def statements(script: str) -> Iterator[str]:
+@cache
+def statements(script: str) -> tuple[str, ...]:
     """The statements of a script one by one: `executescript` would commit in between."""
+    found: list[str] = []
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            yield statement
+            found.append(statement)
             statement = ""
+    return tuple(found)
 
 
 def refuse_foreign(connection: sqlite3.Connection) -> int:
