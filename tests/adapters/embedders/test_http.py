@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from codelaw.adapters.certificates import trusted
 from codelaw.adapters.embedders.http import ATTEMPTS, CHARACTERS_AT_ONCE, LONGEST_TEXT, TEXTS_AT_ONCE, HttpEmbedder
 from codelaw.adapters.embedders.http_failures import SHOWN, of_answer
 from codelaw.domain.errors import EmbeddingFailure
@@ -343,6 +344,7 @@ def test_of_a_key_that_the_endpoint_repeats_not_even_a_part_is_told(before):
 )
 async def test_an_environment_that_cannot_be_used_is_a_failure_without_its_words(monkeypatch, name, value):
     monkeypatch.setenv(name, value)
+    trusted.cache_clear()
     made = HttpEmbedder("https://127.0.0.1:1/v1", KEY)
     told = await failure(made.embed(["a"]))
     await made.close()

@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from codelaw.adapters.certificates import trusted
 from codelaw.adapters.embedders.http_failures import Trouble, of_answer, of_error
 from codelaw.adapters.embedders.http_reply import read_reply
 from codelaw.adapters.models.endpoints import guards
@@ -175,7 +176,12 @@ class HttpEmbedder:
             # What is larger than a whole reply is told below, in words of its own.
             hooks = guards(LARGEST_REPLY + LARGEST_ERROR, "embedding.baseUrl")
             return AsyncClient(
-                base_url=url, headers=headers, timeout=timeout, follow_redirects=False, event_hooks=hooks
+                base_url=url,
+                headers=headers,
+                timeout=timeout,
+                follow_redirects=False,
+                event_hooks=hooks,
+                verify=trusted(),
             )
         except ImportError as error:  # a proxy of a kind that needs another package
             raise EmbeddingFailure(f"The embedding endpoint cannot be reached: {error}", lasting=True) from None

@@ -8,6 +8,7 @@ from http import HTTPStatus
 
 import httpx2
 
+from codelaw.adapters.certificates import trusted
 from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.domain.served import Address
@@ -24,7 +25,7 @@ class TooMuch(httpx2.StreamError):
 async def client_for(address: Address, auth: httpx2.Auth | None = None) -> httpx2.AsyncClient:
     """A client for one server; `auth` logs in where the server asks for it."""
     # Modules and certificates are read from the disk.
-    inner = await asyncio.to_thread(httpx2.AsyncHTTPTransport)
+    inner = await asyncio.to_thread(lambda: httpx2.AsyncHTTPTransport(verify=trusted()))
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity", **address.headers},
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from codelaw.adapters.certificates import trusted
 from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_body import BodyWriter
 from codelaw.adapters.models.anthropic_failures import kind_of_event, kind_of_status, measures, retry_after
@@ -164,7 +165,10 @@ class AnthropicModel:
         try:
             # An explicit base URL, so that the SDK does not look into the environment: only `settings` does.
             bounded = DefaultAsyncHttpxClient(
-                timeout=timeout, follow_redirects=False, event_hooks=guards(LARGEST_ANSWER, "model.baseUrl")
+                timeout=timeout,
+                follow_redirects=False,
+                event_hooks=guards(LARGEST_ANSWER, "model.baseUrl"),
+                verify=trusted(),
             )
             return AsyncAnthropic(
                 http_client=bounded,
