@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import ipaddress
 import socket
+import zlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -84,6 +86,28 @@ async def test_an_endless_page_is_cut():
     assert len(found.text) <= MOST_BYTES
 
 
+async def test_a_page_that_is_packed_unasked_is_unpacked_within_bounds():
+    packed = said(gzip.compress(b"hello"), "Content-Encoding: gzip")
+    bomb = said(zlib.compress(bytes(20 * MOST_BYTES)), "Content-Encoding: deflate")
+    strange = said(b"x", "Content-Encoding: br")
+    broken = said(b"no such thing", "Content-Encoding: gzip")
+    async with serving(packed, bomb, strange, broken) as (port, _):
+        fetcher, url = WebFetcher(network=True), f"http://127.0.0.1:{port}/"
+        assert (await fetcher.fetch(url)).text == "hello"
+        found = await fetcher.fetch(url)
+        assert (len(found.text), found.cut) == (MOST_BYTES, True)
+        assert "it is 'br'" in (await refused(fetcher, url))[1]
+        assert "cannot be unpacked" in (await refused(fetcher, url))[1]
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "undefined", "nothing", "x" * 5_000])
+async def test_only_letters_of_the_web_are_read(charset: str):
+    # Python would take an hour for so much in the first of them.
+    body = b"-" + b"a" * (MOST_BYTES - 10_000)
+    async with serving(said(body, f"Content-Type: text/plain; charset={charset}")) as (port, _):
+        assert (await WebFetcher(network=True).fetch(f"http://127.0.0.1:{port}/")).text == body.decode()
+
+
 @pytest.mark.parametrize("answer", [b"SSH-2.0-hello\r\n", b"", said(b"", *(["A: b"] * 200))])
 async def test_what_is_no_answer_of_the_web_is_told(answer: bytes):
     async with serving(answer) as (port, _):
@@ -114,7 +138,19 @@ async def test_a_redirect_leads_to_no_server_of_this_machine_that_was_not_named(
 
 
 @pytest.mark.parametrize(
-    "address", ["10.1.2.3", "192.168.0.1", "127.0.0.1", "169.254.169.254", "fd00::1", "100.64.0.1"]
+    "address",
+    [
+        "10.1.2.3",
+        "192.168.0.1",
+        "127.0.0.1",
+        "169.254.169.254",
+        "fd00::1",
+        "100.64.0.1",
+        "64:ff9b::a00:1",
+        "2002:a00:1::",
+        "::ffff:a00:1",
+        "2002:c0a8:101::1",
+    ],
 )
 async def test_a_name_that_leads_to_a_private_address_is_refused(address: str):
     async def private(_: str) -> Sequence[Address]:

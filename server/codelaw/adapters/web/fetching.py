@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import http.client
 import io
 import ipaddress
 import ssl
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import quote, urljoin, urlsplit
 
-from codelaw.adapters.processes.network.addresses import Dial, Resolve, SystemResolver, dial, shut
+from codelaw.adapters.processes.network.addresses import Dial, Resolve, SystemResolver, dial, meant, shut
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.hosts import Address, HostRule, Network, is_this_machine, read_host, read_rules
 from codelaw.ports.web import Fetched
@@ -22,6 +24,38 @@ MOST_BYTES = 2_000_000
 MOST_REDIRECTS = 5
 SECONDS = 20.0
 """For all of it."""
+CHARSETS = frozenset(
+    {
+        "ascii",
+        "big5",
+        "big5hkscs",
+        "cp866",
+        "cp874",
+        "cp932",
+        "euc_jp",
+        "euc_kr",
+        "gb18030",
+        "gb2312",
+        "gbk",
+        "iso2022_jp",
+        "koi8-r",
+    }
+    | {
+        "tis-620",
+        "koi8-u",
+        "mac-cyrillic",
+        "mac-roman",
+        "shift_jis",
+        "utf-8",
+        "utf-8-sig",
+        "utf-16",
+        "utf-16-be",
+        "utf-16-le",
+    }
+    | {*(f"iso8859-{number}" for number in range(1, 17)), *(f"cp125{number}" for number in range(9))}
+)
+"""In which pages are written, as Python names them. It knows others that are none of the web's, and one of them takes
+time in the square of a text."""
 _PORTS = {"http": 80, "https": 443}
 _MOVED = {301, 302, 303, 307, 308}
 _PIECE = 1 << 16
@@ -70,7 +104,8 @@ class WebFetcher:
             moved = headers.get("location")
             if status not in _MOVED or not moved:
                 kind, _, rest = headers.get("content-type", "").partition(";")
-                return Fetched(place.url, status, kind.strip().lower(), _decoded(body, rest), cut)
+                body, longer = await asyncio.to_thread(_unpacked, place.url, body, headers.get("content-encoding", ""))
+                return Fetched(place.url, status, kind.strip().lower(), _decoded(body, rest), cut or longer)
             place = _place(urljoin(place.url, moved))
         raise ToolFailure("EXECUTION_ERROR", f"{named.url} leads from one address to the next without an end.")
 
@@ -118,7 +153,9 @@ class WebFetcher:
 
 def _private(address: Address) -> str | None:
     """Why an address is none of the public web's; None when it is one."""
-    return shut(address) or ("a private address" if not address.is_global else None)
+    inner = meant(address) if isinstance(address, ipaddress.IPv6Address) else ()
+    private = not all(one.is_global for one in (address, *inner))
+    return shut(address) or ("a private address" if private else None)
 
 
 def _place(url: str) -> _Place:
@@ -194,6 +231,26 @@ def _read(url: str, data: bytes, *, cut: bool) -> tuple[int, Mapping[str, str], 
     return response.status, headers, body, cut
 
 
+def _unpacked(url: str, body: bytes, packing: str) -> tuple[bytes, bool]:
+    """A body as it was before it was packed, which nobody had asked for, and whether there is more than is read.
+
+    Raises:
+        ToolFailure: EXECUTION_ERROR.
+    """
+    kind = packing.strip().lower()
+    if kind in {"", "identity"}:
+        return body, False
+    if kind not in {"gzip", "x-gzip", "deflate"}:
+        raise ToolFailure("EXECUTION_ERROR", f"{url} answered what cannot be unpacked: it is {kind[:40]!r}.")
+    # 47: the head says whether it is gzip or zlib.
+    unpacking = zlib.decompressobj(wbits=47)
+    try:
+        whole = unpacking.decompress(body, MOST_BYTES)
+    except zlib.error as error:
+        raise ToolFailure("EXECUTION_ERROR", f"{url} answered what cannot be unpacked: {error}.") from error
+    return whole, not unpacking.eof
+
+
 def _decoded(body: bytes, parameters: str) -> str:
     charset = next(
         (
@@ -204,6 +261,7 @@ def _decoded(body: bytes, parameters: str) -> str:
         "utf-8",
     )
     try:
-        return body.decode(charset, "replace")
+        named = codecs.lookup(charset).name
+        return body.decode(named if named in CHARSETS else "utf-8", "replace")
     except (LookupError, ValueError):
         return body.decode("utf-8", "replace")

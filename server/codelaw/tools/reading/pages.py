@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections import Counter
 from collections.abc import Iterable
-from html.parser import HTMLParser
 from urllib.parse import urlsplit, urlunsplit
 
 LONGEST_URL = 2_000
@@ -40,45 +41,100 @@ def named(texts: Iterable[str]) -> frozenset[str]:
 
 
 def plain(page: str) -> tuple[str, str]:
-    """The title of a page in HTML, and its text without marks, scripts and what is not shown."""
+    """The title of a page in HTML, and its text without marks, scripts and what is not shown.
+
+    Takes time in proportion to the page, whatever stands in it: a page is written by whoever likes (S-6).
+    """
     reader = _Reader()
-    reader.feed(page)
-    reader.close()
+    reader.read(page)
     lines = (" ".join(line.split()) for line in "".join(reader.pieces).split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     return " ".join("".join(reader.title).split()), text
 
 
-class _Reader(HTMLParser):
+_NAME = re.compile(r"/?([a-zA-Z][^\s/>]*+)")
+"""Of an element, behind the `<` that opens its tag."""
+_REST = re.compile(r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
+"""Of a tag: what stands in quotes does not end it. Possessive, so that nothing is tried twice."""
+_NUMBER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
+"""Of no character; the library takes long ones for an error."""
+_WHOLE = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("script", "style", "title", "textarea")}
+"""The ends of elements whose text holds no tags."""
+
+
+class _Reader:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
         self.title: list[str] = []
         self._hidden: list[str] = []
         """Open elements whose text is not shown."""
-        self._titled = False
+        self._open: Counter[str] = Counter()
+        """How many of each there are."""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        if tag == "title":
-            self._titled = not self.title
-        elif tag == "body":
+    def read(self, page: str) -> None:
+        at = 0
+        while (mark := page.find("<", at)) >= 0:
+            self._shown(page[at:mark])
+            at = self._marked(page, mark)
+        self._shown(page[at:])
+
+    def _marked(self, page: str, mark: int) -> int:
+        """Read what begins with `<` at `mark`; gives where it ends."""
+        name = _NAME.match(page, mark + 1)
+        if name is not None:
+            rest = _REST.match(page, name.end())
+            if rest is None:
+                return len(page)
+            tag = name[1].lower()
+            if page[mark + 1] == "/":
+                self._closed(tag)
+                return rest.end()
+            self._opened(tag)
+            return self._whole(page, tag, rest.end()) if tag in _WHOLE else rest.end()
+        if page.startswith("<!--", mark):
+            end = page.find("-->", mark + 2)
+            return len(page) if end < 0 else end + 3
+        if page.startswith(("<!", "<?", "</"), mark):
+            end = page.find(">", mark)
+            return len(page) if end < 0 else end + 1
+        self._shown("<")
+        return mark + 1
+
+    def _whole(self, page: str, tag: str, start: int) -> int:
+        """Take the text of an element that holds no tags, up to its end."""
+        end = _WHOLE[tag].search(page, start)
+        text = page[start : end.start() if end is not None else len(page)]
+        if tag == "title" and not self.title:
+            self.title.append(_characters(text))
+        elif tag == "textarea":
+            self._shown(text)
+        return start + len(text)
+
+    def _opened(self, tag: str) -> None:
+        if tag == "body":
             self._hidden.clear()  # a head that nobody has closed
+            self._open.clear()
         elif tag in _UNSEEN:
             self._hidden.append(tag)
+            self._open[tag] += 1
         elif tag in _BREAKS and not self._hidden:
             self.pieces.append("\n- " if tag == "li" else "\n")
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._titled = False
-        elif tag in self._hidden:
-            while self._hidden and self._hidden.pop() != tag:
-                pass
+    def _closed(self, tag: str) -> None:
+        if self._open[tag]:
+            while self._hidden:
+                last = self._hidden.pop()
+                self._open[last] -= 1
+                if last == tag:
+                    break
         elif tag in _BREAKS and not self._hidden:
             self.pieces.append("\n")
 
-    def handle_data(self, data: str) -> None:
-        if self._titled:
-            self.title.append(data)
-        elif not self._hidden:
-            self.pieces.append(data)
+    def _shown(self, text: str) -> None:
+        if text and not self._hidden:
+            self.pieces.append(_characters(text))
+
+
+def _characters(text: str) -> str:
+    """With the characters that entities stand for."""
+    return html.unescape(_NUMBER.sub("\ufffd", text)) if "&" in text else text

@@ -41,7 +41,7 @@ class Shut(OSError):
 def shut(address: Address) -> str | None:
     """Why no name may lead to an address, as the end of a sentence; None when it may."""
     if isinstance(address, ipaddress.IPv6Address):
-        for inner in _inside(address):
+        for inner in meant(address):
             if (why := shut(inner)) is not None:
                 return why
         if address.is_site_local or address in _TRANSLATED_LOCALLY:
@@ -70,7 +70,7 @@ def usable(host: str | Address, found: Sequence[Address]) -> tuple[list[Address]
     return [one for one, why in judged if why is None][:MOST_ADDRESSES], refused
 
 
-def _inside(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+def meant(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     """The IPv4 addresses that an IPv6 address stands for."""
     found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     if any(address in network for network in _TRANSLATED) and not (address.is_loopback or address.is_unspecified):
