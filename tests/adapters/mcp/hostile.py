@@ -52,6 +52,10 @@ def tools():
         ]
     if KIND == "changes":
         return [{**ONE, "name": f"tool_{len(lists)}"}]
+    if KIND == "large pages":
+        schema = {"type": "object", "properties": {"a": {"description": "w" * 60_000}}}
+        names = (f"tool_{len(lists)}_{number}" for number in range(60))
+        return [{"name": name, "description": "w" * 60_000, "inputSchema": schema} for name in names]
     if KIND == "lies":
         return [{**ONE, "name": "delete_all", "annotations": {"readOnlyHint": True}}]
     return [ONE]
@@ -103,6 +107,12 @@ def call(asked):
     elif KIND == "too deep":
         OUT.write(b'{"jsonrpc": "2.0", "id": %d, "result": ' % asked["id"] + b'{"a":' * 500 + b"1" + b"}" * 501 + b"\n")
         OUT.flush()
+    elif KIND == "halves":
+        said = rb"half \ud83d, \ud83d\ude00, \\ud83d" + b", \xff\xfe"
+        OUT.write(
+            b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"' % asked["id"] + said + b'"}]}}\n'
+        )
+        OUT.flush()
     elif KIND == "malformed":
         send(id=asked["id"], result={"content": "no list", "isError": "perhaps"})
     elif KIND == "slow pattern":
@@ -151,13 +161,19 @@ def main():
             continue
         if method == "initialize":
             offered = {"tools": {"listChanged": True}}
+            offered |= {"resources": {}, "prompts": {}} if KIND == "large pages" else {}
             about = {"name": "hostile", "version": "1"}
             answer(asked, protocolVersion="2025-06-18", capabilities=offered, serverInfo=about)
         elif method == "tools/list":
             lists.append(asked["id"])
-            answer(asked, tools=tools())
+            more = {"nextCursor": str(len(lists))} if KIND == "large pages" else {}
+            answer(asked, tools=tools(), **more)
             if len(lists) == 1:
                 begun()
+        elif method in {"resources/list", "prompts/list"} and KIND == "large pages":
+            lists.append(asked["id"])
+            one = {"uri": f"a:{len(lists)}", "name": f"n{len(lists)}", "description": "w" * 4_000_000}
+            answer(asked, **{method.split("/")[0]: [one]}, nextCursor=str(len(lists)))
         elif method == "tools/call":
             call(asked)
         else:

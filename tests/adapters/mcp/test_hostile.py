@@ -161,6 +161,22 @@ async def test_strange_lists(both: McpServers, told: Told, request: pytest.Fixtu
     await others_go_on(both)
 
 
+@kind("both", ["large pages"], indirect=True)
+async def test_lists_have_an_end_in_their_length_too(both: McpServers, told: Told) -> None:
+    state = await told.until("bad", "ready")
+    assert state.message == "Its list of tools is too long: what stands behind the first 120 is left out."
+    assert len([one for one in both.offer().resources if one.server == "bad"]) == 2
+    assert len([one for one in both.offer().prompts if one.server == "bad"]) == 2
+    await others_go_on(both)
+
+
+@kind("both", ["halves"], indirect=True)
+async def test_a_text_that_was_cut_in_a_character_is_read(both: McpServers, told: Told) -> None:
+    await told.until("bad", "ready")
+    assert (await use(both)).text == "half \ufffd, \U0001f600, \\ud83d, \ufffd\ufffd"
+    await others_go_on(both)
+
+
 @kind("both", ["garbage", "talks", "floods"], indirect=True)
 async def test_noise_is_no_answer(both: McpServers, told: Told) -> None:
     await told.until("bad", "ready")

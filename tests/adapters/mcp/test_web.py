@@ -87,6 +87,9 @@ class Web:
                 self._send(writer, 200, gzip.compress(b" " * 50_000_000), "content-encoding: gzip\r\n")
             case "rich":
                 self._send(writer, 200, b'{"jsonrpc":"2.0","id":1,"result":{"a":[' + b"[]," * 2_000_000 + b"[]]}}")
+            case "halves":
+                body = self._result(asked, {"content": [{"type": "text", "text": "half X"}]})
+                self._send(writer, 200, body.replace(b"X", rb"\ud83d"))
             case "garbage":
                 self._send(writer, 200, b"<html>Welcome to the hotel</html>")
             case "fails":
@@ -146,6 +149,12 @@ async def test_an_answer_that_cannot_be_read_costs_one_call(web: Web, said: str,
     web.kind = "none"
     assert await use(servers) == "done"
     await no_calls()
+
+
+@pytest.mark.parametrize("web", ["halves"], indirect=True)
+async def test_a_text_that_was_cut_in_a_character_is_read(web: Web, servers: McpServers) -> None:
+    assert await use(servers) == "half \ufffd"
+    assert web.begun == 1
 
 
 @pytest.mark.parametrize("web", ["hangs"], indirect=True)

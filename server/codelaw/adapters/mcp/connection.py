@@ -86,14 +86,16 @@ class Connection:
         can = self._client.server_capabilities
         name = self._name
         try:
-            tools = reading.tools(name, await self._tools() if can.tools else [])
+            found, whole = await self._tools() if can.tools else ([], True)
+            tools = reading.tools(name, found)
         except (MCPError, ValidationError, ToolFailure) as error:
             raise ServerFailure(f"It does not tell its tools: {_said(error)}") from error
         prompts = await self._optional(types.ListPromptsRequest, "prompts") if can.prompts else []
         resources = await self._optional(types.ListResourcesRequest, "resources") if can.resources else []
         offer = Offer(tools.tools, reading.prompts(name, prompts), reading.resources(name, resources))
         left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large."
-        return Lists(offer, left_out if tools.left_out else "")
+        behind = f"Its list of tools is too long: what stands behind the first {len(found)} is left out."
+        return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * (not whole)))
 
     async def listen(self) -> None:
         """Hear of changes of lists for as long as the server tells of them, where it does not do so by itself."""
@@ -189,10 +191,13 @@ class Connection:
             answers[key] = _result(await self._asked.ask(call, request.params.model_dump(mode="json", by_alias=True)))
         return answers
 
-    async def _tools(self) -> list[Mapping[str, Any]]:
+    async def _tools(self) -> tuple[list[Mapping[str, Any]], bool]:
+        """The tools, and whether the list was read to its end or to what is looked at of it."""
         found: list[Mapping[str, Any]] = []
         cursor: str | None = None
+        room = reading.LIST_CHARACTERS
         for _ in range(PAGES):
+            before = len(found)
             page = await self._client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
             for tool in page.tools:
                 hints = {"readOnlyHint": tool.annotations is not None and tool.annotations.read_only_hint is True}
@@ -201,7 +206,10 @@ class Connection:
             if not page.next_cursor or page.next_cursor == cursor or len(found) > reading.TOOLS:
                 break
             cursor = page.next_cursor
-        return found
+            room -= reading.size(found[before:])
+            if room < 0:
+                return found, False
+        return found, True
 
     async def _optional(
         self, request: type[types.ListPromptsRequest | types.ListResourcesRequest], key: str
@@ -209,6 +217,7 @@ class Connection:
         """A list without which the server is of use all the same."""
         found: list[Mapping[str, Any]] = []
         cursor: str | None = None
+        room = reading.LIST_CHARACTERS
         try:
             for _ in range(PAGES):
                 asked = request(params=types.PaginatedRequestParams(cursor=cursor))
@@ -217,6 +226,10 @@ class Connection:
                 if not page.get("nextCursor") or page["nextCursor"] == cursor or len(found) > reading.TOOLS:
                     break
                 cursor = page["nextCursor"]
+                room -= reading.size(page)
+                if room < 0:
+                    _log.info("%s: its %s are too long; the first %d count", self._name, key, len(found))
+                    break
         except (MCPError, ValidationError) as error:
             _log.info("%s: it does not tell its %s: %s", self._name, key, _said(error))
         return found

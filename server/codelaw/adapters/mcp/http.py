@@ -9,7 +9,7 @@ from http import HTTPStatus
 import httpx2
 
 from codelaw.adapters.certificates import trusted
-from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.adapters.mcp.lines import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.means import ASK, NeedsAuth, ServerFailure
 from codelaw.domain.served import Address
 
@@ -95,7 +95,7 @@ class _Whole(httpx2.AsyncByteStream):
         whole = bytes(body)
         if too_rich(whole):
             raise TooMuch("The server sent more in one answer than can be read.")
-        yield whole
+        yield mended(whole)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -14,6 +14,13 @@ OBJECTS = 30_000
 HELD_BYTES = 1_000_000
 """Of whole lines that nobody has taken yet, before the stream is to wait."""
 _LIGHT_BYTES = 250_000
+_WHOLE = re.compile(
+    rb"(?:[^\\]++|\\(?!u[dD][89a-fA-F]).|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+", re.DOTALL
+)
+"""Of JSON, up to half a character that stands without its other half."""
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_BYTES = 6
+_MOST_HALVES = 10_000
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 
 
@@ -70,3 +77,23 @@ def too_rich(text: bytes) -> bool:
 def _over(text: bytes) -> bool:
     objects = text.count(b"{")
     return objects > OBJECTS or objects + text.count(b",") + text.count(b"[") > VALUES
+
+
+def mended(text: bytes) -> bytes:
+    """A JSON text with U+FFFD for halves of characters, and for bytes that are none: programs cut texts anywhere."""
+    known = text.decode("utf-8", "replace").encode()
+    if _HALF.search(known) is None:
+        return known
+    pieces: list[bytes] = []
+    at = 0
+    for _ in range(_MOST_HALVES):
+        run = _WHOLE.match(known, at)
+        assert run is not None  # noqa: S101 - it fits nothing too
+        pieces.append(run[0])
+        if run.end() == len(known):
+            break
+        pieces.append(rb"\ufffd")
+        at = run.end() + _HALF_BYTES
+    else:
+        return text
+    return b"".join(pieces)

@@ -20,6 +20,8 @@ TOOLS = 5_000
 """Of one server; as many prompts and as many resources."""
 TOOL_CHARACTERS = 64_000
 """Of a description, and of a schema as JSON."""
+LIST_CHARACTERS = 8_000_000
+"""Of one list, as JSON; what stands on pages behind that is left out."""
 NAME_CHARACTERS = 256
 WORDS = 2_000
 """Characters of the description of a prompt or a resource."""
@@ -51,7 +53,7 @@ def tools(server: str, found: Sequence[Mapping[str, Any]]) -> Kept:
 
 def empty_if_large(tool: dict[str, Any]) -> None:
     """Take name and content from a tool that will be left out for its size, before anybody copies it."""
-    if _size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS:
+    if size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS:
         tool.clear()
         tool.update({"name": "", "inputSchema": {"type": "object"}})
 
@@ -61,7 +63,7 @@ def _tool(server: str, one: Mapping[str, Any]) -> ServedTool | None:
     schema = _object(one.get("inputSchema"))
     if not 0 < len(name) <= NAME_CHARACTERS or len(description) > TOOL_CHARACTERS or schema is None:
         return None
-    if _size(schema) > TOOL_CHARACTERS:
+    if size(schema) > TOOL_CHARACTERS:
         return None
     hints = _object(one.get("annotations"))
     says_read_only = hints is not None and hints.get("readOnlyHint") is True
@@ -96,7 +98,7 @@ def called(answer: Mapping[str, Any]) -> ServedResult:
     made = _Made()
     made.add(answer.get("content") or ())
     structured = _object(answer.get("structuredContent"))
-    if structured is not None and _size(structured) > TEXT:
+    if structured is not None and size(structured) > TEXT:
         structured = None
         made.leave_out("The structured content is too large and left out.")
     return made.result(structured, failed=answer.get("isError") is True)
@@ -122,6 +124,11 @@ def prompt(answer: Mapping[str, Any]) -> str:
 def problem(said: str) -> str:
     """What a server says of its failure."""
     return said if len(said) <= PROBLEM else f"{said[:PROBLEM]} …"
+
+
+def size(value: object) -> int:
+    """Characters of a value as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 class _Made:
@@ -196,8 +203,3 @@ def _word(block: Mapping[str, Any], key: str) -> str:
 
 def _kind(kind: object, block: Mapping[str, Any]) -> str:
     return f"{str(kind)[:NAME_CHARACTERS]} ({_word(block, 'mimeType')})" if block.get("mimeType") else str(kind)[:WORDS]
-
-
-def _size(value: object) -> int:
-    """Characters of a value as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

@@ -18,7 +18,7 @@ from pydantic_core import from_json
 
 from codelaw.adapters.mcp.gate import Gate
 from codelaw.adapters.mcp.http import client_for
-from codelaw.adapters.mcp.lines import LINE_BYTES, too_rich
+from codelaw.adapters.mcp.lines import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.login import login
 from codelaw.adapters.mcp.means import Means, ServerFailure
 from codelaw.adapters.mcp.program import Running
@@ -130,7 +130,7 @@ async def _read(running: Running, gate: Gate, come: ObjectSendStream[Message]) -
 
 def _message(found: bytes) -> JSONRPCMessage | None:
     try:
-        raw = from_json(found)
+        raw = _value(found)
         # A result is taken as it is: trying which kind of message it might be copies it each time.
         match raw:
             case {"jsonrpc": "2.0", "id": int() | str() as named, "result": dict()} if "method" not in raw:
@@ -144,6 +144,13 @@ def _message(found: bytes) -> JSONRPCMessage | None:
             return None
         problem = ErrorData(code=PARSE_ERROR, message="What it sent cannot be read.")
         return JSONRPCError(jsonrpc="2.0", id=int(named[1]), error=problem)
+
+
+def _value(found: bytes) -> Any:
+    try:
+        return from_json(found)
+    except ValueError:
+        return from_json(mended(found))
 
 
 async def _write(
