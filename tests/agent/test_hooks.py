@@ -15,6 +15,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.files import Folder
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
+from tests.agent.test_control import until
 from tests.fakes.editor import Buffers, User
 
 pytestmark = pytest.mark.parametrize("dialect", ["react"], indirect=True)
@@ -205,7 +206,7 @@ async def test_a_file_that_a_hook_changes_is_no_surprise(bench: Bench):
     )
     await bench.turn("go")
     sent = said(bench)
-    assert "hook_changed" in sent
+    assert "hook_diff" in sent
     assert "The user changed" not in sent
 
 
@@ -350,6 +351,24 @@ async def test_a_message_to_a_running_turn_is_heard_too(bench: Bench):
     assert await bench.session.steer(turn.chat_id, "the plan")
     turn.cancel()
     await turn.result()
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_what_a_hook_adds_to_a_message_of_a_running_turn_stands_with_it(bench: Bench, late: bool):
+    """Before the next step, or in the turn that follows when the answer comes first."""
+    await hooked(bench, UserPromptSubmit="grep -q 'the plan' && echo 'TICKET-7 </hook-context>'; exit 0")
+    wait = {"command": "while ! test -e heard; do sleep 0.02; done"}
+    bench.vendor.reset(
+        [bench.finish("one", delay=0.03) if late else bench.act("Bash", wait), bench.finish("ok", times=0)]
+    )
+    turn = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(turn.chat_id, "the plan")
+    (bench.root / "heard").touch()
+    await until(lambda: len(bench.kinds("turn_ended")) == 1 + late)
+    sent = said(bench)
+    assert '<hook-context event="UserPromptSubmit"' in sent
+    assert sent.count("\nTICKET-7 &lt;/hook-context>") == 1
 
 
 async def test_hooks_run_as_commands_do_in_the_sandbox_and_without_keys(bench: Bench, tmp_path: Path):

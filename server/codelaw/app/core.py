@@ -33,7 +33,7 @@ from codelaw.app.beginnings import Beginnings
 from codelaw.app.chats import OpenChats
 from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
-from codelaw.app.hooking import heard_out, hooks_of
+from codelaw.app.hooking import added_to, heard_out, hooks_of
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.known_keys import known_keys
 from codelaw.app.processing import processes_of
@@ -262,6 +262,7 @@ class Core:
         mode, editor = agent.chat.mode, steers[-1].editor
         asked = Asked(text, self._settings.value, mode, editor=editor, restricted=self._restricted)
         plan = await self._plan(asked, who := models.answerer(asked.settings, agent.chat), agent)
+        plan = replace(plan, question=added_to(plan.question, [one for steer in steers for one in steer.hooked]))
         return await self._started(agent, asked, who, plan, steers=tuple(steer.id for steer in steers))
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,17 +65,23 @@ async def heard_out(agent: AgentChat, question: Question, text: str, halt: async
     except Refusal:
         await agent.outbox.drain()
         raise
+    return added_to(question, added)
+
+
+def added_to(question: Question, added: Sequence[Fragment]) -> Question:
+    """The question with what hooks add to it."""
     return replace(question, fragments=(*question.fragments, *added)) if added else question
 
 
-async def let_through(agent: AgentChat, text: str) -> None:
-    """Ask the hooks about a message to a running turn; what they would add is left out.
+async def let_through(agent: AgentChat, text: str) -> tuple[Fragment, ...]:
+    """Ask the hooks about a message to a running turn; gives what they add to it.
 
     Raises:
         Refusal: `hook_blocked`.
     """
-    if agent.house.hooks is not None:
-        await _asked(agent.house.hooks, text, None)
+    if agent.house.hooks is None:
+        return ()
+    return fragments("UserPromptSubmit", await _asked(agent.house.hooks, text, None))
 
 
 async def _asked(hooks: Hooks, text: str, halt: asyncio.Event | None) -> Merged:

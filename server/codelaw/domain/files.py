@@ -94,6 +94,17 @@ class FileImage:
 
 
 @dataclass(frozen=True, slots=True)
+class MadeChange:
+    """What a command made of one file on the disk."""
+
+    place: Located
+    before: FileImage | None
+    """None: there was no file."""
+    after: FileImage | None
+    """None: the file was removed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One name in a folder."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from codelaw.domain.events import HookMoment, HookStatus
-from codelaw.domain.files import ProcessResult
+from codelaw.domain.files import MadeChange, ProcessResult
 from codelaw.hooks.declared import Hook
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -70,6 +70,8 @@ class Merged:
     """The reasons of those who said so."""
     contexts: tuple[tuple[Hook, str], ...] = ()
     """Together at most `LONGEST_CONTEXT` characters."""
+    changed: tuple[MadeChange, ...] = ()
+    """What they have done to files, where that is kept (E-2)."""
 
 
 NOTHING = Merged()

@@ -25,6 +25,8 @@ class Entry:
     """The digest last told of; differs from `digest` once a change of the user's was reported."""
     stamp: Stamp | None
     """The cheap mark under which `told` was seen."""
+    hooked: str = ""
+    """The digest of what a hook has made of it at the end of a turn, when the model could not be told."""
 
 
 class Ledger:
@@ -63,6 +65,35 @@ class Ledger:
             raise ToolFailure(
                 "CONFLICT", f"{located.shown} has changed since it was read: read it again, then change it."
             )
+
+    def has_read(self, located: Located) -> bool:
+        """Whether the model has been shown the file."""
+        return _key(located) in self._entries
+
+    def note_hook(self, located: Located, before: str | None, after: str | None, *, shown: bool) -> bool:
+        """A hook has changed a file from the one text to the other, by their digests; None stands for no file.
+
+        `shown`: the model is shown all of what is different. Gives whether it knows the file as it is now: it knew the
+        text before, and sees what became of it, or it has not read the file at all. Nobody else is said to have made
+        the change (F-5).
+        """
+        entry = self._entries.get(_key(located))
+        if entry is None:
+            return True
+        if shown and entry.digest == before and after is not None:
+            entry.digest = after
+        entry.told = after or GONE
+        return entry.digest == entry.told
+
+    def note_hook_at_end(self, located: Located, after: str | None) -> None:
+        """A hook has changed a file when the answer stood; `external_changes` will tell."""
+        entry = self._entries.get(_key(located))
+        if entry is not None:
+            entry.hooked = after or GONE
+
+    def by_hook(self, shown: str) -> bool:
+        """Whether the change of a file that was told last is a hook's."""
+        return any(entry.hooked == entry.told for entry in self.entries() if entry.located.shown == shown)
 
     async def external_changes(self, workspace: Workspace) -> list[str]:
         """The files, as shown, that somebody else changed or removed; each change is told once (F-5).

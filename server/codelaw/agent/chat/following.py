@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.crash_recovery import left_untold
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.chats import StoredTurn
+    from codelaw.domain.messages import Fragment
     from codelaw.domain.requests import EditorState
 
 _log = logging.getLogger(__name__)
@@ -40,8 +42,10 @@ class Following:
         """A next turn is about to begin."""
         return self._task is not None
 
-    async def steer(self, text: str, editor: EditorState | None = None) -> str:
+    async def steer(self, text: str, editor: EditorState | None = None, *, hooked: Sequence[Fragment] = ()) -> str:
         """Queue a message for the model's next step, or the next turn; gives its id once it cannot be lost.
+
+        `hooked` is what hooks have added to it.
 
         Raises:
             Refusal: `turn_not_found`.
@@ -49,7 +53,7 @@ class Following:
         agent = self._agent
         if agent.running is None and not self.in_flight:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        steer = agent.notes.steer(text, editor)
+        steer = agent.notes.steer(text, editor, hooked)
         step = agent.opened.step or None if agent.opened is not None else None
         self._tell(SteerEvent(text, step, steer.id, "waiting"))
         await agent.outbox.drain()

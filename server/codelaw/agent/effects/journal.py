@@ -154,6 +154,22 @@ class StoredJournal:
             return None  # its permission bits are not known then
 
 
+def journal_of(
+    turn: OpenTurn, call_id: str, workspace: Workspace, *, redaction: Redaction, held: HeldImages | None
+) -> StoredJournal:
+    """The journal of a call of that turn."""
+    return StoredJournal(
+        store=turn.store,
+        workspace=workspace,
+        chat_id=turn.chat_id,
+        turn_id=turn.id,
+        call_id=call_id,
+        redaction=redaction,
+        held=held,
+        turn=turn,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     text: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,11 +22,13 @@ from codelaw.hooks.answers import NOTHING, Answer, Merged, answer, merged
 from codelaw.hooks.declared import Hook
 from codelaw.hooks.matching import concerned
 from codelaw.templates.render import render
+from codelaw.tools.changing.snapshots import kept
 
 if TYPE_CHECKING:
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.recorder import Recorder
     from codelaw.ports.workspace import Processes
+    from codelaw.tools.base import ToolEnvironment
 
 NAME = 80
 """Characters of a command that a hook is called by."""
@@ -39,6 +41,8 @@ class At:
 
     step: int | None = None
     call_id: str | None = None
+    environment: ToolEnvironment | None = None
+    """Its journal keeps what the hooks do to files; None where no turn is open that could be undone (E-2)."""
 
 
 @dataclass(slots=True)
@@ -56,23 +60,36 @@ class Hooks:
     recorder: Recorder | None = None
     _complained: set[tuple[HookMoment, str]] = field(default_factory=set[tuple[HookMoment, str]])
     """Hooks whose failure the user has been told of; the next turn tells it again."""
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Of two moments whose changes are kept, one waits: a change would be kept twice."""
 
     async def run(self, event: HookMoment, subject: str, about: Mapping[str, Any], at: At | None = None) -> Merged:
         """Run all hooks of a moment side by side; `about` are the fields beside those that every hook is given.
 
         A hook that fails is told and stops nothing. Cancelled, it ends them all.
+
+        Raises:
+            Refusal: what they did to files cannot be stored.
         """
         hooks = concerned(self.declared, event, subject)
         if not hooks:
             return NOTHING
-        given = self._given(event, about)
-        async with asyncio.TaskGroup() as group:
-            running = [group.create_task(self._one(hook, given, at or At())) for hook in hooks]
-        return merged(event, [(hook, task.result()) for hook, task in zip(hooks, running, strict=True)])
+        at, given = at or At(), self._given(event, about)
+        if at.environment is None:
+            return await self._all(hooks, given, at)
+        async with self._changing:
+            try:
+                async with kept("\n".join(hook.command for hook in hooks), at.environment) as made:
+                    said = await self._all(hooks, given, at)
+            except ToolFailure as failure:
+                # None has run, because what it changes could not be undone.
+                return merged(event, [(hook, Answer(problem=failure.message.rstrip("."))) for hook in hooks])
+        return replace(said, changed=tuple(made))
 
-    def has(self, event: HookMoment) -> bool:
-        """Whether there is any hook of that moment."""
-        return any(hook.event == event for hook in self.declared)
+    async def _all(self, hooks: Sequence[Hook], given: str, at: At) -> Merged:
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(self._one(hook, given, at)) for hook in hooks]
+        return merged(hooks[0].event, [(hook, task.result()) for hook, task in zip(hooks, running, strict=True)])
 
     def _given(self, event: HookMoment, about: Mapping[str, Any]) -> str:
         """What a hook reads on standard input: one JSON object, without keys that are known (S-5)."""

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from codelaw.agent.effects.journal import StoredJournal
+from codelaw.agent.effects.journal import journal_of
+from codelaw.agent.hooks.running import At
 from codelaw.agent.recording.redacting import redacted, refuse_marks
 from codelaw.agent.turn.approval import Asked, with_git
 from codelaw.agent.turn.elicitation import ServerAsking
-from codelaw.agent.turn.hooking import commented, permitted
+from codelaw.agent.turn.hooking import Hooked
 from codelaw.agent.turn.live_output import LiveOutput
 from codelaw.agent.turn.planned import PlannedCall
 from codelaw.domain.errors import Refusal, ToolFailure
@@ -131,6 +132,13 @@ class Executor:
                 for call in batch:
                     await self._conclude(await self._run_one(call), caller)
 
+    def hooked(self, call_id: str) -> Hooked:
+        """What hooks do around a call; its journal keeps what they and the call do to files (E-2)."""
+        workspace = self.environment.workspace
+        journal = journal_of(self.open, call_id, workspace, redaction=self.redaction, held=self.held)
+        within = replace(self.environment, journal=journal)
+        return Hooked(self.hooks, within, self.redaction, At(self.open.step, call_id))
+
     def tell(self, call: Call, status: CallStatus, **more: Any) -> None:
         """Emit the state of a call."""
         tool = self.toolbox.get(call.tool)
@@ -169,11 +177,12 @@ class Executor:
         call = planned.call
         self.tell(call, "pending", args=call.arguments)
         decisions: list[Decision] = []
+        hooked = self.hooked(call.id)
         try:
             if planned.problem:
                 result = failure("INVALID_PARAM", planned.problem)
             else:
-                result = await self._judged(call, decisions)
+                result = await self._judged(call, decisions, hooked)
         except ToolFailure as error:
             result = failure(error.code, error.message)
         except Refusal:
@@ -185,13 +194,12 @@ class Executor:
         effect = "read" if tool is None else tool.effect
         result = redacted(result, effect, call.arguments.get("path"), self.redaction)
         result = self._counted(call, result)
-        if decisions and decisions[-1].action == "allow":
-            result = await commented(self.hooks, call, result, self.environment, self.open.step)
+        result = await hooked.commented(call, result, decisions[-1] if decisions else None)
         if planned.told:
             result = replace(result, text=" ".join(filter(None, (result.text, planned.told))))
         return _Outcome(call, result, decisions[-1] if decisions else None)
 
-    async def _judged(self, call: Call, decisions: list[Decision]) -> ToolResult:
+    async def _judged(self, call: Call, decisions: list[Decision], hooked: Hooked) -> ToolResult:
         tool = self.toolbox.get(call.tool)
         if tool is None:
             return failure("INVALID_PARAM", await asyncio.to_thread(self.toolbox.unknown, call.tool))
@@ -201,7 +209,7 @@ class Executor:
         facts = CallFacts(tool.name, tool.effect, subject, call.arguments, tool.paths)
         facts = await with_git(self.environment.workspace, facts, tool.subject(arguments))
         facts, decision = await self._strictest(tool, arguments, facts)
-        decision = await permitted(decision, facts, call, hooks=self.hooks, gate=self.gate, step=self.open.step)
+        decision = await hooked.permitted(decision, facts, call, self.gate)
         if (decision.action, decision.source) == ("allow", "default") and (why := tool.asks(arguments)):
             decision = Decision("ask", "default", why)
         decisions.append(decision)
@@ -237,7 +245,7 @@ class Executor:
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", decision=decision)
         asking = ServerAsking(self.gate.approver, self.open, call)
-        seen = replace(self._seen_by(tool, environment), journal=self._journal(call), asking=asking)
+        seen = replace(self._seen_by(tool, environment), journal=hooked.environment.journal, asking=asking)
         result = await self._run(call, tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)
@@ -257,20 +265,6 @@ class Executor:
             return await run_tool(tool, arguments, replace(environment, listener=live))
         finally:
             live.close()
-
-    def _journal(self, call: Call) -> StoredJournal:
-        """Keeps what a call does to files (E-2)."""
-        turn, workspace = self.open, self.environment.workspace
-        return StoredJournal(
-            store=turn.store,
-            workspace=workspace,
-            chat_id=turn.chat_id,
-            turn_id=turn.id,
-            call_id=call.id,
-            redaction=self.redaction,
-            held=self.held,
-            turn=turn,
-        )
 
     async def _again(
         self,

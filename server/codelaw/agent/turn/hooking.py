@@ -1,71 +1,120 @@
-"""What hooks say about a call before it is settled, about its result, and about an answer (X-7)."""
+"""What hooks do around a call, and at the answer: what they say, and the files that they change (X-7, E-2)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from codelaw.agent.effects.changed_files import ChangedFile, changed_files
 from codelaw.agent.hooks.running import At
 from codelaw.domain.permissions import Decision
-from codelaw.domain.results import ToolResult
+from codelaw.domain.results import FileChange, ToolResult
+from codelaw.hooks.answers import NOTHING
 
 if TYPE_CHECKING:
     from codelaw.agent.hooks.running import Hooks
     from codelaw.agent.turn.approval import Gate
+    from codelaw.domain.events import HookMoment
     from codelaw.domain.messages import Call
+    from codelaw.domain.safety.redaction import Redaction
+    from codelaw.hooks.answers import Merged
     from codelaw.permissions.policy import CallFacts
     from codelaw.tools.base import ToolEnvironment
 
 MOST_FILES = 20
 """Named in a result."""
+SHOWN_DIFF = 6_000
+"""Characters of all diffs that a result shows of what hooks have changed."""
+READ_AGAIN = "A hook has changed what stands under `hook_changed`: read it again before you rely on it."
+SEEN = "`hook_diff` is what a hook made of files after this; you need not read them again."
 
 
-async def permitted(
-    decision: Decision, facts: CallFacts, call: Call, *, hooks: Hooks | None, gate: Gate, step: int
-) -> Decision:
-    """The rules' decision about a call as hooks leave it; what rules deny, no hook is asked about.
+@dataclass(slots=True)
+class Hooked:
+    """The hooks around one call, or at the answer, and what they have done by now."""
 
-    A deny counts, and an ask. An allow counts as a rule for the whole tool would, for this call alone: it beats no deny
-    rule, no mode, none of the questions of S-8, and without a sandbox it lets no command run (S-4).
-    """
-    if hooks is None or decision.action == "deny":
-        return decision
-    about = {"tool_name": facts.tool, "tool_input": dict(call.arguments), "tool_use_id": call.id}
-    said = await hooks.run("PreToolUse", facts.tool, about, At(step, call.id))
-    match said.verdict:
-        case "deny":
-            return Decision("deny", "hook", said.reason)
-        case "ask" if not decision.always_asked:
-            return Decision("ask", "hook", said.reason or "A hook wants you to be asked.")
-        case "allow" if decision.action == "ask":
-            judged = await gate.judge(facts, also=facts.tool)
-            return (
-                Decision("allow", "hook", said.reason or "A hook allows it.") if judged.action == "allow" else decision
-            )
-        case _:
+    hooks: Hooks | None
+    environment: ToolEnvironment
+    """With the journal of the call."""
+    redaction: Redaction
+    at: At
+    changes: list[FileChange] = field(default_factory=list[FileChange])
+    diffs: list[str] = field(default_factory=list[str])
+    """Whole; the model is shown them."""
+    unknown: list[str] = field(default_factory=list[str])
+    """Files, as shown, that the model has read and does not know as they are now."""
+
+    async def permitted(self, decision: Decision, facts: CallFacts, call: Call, gate: Gate) -> Decision:
+        """The rules' decision about a call as hooks leave it; what rules deny, no hook is asked about.
+
+        A deny counts, and an ask. An allow counts as a rule for the whole tool would, for this call alone: it beats no
+        deny rule, no mode, none of the questions of S-8, and without a sandbox it lets no command run (S-4).
+        """
+        if self.hooks is None or decision.action == "deny":
             return decision
+        said, files = await self._run("PreToolUse", facts.tool, _about(call))
+        self._take(files)
+        match said.verdict:
+            case "deny":
+                return Decision("deny", "hook", said.reason)
+            case "ask" if not decision.always_asked:
+                return Decision("ask", "hook", said.reason or "A hook wants you to be asked.")
+            case "allow" if decision.action == "ask":
+                judged = await gate.judge(facts, also=facts.tool)
+                allowed = Decision("allow", "hook", said.reason or "A hook allows it.")
+                return allowed if judged.action == "allow" else decision
+            case _:
+                return decision
+
+    async def commented(self, call: Call, result: ToolResult, decision: Decision | None) -> ToolResult:
+        """The result of a call that was decided about so, with what hooks say of it and have done to files."""
+        said = NOTHING
+        if decision is not None and decision.action == "allow":
+            about = {**_about(call), "tool_response": result.envelope()}
+            said, files = await self._run("PostToolUse", call.tool, about)
+            self._take(files)
+        refused = f"A hook objects: {said.reason}" if said.verdict == "deny" else ""
+        told = "\n".join(filter(None, (refused, *(text for _, text in said.contexts))))
+        shown = {"hook_changed": self.unknown[:MOST_FILES], "hook_diff": "\n".join(self.diffs)}
+        more = {"hook_said": told, **shown}
+        news = {name: value for name, value in more.items() if value}
+        if not news and not self.changes:
+            return result
+        text = " ".join(filter(None, (result.text, SEEN if self.diffs else "", READ_AGAIN if self.unknown else "")))
+        return replace(result, data={**result.data, **news}, text=text, changes=(*result.changes, *self.changes))
+
+    async def held_up(self, answer: str, *, again: bool) -> str:
+        """Why hooks do not let an answer end the turn; empty where they do. `again`: they have held it up before."""
+        about = {"stop_reason": "finished", "last_assistant_message": answer, "stop_hook_active": again}
+        said, files = await self._run("Stop", "", about)
+        for file in files:
+            self.environment.ledger.note_hook_at_end(file.located, file.after)
+        return said.reason if said.verdict == "deny" else ""
+
+    async def _run(
+        self, event: HookMoment, subject: str, about: Mapping[str, Any]
+    ) -> tuple[Merged, Sequence[ChangedFile]]:
+        """What they say, and the files that are different."""
+        if self.hooks is None:
+            return NOTHING, ()
+        said = await self.hooks.run(event, subject, about, replace(self.at, environment=self.environment))
+        files = await asyncio.to_thread(changed_files, said.changed, self.redaction) if said.changed else ()
+        self.changes += [file.change for file in files]
+        return said, files
+
+    def _take(self, files: Sequence[ChangedFile]) -> None:
+        room = SHOWN_DIFF - sum(map(len, self.diffs))
+        for file in files:
+            shown = bool(file.diff) and len(file.diff) <= room
+            read = self.environment.ledger.has_read(file.located)
+            if not self.environment.ledger.note_hook(file.located, file.before, file.after, shown=shown):
+                self.unknown.append(file.located.shown)
+            elif shown and read:
+                self.diffs.append(file.diff)
+                room -= len(file.diff)
 
 
-async def commented(
-    hooks: Hooks | None, call: Call, result: ToolResult, environment: ToolEnvironment, step: int
-) -> ToolResult:
-    """The result with what hooks say of it, and the files that they have changed (F-5)."""
-    if hooks is None:
-        return result
-    about = {"tool_name": call.tool, "tool_input": dict(call.arguments), "tool_use_id": call.id}
-    said = await hooks.run("PostToolUse", call.tool, {**about, "tool_response": result.envelope()}, At(step, call.id))
-    refused = f"A hook objects: {said.reason}" if said.verdict == "deny" else ""
-    told = "\n".join(filter(None, (refused, *(text for _, text in said.contexts))))
-    changed = await environment.ledger.external_changes(environment.workspace) if hooks.has("PostToolUse") else []
-    more = {"hook_said": told, "hook_changed": changed[:MOST_FILES]}
-    news = {name: value for name, value in more.items() if value}
-    return replace(result, data={**result.data, **news}) if news else result
-
-
-async def held_up(hooks: Hooks | None, answer: str, step: int, *, again: bool) -> str:
-    """Why hooks do not let an answer end the turn; empty where they do. `again`: they have held it up before."""
-    if hooks is None:
-        return ""
-    about = {"stop_reason": "finished", "last_assistant_message": answer, "stop_hook_active": again}
-    said = await hooks.run("Stop", "", about, At(step))
-    return said.reason if said.verdict == "deny" else ""
+def _about(call: Call) -> dict[str, Any]:
+    return {"tool_name": call.tool, "tool_input": dict(call.arguments), "tool_use_id": call.id}

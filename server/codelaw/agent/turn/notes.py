@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Worded
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.approval import Gate
+    from codelaw.domain.messages import Fragment
     from codelaw.domain.requests import EditorState
     from codelaw.ports.workspace import Workspace
     from codelaw.tools.freshness import Ledger
@@ -34,6 +35,8 @@ class Steer:
     """As typed."""
     editor: EditorState | None = None
     """What the user looked at."""
+    hooked: tuple[Fragment, ...] = ()
+    """What hooks have added to it (X-7)."""
     taken: bool = False
     """It is being told, or becomes a turn, and cannot be withdrawn any more."""
     content: str = ""
@@ -55,9 +58,9 @@ class Notes:
         """The steers that the model has not been told, in the order they came."""
         return tuple(self._steers)
 
-    def steer(self, text: str, editor: EditorState | None = None) -> Steer:
+    def steer(self, text: str, editor: EditorState | None = None, hooked: Sequence[Fragment] = ()) -> Steer:
         """Queue the user's words for the next step."""
-        steer = Steer(uuid4().hex[:12], text, editor)
+        steer = Steer(uuid4().hex[:12], text, editor, tuple(hooked))
         self._steers.append(steer)
         return steer
 
@@ -83,11 +86,11 @@ class Notes:
         gone = set(map(id, steers))
         self._steers = [steer for steer in self._steers if id(steer) not in gone]
 
-    def changed(self, paths: list[str]) -> None:
+    def changed(self, paths: list[str], by: str = "The user") -> None:
         """Queue a reminder that files the model has read were changed."""
         if paths:
             named, more = [one_name(path) for path in paths[:CHANGED_NAMED]], max(0, len(paths) - CHANGED_NAMED)
-            self._reminders.append(render("changed", paths=named, more=more))
+            self._reminders.append(render("changed", by=by, paths=named, more=more))
 
     async def comment(self, text: str) -> None:
         """Queue a reminder of what the user's words at an approval mention; they stand in the call's result (M-7)."""
@@ -99,7 +102,10 @@ class Notes:
 
         What the turn has not taken is kept for the next time.
         """
-        self.changed(await ledger.external_changes(self.workspace))
+        found = await ledger.external_changes(self.workspace)
+        hooked = [path for path in found if ledger.by_hook(path)]
+        self.changed([path for path in found if path not in hooked])
+        self.changed(hooked, by="A hook")
         while self._steers:
             await self._tell_steer(self._steers[0], opened)
         while self._reminders:
@@ -124,7 +130,7 @@ class Notes:
         try:
             worded = await self._worded(steer.text, steer.editor)
             steer.content = render("steer", text=worded.content)
-            await opened.note("steer", steer.content, worded.looking)
+            await opened.note("steer", steer.content, (*steer.hooked, *worded.looking))
         finally:
             steer.taken = False
             if len(opened.record) > told:

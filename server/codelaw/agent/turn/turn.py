@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
-from codelaw.agent.turn.hooking import held_up
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
 from codelaw.context.escaping import quoted
@@ -133,7 +132,9 @@ class Turn:
 
     async def _held_up(self, reading: Reading, answer: str) -> bool:
         """Whether hooks let the turn go on instead of ending with this answer; the model is told why (X-7)."""
-        why = await held_up(self.executor.hooks, answer, self.open.step, again=self._held > 0)
+        hooked = self.executor.hooked("")
+        why = await hooked.held_up(answer, again=self._held > 0)
+        self.open.changes.extend(hooked.changes)
         if not why:
             return False
         if self._held == HELD_LIMIT:

@@ -187,8 +187,7 @@ class ChatRequests(Core):
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
         agent, text = await self._chats.get(chat_id), self._redaction.text(text)
-        await let_through(agent, text)
-        return await agent.following.steer(text, editor)
+        return await agent.following.steer(text, editor, hooked=await let_through(agent, text))
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Entry, FileImage, Located, Stamp
+from codelaw.domain.files import Entry, FileImage, Located, MadeChange, Stamp
 from codelaw.ports.finishing import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
@@ -55,34 +55,37 @@ class Images:
 
 
 @asynccontextmanager
-async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[None]:
+async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[list[MadeChange]]:
     """Let what a command does to files be undone, also if it is stopped, and if codelaw dies meanwhile.
+
+    Gives a list that has the changes once the block has been left; empty where there is no journal.
 
     Raises:
         ToolFailure: EXECUTION_ERROR: the files cannot be kept, so the command must not run.
         Refusal: what the command did cannot be stored.
     """
+    made: list[MadeChange] = []
     if env.journal is None:
-        yield
+        yield made
         return
     images = await imaged(command, env)
     held = await env.journal.hold(images.files)
     try:
-        yield
+        yield made
     finally:
         keeping = asyncio.ensure_future(_ended(held, images, env))
         if await outlast(keeping):
             keeping.exception()  # the cancel is told of, not this
             raise asyncio.CancelledError
-        keeping.result()
+        made += keeping.result()
 
 
-async def _ended(held: str, images: Images, env: ToolEnvironment) -> None:
+async def _ended(held: str, images: Images, env: ToolEnvironment) -> list[MadeChange]:
     if env.journal is None:
-        return
+        return []
     stored = False
     try:
-        await keep(images, env)
+        made = await keep(images, env)
         stored = True
     finally:
         await env.journal.release(held, stored=stored)
@@ -93,6 +96,7 @@ async def _ended(held: str, images: Images, env: ToolEnvironment) -> None:
         more = f" and {len(lost) - MAX_TOLD} more" if len(lost) > MAX_TOLD else ""
         message = f"Too large or too much to be kept, so this cannot be undone: {', '.join(lost[:MAX_TOLD])}{more}."
         env.journal.tell(Notice("warning", "undo_partial", f"A command changed files. {message}"))
+    return made
 
 
 async def imaged(command: str, env: ToolEnvironment) -> Images:
@@ -107,14 +111,15 @@ async def imaged(command: str, env: ToolEnvironment) -> Images:
     return Images(tuple(taking.files), saves, beyond)
 
 
-async def keep(images: Images, env: ToolEnvironment) -> None:
-    """Keep what has become of them in the journal.
+async def keep(images: Images, env: ToolEnvironment) -> list[MadeChange]:
+    """Keep what has become of them in the journal; gives those that are different.
 
     Raises:
         Refusal: the store cannot take it.
     """
+    made: list[MadeChange] = []
     if env.journal is None:
-        return
+        return made
     places = [place for place, _ in images.files]
     now = await env.workspace.images(places, most=MAX_READ, total=2 * MAX_TOTAL)
     for (place, before), after, saves in zip(images.files, now, images.saves, strict=True):
@@ -124,6 +129,8 @@ async def keep(images: Images, env: ToolEnvironment) -> None:
             continue  # what a person has saved meanwhile is not the command's to undo
         if (None if before is None else before.content) != (None if after is None else after.content):
             await env.journal.keep(place, before, after)
+            made.append(MadeChange(place, before, after))
+    return made
 
 
 async def _marks(places: Sequence[Located], env: ToolEnvironment) -> list[Mark]:
