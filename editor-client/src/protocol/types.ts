@@ -589,6 +589,7 @@ args?: {
 summary?: string
 diff?: string
 decision?: Decision
+parent?: string
 }
 /**
  * Why a call was allowed, asked about or denied (S-1).
@@ -615,6 +616,7 @@ callId: string
 stream: ("stdout" | "stderr")
 delta: string
 step: number
+parent?: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -634,7 +636,7 @@ content: string
 status: ("pending" | "in_progress" | "completed" | "cancelled")
 }
 /**
- * Usage of one model call, and how full the window is, in tokens.
+ * Usage of one model call, and how full the window is, in tokens; with a `parent` both are a child turn's (X-4).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "UsageReport".
@@ -650,6 +652,7 @@ kind: "usage"
 contextTokens: number
 contextWindow: number
 step: number
+parent?: string
 }
 /**
  * What the user has sent while a turn ran, as typed: an upsert by `id` (R-9).
@@ -871,6 +874,7 @@ fragments?: MessageFragment[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
 interrupted?: boolean
+parent?: string
 damaged?: boolean
 }
 /**

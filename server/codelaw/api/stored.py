@@ -16,6 +16,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.messages import Message
 from codelaw.settings import home, load_settings, process_environment, user_file
 from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.rounds import own
 from codelaw.transcript.transcript import Transcript
 
 
@@ -108,7 +109,7 @@ def _place(folder: str | Path | None, store_url: str | None) -> tuple[str | None
 def _conversation(stored: StoredChat) -> StoredConversation:
     chat = stored.chat
     transcript = Transcript(
-        tuple(one for one in stored.messages if one.turn_id != chat.running),
+        tuple(one for one in own(stored.messages) if one.turn_id != chat.running),
         stored.checkpoints,
         withdrawn=stored.withdrawn,
         thread=stored.thread_summary,

@@ -74,6 +74,8 @@ class ToolCallEvent:
     summary: str | None = None
     diff: str | None = None
     decision: Decision | None = None
+    parent: str | None = None
+    """The call whose child turn made this one; its step is counted in the child (X-4)."""
     kind: Literal["tool_call"] = "tool_call"
 
 
@@ -88,6 +90,8 @@ class ToolOutputEvent:
     stream: OutputStream
     delta: str
     step: int
+    parent: str | None = None
+    """As in `ToolCallEvent`."""
     kind: Literal["tool_output"] = "tool_output"
 
 
@@ -106,6 +110,8 @@ class UsageEvent:
     context_tokens: int
     context_window: int
     step: int
+    parent: str | None = None
+    """As in `ToolCallEvent`: the window is the child's."""
     kind: Literal["usage"] = "usage"
 
 

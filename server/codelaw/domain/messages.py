@@ -59,6 +59,8 @@ class Metadata:
     """Written in the native dialect: its calls and its answer stand beside the content, not in it."""
     as_text: bool = False
     """The result of a tool message is shown to the model as text, not as the JSON that is its content (C-7)."""
+    parent: str | None = None
+    """The id of the `Task` call whose child turn said it; None for what the chat's own turn said (X-4)."""
     damaged: bool = False
     """The disk has altered the message since it was written; its content says so too (D-1)."""
 

@@ -204,6 +204,8 @@ class MessageMetadata(Payload):
     note: Note | None = None
     ref: str | None = None
     interrupted: bool | None = None
+    parent: str | None = None
+    """The id of the `Task` call whose child turn said it (X-4); `step` is counted in the child."""
     damaged: bool | None = None
     """The disk has altered the message; its content begins with words that say so."""
 

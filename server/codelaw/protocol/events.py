@@ -65,6 +65,8 @@ class ToolCall(Payload):
     summary: str | None = None
     diff: str | None = None
     decision: Decision | None = None
+    parent: str | None = None
+    """The `callId` of the `Task` call whose child turn made this call; `step` is counted in the child (X-4)."""
 
 
 class ToolOutput(Payload):
@@ -78,6 +80,7 @@ class ToolOutput(Payload):
     stream: Literal["stdout", "stderr"]
     delta: str
     step: int
+    parent: str | None = None
 
 
 class TodoItem(Payload):
@@ -92,12 +95,13 @@ class Todo(Payload):
 
 
 class UsageReport(Usage):
-    """Usage of one model call, and how full the window is, in tokens."""
+    """Usage of one model call, and how full the window is, in tokens; with a `parent` both are a child turn's (X-4)."""
 
     kind: Literal["usage"] = "usage"
     context_tokens: int
     context_window: int
     step: int
+    parent: str | None = None
 
 
 class Steer(Payload):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -15,6 +15,11 @@ class Round:
 
     turn_id: str
     messages: tuple[Message, ...]
+
+
+def own(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """What the chat's own turns said: without the steps of their children, which no view of the history shows (X-4)."""
+    return tuple(message for message in messages if message.metadata.parent is None)
 
 
 def rounds(messages: Sequence[Message]) -> tuple[Round, ...]:

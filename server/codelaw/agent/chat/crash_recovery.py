@@ -26,6 +26,7 @@ from codelaw.domain.events import (
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
 from codelaw.transcript.repair.closing import CRASHED, final_message, open_calls, result_message
+from codelaw.transcript.rounds import own
 
 if TYPE_CHECKING:
     from codelaw.domain.reports import ChatRecord
@@ -78,9 +79,10 @@ def last_events(turn: StoredTurn, said: Sequence[Message], heard: Sequence[ChatE
             last = known.get(call.id)
             if last is None or last.status in _UNDER_WAY:
                 title, status = call.tool if last is None else last.title, _status(results.get(call.id))
-                told.append(ToolCallEvent(call.id, call.tool, title, status, caller.metadata.step or 0))
+                step, parent = caller.metadata.step or 0, caller.metadata.parent
+                told.append(ToolCallEvent(call.id, call.tool, title, status, step, parent=parent))
     gone = TurnError("internal_error", f"{_WHY}.", _SEND_AGAIN)
-    steps = max((message.metadata.step or 0 for message in said), default=0)
+    steps = max((message.metadata.step or 0 for message in own(said)), default=0)
     ended = TurnResult(
         chat_id=turn.chat_id,
         turn_id=turn.id,
@@ -121,7 +123,7 @@ def _end_untold(turn: StoredTurn, record: ChatRecord) -> TurnEnded | None:
     told = any(event.turn_id == turn.id and isinstance(event.event, TurnEnded) for event in record.events)
     if told:
         return None
-    said = [message for message in record.messages if message.turn_id == turn.id]
+    said = [message for message in own(record.messages) if message.turn_id == turn.id]
     answers = [message.metadata.answer for message in said if message.metadata.answer is not None]
     stop = turn.stop_reason or "failed"
     return TurnEnded(

@@ -15,6 +15,7 @@ from codelaw.context.past.projection import ARCHIVE, project
 from codelaw.domain.errors import Refusal
 from codelaw.domain.results import observation_of
 from codelaw.transcript.repair.hygiene import hygiene
+from codelaw.transcript.rounds import own
 from codelaw.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Past:
 
     def take(self, stored: StoredChat, left_out: set[str]) -> None:
         """Take in what the store holds; the turns `left_out` are not history yet."""
-        messages = tuple(message for message in stored.messages if message.turn_id not in left_out)
+        messages = tuple(message for message in own(stored.messages) if message.turn_id not in left_out)
         repaired, _ = hygiene(messages)  # H-4
         self.transcript = Transcript(
             messages=tuple(repaired),

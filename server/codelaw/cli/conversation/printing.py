@@ -52,7 +52,7 @@ class TurnPrinter:
                 self._call(event)
             case "todo":
                 self._todo(event["items"])
-            case "usage":
+            case "usage" if not event.get("parent"):
                 self._window = event["contextTokens"], event["contextWindow"]
             case "retry":
                 withdrawn = " What it had said so far is withdrawn." if self._block else ""
@@ -108,6 +108,8 @@ class TurnPrinter:
                 self._screen.passing(f"… {title}")
             return
         mark, style = _MARKS[event["status"]]
+        # What a subagent has called stands above the line of its own call.
+        mark = f"↳ {mark}" if event.get("parent") else mark
         rest = f" · {event['summary']}" if event.get("summary") else ""
         if event["status"] in ("rejected", "interrupted"):
             rest = f" · {event['status']}{rest}"

@@ -84,6 +84,7 @@ def _usage(value: events.UsageEvent) -> wire_events.UsageReport:
         context_tokens=value.context_tokens,
         context_window=value.context_window,
         step=value.step,
+        parent=value.parent,
     )
 
 

@@ -16,8 +16,16 @@ from codelaw.domain.messages import Message
 from codelaw.domain.reports import ContextReport
 from codelaw.transcript.chat_file.chat_file import YOU, block, harmless, header
 from codelaw.transcript.chat_file.fences import fenced
-from codelaw.transcript.chat_file.rendering import closed, compaction_line, end_lines, one_line, status
+from codelaw.transcript.chat_file.rendering import (
+    OF_A_CHILD,
+    closed,
+    compaction_line,
+    end_lines,
+    one_line,
+    status,
+)
 from codelaw.transcript.chat_file.timeline import Called, Compacted, Noted, Said, Story, stories
+from codelaw.transcript.rounds import own
 
 RESULT_CHARACTERS = 6000
 """Of one value of a tool's result that are shown."""
@@ -80,6 +88,7 @@ def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[s
     asked = next(
         (message.content for message in messages if message.role == "user" and message.metadata.note is None), ""
     )
+    said = own(messages)
     parts = [YOU, harmless(story.question or asked).strip()]
     parts += [fenced(harmless(part.text), "xml") for part in _fragments(messages)]
     results = {
@@ -87,8 +96,8 @@ def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[s
         for message in messages
         if message.role == "tool" and message.metadata.call_id is not None
     }
-    body = _story(story, results) if story.parts or story.result is not None else _messages(messages)
-    notes = [_note(message) for message in messages if message.role == "user" and message.metadata.note is not None]
+    body = _story(story, results) if story.parts or story.result is not None else _messages(said)
+    notes = [_note(message) for message in said if message.role == "user" and message.metadata.note is not None]
     inside = "\n\n".join(closed(piece) for piece in [*notes, *body] if piece.strip())
     return [*(part for part in parts if part), block(story.turn_id, inside, running=running, status=status(story))]
 
@@ -110,6 +119,7 @@ def _story(story: Story, results: Mapping[str, str]) -> list[str]:
     for part in story.parts:
         if (
             isinstance(part, (Said, Called))
+            and not (isinstance(part, Called) and part.parent)
             and part.step != step
             and not (isinstance(part, Said) and part.kind == "answer")
         ):
@@ -147,7 +157,7 @@ def _messages(messages: Sequence[Message]) -> list[str]:
 
 
 def _call(call: Called, result: str | None) -> list[str]:
-    pieces = [f"#### {one_line(call.title)} ({call.status.replace('_', ' ')})"]
+    pieces = [f"#### {OF_A_CHILD if call.parent else ''}{one_line(call.title)} ({call.status.replace('_', ' ')})"]
     facts = [one_line(call.summary)] if call.summary else []
     facts += [f"decided by {one_line(call.decision)}"] if call.decision else []
     if facts:

@@ -12,6 +12,8 @@ from codelaw.transcript.chat_file.timeline import Called, Compacted, Noted, Said
 LINE_CHARACTERS = 160
 """Of a quoted line."""
 STATUS_CHARACTERS = 100
+OF_A_CHILD = "↳ "
+"""In front of what a child turn has called (X-4)."""
 _LEVELS: dict[Level, str] = {"info": "Note", "warning": "Warning", "error": "Error"}
 _WORDS = {"failed": "failed", "rejected": "refused", "interrupted": "interrupted"}
 _ENDS = {
@@ -62,7 +64,7 @@ def status(story: Story) -> str:
 
 def call_line(call: Called) -> str:
     """A settled call in one quoted line."""
-    line = f"> - {one_line(call.title)}"
+    line = f"> - {OF_A_CHILD if call.parent else ''}{one_line(call.title)}"
     if call.status in _WORDS:
         line += f" — **{_WORDS[call.status]}**"
     if call.summary:

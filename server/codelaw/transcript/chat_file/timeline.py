@@ -47,6 +47,8 @@ class Called:
     diff: str | None = None
     decision: str | None = None
     """Who decided, and by which rule."""
+    parent: str | None = None
+    """The call whose child turn made it (X-4); its step is counted there."""
 
     @property
     def settled(self) -> bool:
@@ -136,7 +138,8 @@ class Story:
     def _call(self, event: ToolCallEvent) -> None:
         call = self._calls.get(event.call_id)
         if call is None:
-            call = self._calls[event.call_id] = Called(event.call_id, event.tool, event.title, event.status, event.step)
+            call = Called(event.call_id, event.tool, event.title, event.status, event.step, parent=event.parent)
+            self._calls[event.call_id] = call
             self.parts.append(call)
         call.title, call.status = event.title or call.title, event.status
         call.args = event.args if event.args is not None else call.args

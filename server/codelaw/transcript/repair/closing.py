@@ -42,6 +42,7 @@ def result_message(
         ref=ref,
         mtime=mtime,
         as_text=as_text,
+        parent=caller.metadata.parent,
     )
     return Message(f"result_{call.id}", caller.turn_id, "tool", content, metadata)
 

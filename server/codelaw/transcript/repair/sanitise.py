@@ -102,6 +102,7 @@ def _are_sound(facts: Any) -> bool:
         and (facts.answer is None or type(facts.answer) is str)
         and (facts.ref is None or type(facts.ref) is str)
         and (facts.note is None or (type(facts.note) is str and facts.note in _NOTES))
+        and (facts.parent is None or type(facts.parent) is str)
         and type(facts.whole) is bool
         and type(facts.interrupted) is bool
         and type(facts.native) is bool
@@ -183,6 +184,7 @@ def _facts(odd: Any) -> Metadata:
         interrupted=bool(odd.interrupted),
         native=bool(odd.native),
         as_text=bool(odd.as_text),
+        parent=_name(odd.parent),
     )
 
 

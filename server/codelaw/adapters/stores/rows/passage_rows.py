@@ -71,7 +71,8 @@ def unindexed(session: Session, chat_id: str | None, limit: int) -> list[Unindex
 
 def prepared(source: Unindexed) -> Prepared:
     """The passages of a message. A pure function that takes its time: not for the database's thread."""
-    text = "" if source.message is None else readable(source.message)
+    # What a child said comes back by its report alone (X-4).
+    text = "" if source.message is None or source.message.metadata.parent else readable(source.message)
     passages = [(len(part), packed(part), part) for part in split(text)]
     return Prepared(source, tells_time(text), passages)
 
