@@ -34,10 +34,12 @@ ASIDE = re.compile(
 TRAILER = re.compile(r"^(Co-authored-by|Signed-off-by|PR-URL|Reviewed-by):.*$", re.MULTILINE)
 DEPTHS = (5, 10, 20)
 CHOICES: dict[str, tuple[float, ...]] = {
-    "NEXT": (0.0, 0.3, 0.6),
+    "NEXT": (0.3, 0.6, 1.2),
     "PATH": (0.7, 1.0, 1.4),
-    "SYMBOL": (0.0, 0.1, 0.2),
+    "STEM": (0.0, 0.5, 1.0, 1.5),
+    "SYMBOL": (0.0, 0.1, 0.3),
     "STANDING": (0.0, 0.2, 0.4),
+    "USERS": (0.0, 0.1, 0.2, 0.3),
     "EXACT": (0.0, 0.5, 1.0),
 }
 """Constants of `ranking/code/scoring`, and what `--out` tries."""

@@ -139,3 +139,34 @@ def test_a_small_frame_over_a_large_one_says_what_has_changed(frame: Frame) -> N
     same = framed({"shop/basket.py": digested("shop/basket.py", FILES["shop/basket.py"])}, frame)
     scores = [(one.path, one.start, round(one.score, 6)) for one in found(same, "item total price")]
     assert scores == [(one.path, one.start, round(one.score, 6)) for one in found(frame, "item total price")]
+
+
+def test_a_file_is_named_once_before_others_as_good_are_named() -> None:
+    body = "".join(f"def stored_{at}(record):\n" + "    record.store(record)\n" * 8 for at in range(3))
+    files = dict.fromkeys(("one.py", "two.py", "three.py"), body) | {f"filler_{at}.py": "pass\n" for at in range(9)}
+    known = framed({path: digested(path, text) for path, text in files.items()})
+    order = [one.path for one in found(known, "store record", limit=5)]
+    assert set(order[:3]) == {"one.py", "two.py", "three.py"}
+    assert len(order) == 5
+
+
+def test_tests_stand_behind_the_code_unless_they_are_asked_for() -> None:
+    text = "def open_drawer(drawer):\n    drawer.open()\n"
+    files = {"tests/test_drawers.py": text * 2, "shop/furniture.py": text}
+    known = framed({path: digested(path, text) for path, text in files.items()})
+    assert best_files(known, asked("how a drawer is opened"), 1) == ["shop/furniture.py"]
+    assert best_files(known, asked("tests of the drawer"), 1) == ["tests/test_drawers.py"]
+
+
+def test_what_the_users_of_a_file_say_counts_for_an_edited_one_too() -> None:
+    files = {
+        "cash.py": "class Till:\n    pass\n",
+        "clock.py": "class Watch:\n    pass\n",
+        "sale.py": "from cash import Till\n\n\ndef refund(customer):\n    Till()\n",
+        "shift.py": "from clock import Watch\n\n\ndef begin(worker):\n    Watch()\n",
+    }
+    known = framed({path: digested(path, text) for path, text in files.items()})
+    edited = {path: digested(path, files[path] + "\n# refund\n") for path in ("cash.py", "clock.py")}
+    for one in (known, framed(edited, known)):
+        scores = {place.path: place.score for place in found(one, "refund pass")}
+        assert scores["cash.py"] > scores["clock.py"]

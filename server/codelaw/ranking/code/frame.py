@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from codelaw.ranking.code.digest import FIELDS, Digest, numbered, words
+from codelaw.ranking.code.paths import aside, stem
+from codelaw.ranking.code.references import References, references
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
@@ -32,8 +34,6 @@ PATH_WEIGHT, FILE_PATH_WEIGHT = 1.0, 2.0
 """Of the words of a file's path, in its chunks and in the whole file."""
 K1, FILE_K1 = 1.2, 1.5
 """How soon a repeated term stops counting."""
-MOST_DEFINERS = 3
-"""A name that more files define says little of who uses whom."""
 IN_PATH = 1 << FIELDS
 
 
@@ -75,8 +75,14 @@ class Frame:
     files: Postings
     holders: Mapping[int, tuple[int, ...]]
     """By term the files whose path has it."""
+    stems: tuple[frozenset[int], ...]
+    """The terms of each file's name."""
+    asides: Mapping[frozenset[int], Integers]
+    """The files that stand aside, by the terms that ask for them."""
     standing: Floats
     """How many other files use what a file defines, as the logarithm of one more."""
+    references: References | None = None
+    """None where the frame below says who uses whom."""
     below: Frame | None = None
     """The large frame that this small one lies over."""
     gone: frozenset[str] = frozenset()
@@ -89,10 +95,10 @@ class Frame:
 
     def covers(self, path: str) -> bool:
         """Whether what the frame below says of a file does not count."""
-        return path in self.gone or path in self._own
+        return path in self.gone or path in self.own
 
     @cached_property
-    def _own(self) -> frozenset[str]:
+    def own(self) -> frozenset[str]:
         return frozenset(self.paths)
 
 
@@ -113,6 +119,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     terms, file_of, counts = _added(terms, owners[chunk_of], counts)
     counts[:, FIELDS] = np.minimum(counts[:, FIELDS], 1)
     scale = _Scale(FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean)
+    known = references(digests) if below is None else None
     return Frame(
         paths=paths,
         digests=digests,
@@ -121,7 +128,10 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
         chunks=chunks,
         files=_postings(terms, file_of, counts, together, scale),
         holders=_holders(named),
-        standing=_standing(digests) if below is None else _standing_as(below, paths),
+        stems=tuple(map(stem, paths)),
+        asides=_asides(paths),
+        standing=known.standing if known is not None else _standing_as(below, paths),
+        references=known,
         below=below,
         gone=gone,
     )
@@ -196,24 +206,16 @@ def _holders(named: list[list[int]]) -> dict[int, tuple[int, ...]]:
     return {term: tuple(files) for term, files in found.items()}
 
 
-def _standing(digests: tuple[Digest, ...]) -> Floats:
-    """Who is used by many: files whose own names stand in many others."""
-    used_by = [set[int]() for _ in digests]
-    definers: dict[int, list[int]] = {}
-    for file, digest in enumerate(digests):
-        for name in digest.defined.tolist():
-            definers.setdefault(name, []).append(file)
-    known = {name: of for name, of in definers.items() if len(of) <= MOST_DEFINERS}
-    for file, digest in enumerate(digests):
-        for name in known.keys() & digest.used.tolist():
-            of = known[name]
-            if file not in of:
-                for one in of:
-                    used_by[one].add(file)
-    return np.log1p(np.array([len(one) for one in used_by], np.float64))
+def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:
+    found: dict[frozenset[int], list[int]] = {}
+    for file, path in enumerate(paths):
+        asking = aside(path)
+        if asking:
+            found.setdefault(asking, []).append(file)
+    return {asking: np.array(files) for asking, files in found.items()}
 
 
-def _standing_as(below: Frame, paths: tuple[str, ...]) -> Floats:
+def _standing_as(below: Frame | None, paths: tuple[str, ...]) -> Floats:
     """The standing that the files had; a new one has none yet."""
-    had = dict(zip(below.paths, below.standing.tolist(), strict=True))
+    had = dict(zip(below.paths, below.standing.tolist(), strict=True)) if below is not None else {}
     return np.array([had.get(path, 0.0) for path in paths], np.float64)

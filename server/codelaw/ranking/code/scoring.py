@@ -1,11 +1,10 @@
 """Places in the order in which they answer a question (X-5).
 
 A file's score adds, in the units of BM25: its best chunk, a share of its next ones, the file as a whole, the rare words
-of its path, the symbol that the question names best, and how many other files use it. A place has its chunk's part and
-its file's. The constants were chosen by leaving one repository out of the development set of `benchmarks/localise.py`.
-
-Spreading scores along the graph of references lost more first places than it gained below; so it only says which file
-is looked to by many.
+of its path, those that are the file's name, the symbol that the question names best, how many other files use it, and a
+share of what these score. Files that stand aside (`ranking/code/paths`) keep a part of that. A place has its file's
+score, with its own chunk's part in it; a file's next place falls behind the first ones of others about as good. The
+constants were chosen on half of the repositories of `benchmarks/localise.py` and `benchmarks/semble.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,20 @@ from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
 from codelaw.ranking.code.question import Question
 from codelaw.ranking.code.symbols import is_document
 
-NEXT, NEXT_CHUNKS = 0.3, 3
+NEXT, NEXT_CHUNKS = 0.6, 3
 """What a file's next chunks add to its best, as a share of their mean."""
+WHOLE = 1.0
 PATH = 1.0
+STEM = 1.0
+"""Of the file's name: what is named of it, times the share that this is of the name."""
 SYMBOL = 0.1
 STANDING = 0.2
+USERS = 0.2
+"""Of the mean score of the files that use this one."""
+ASIDE = 0.4
+"""What a file that stands aside loses."""
+AGAIN = 0.5
+"""What a file's next place keeps of the score of the one before."""
 EXACT = 0.5
 """For a chunk that defines a name just as the question spells it, in idf of a name that is there once."""
 MOST_OF_A_FILE = 3
@@ -39,17 +48,35 @@ _NEAR = 0.6
 """A file's second place must have so much of its best one's score."""
 
 
-def ranked(frame: Frame, question: Question) -> tuple[Floats, Floats]:
-    """A score for each chunk, and one for each file."""
+@dataclass(frozen=True)
+class Scores:
+    """How a question fits the chunks and the files of a frame."""
+
+    parts: Floats
+    """For each chunk."""
+    best: Floats
+    """For each file, that of its best chunk, which is in `files` as well."""
+    files: Floats
+    plain: Floats
+    """For each file, before what its users add: what others are told of it."""
+
+
+def ranked(frame: Frame, question: Question, lower: Scores | None = None) -> Scores:
+    """The scores of chunks and files; `lower` are those of the frame below, where there is one."""
     parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
     defining = _defining(frame, question, parts)
     for at in _exact(frame, question, defining):
         parts[at] += EXACT * math.log1p(frame.whole.chunks.size)
     best, rest = _best(frame, parts)
     path, symbol = _path(frame, question), _symbol(frame, question, defining)
-    found = whole > 0
-    files = best + NEXT * rest + whole + PATH * path + SYMBOL * symbol + STANDING * frame.standing * found
-    return parts, np.where(found | (best > 0), files, 0.0)
+    found = (whole > 0) | (best > 0)
+    plain = best + NEXT * rest + WHOLE * whole + PATH * path + SYMBOL * symbol + STANDING * frame.standing * (whole > 0)
+    plain = np.where(found, plain, 0.0)
+    files = plain + STEM * _stem(frame, question) + USERS * _users(frame, plain, lower)
+    for asking, aside in frame.asides.items():
+        if question.weights.keys().isdisjoint(asking):
+            files[aside] *= 1 - ASIDE
+    return Scores(parts, best, np.where(found, files, 0.0), plain)
 
 
 def places(
@@ -59,11 +86,13 @@ def places(
 
     Of a frame over another one both are asked, and what the lower one says of the same files is left out.
     """
-    found = _places(frame, question, limit, below, kind)
-    if frame.below is not None:
-        others = _places(
-            frame.below, question, limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone)), below, kind
-        )
+    if not question.weights:
+        return []
+    lower = ranked(frame.below, question) if frame.below is not None else None
+    found = _places(frame, question, ranked(frame, question, lower), limit, _Fitting(below, kind))
+    if frame.below is not None and lower is not None:
+        many = limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone))
+        others = _places(frame.below, question, lower, many, _Fitting(below, kind))
         found += (place for place in others if not frame.covers(place.path))
     return sorted(found, key=_score, reverse=True)[:limit]
 
@@ -72,38 +101,51 @@ def _score(place: Place) -> float:
     return place.score
 
 
-def _places(frame: Frame, question: Question, limit: int, below: Sequence[str], kind: PlaceKind) -> list[Place]:
-    if not len(frame.owners) or not question.weights:
-        return []
-    parts, files = ranked(frame, question)
-    fits = (parts > 0) & _of_kind(frame, question, kind)
-    if below:
-        fitting = np.array([any(inside(path, folder) for folder in below) for path in frame.paths], bool)
-        fits &= fitting[frame.owners]
+@dataclass(frozen=True)
+class _Fitting:
+    """What a place must be."""
+
+    below: Sequence[str]
+    kind: PlaceKind
+
+
+def _places(frame: Frame, question: Question, scores: Scores, limit: int, fitting: _Fitting) -> list[Place]:
+    fits = scores.parts > 0
+    if fitting.kind != "any":
+        fits &= _of_kind(frame, question, fitting.kind)
+    if fitting.below:
+        inner = np.array([any(inside(path, folder) for folder in fitting.below) for path in frame.paths], bool)
+        fits &= inner[frame.owners]
     chosen = np.flatnonzero(fits)
-    score = parts[chosen] + files[frame.owners[chosen]]
+    owners = frame.owners[chosen]
+    score = scores.files[owners] - scores.best[owners] + scores.parts[chosen]
     order = chosen[np.lexsort((chosen, -score))]
-    found: list[Place] = []
+    placed: list[tuple[float, int]] = []
     taken: dict[int, list[int]] = {}
     for at in order.tolist():
         file = int(frame.owners[at])
         others = taken.setdefault(file, [])
-        if len(others) >= MOST_OF_A_FILE or (others and parts[at] < _NEAR * parts[others[0]]):
+        if len(others) >= MOST_OF_A_FILE or (others and scores.parts[at] < _NEAR * scores.parts[others[0]]):
             continue
         piece, earlier = _chunk(frame, at), [_chunk(frame, one) for one in others]
         if any(piece.start < one.end and one.start < piece.end for one in earlier):
             continue
+        own = float(scores.files[file] - scores.best[file] + scores.parts[at])
+        placed.append((own * AGAIN ** len(others), at))
         others.append(at)
-        found.append(_place(frame, question, at, float(parts[at] + files[file])))
-        if len(found) == limit:
-            break
-    return found
+        if len(taken) == limit:
+            break  # what follows stands below the first place of each of these
+    placed.sort(key=_first, reverse=True)
+    return [_place(frame, question, at, score) for score, at in placed[:limit]]
+
+
+def _first(placed: tuple[float, int]) -> float:
+    return placed[0]
 
 
 def best_files(frame: Frame, question: Question, limit: int) -> list[str]:
     """The files that answer best, best first."""
-    _, files = ranked(frame, question)
-    order = np.argsort(-files, kind="stable")[:limit]
+    order = np.argsort(-ranked(frame, question).files, kind="stable")[:limit]
     return [frame.paths[at] for at in order.tolist()]
 
 
@@ -126,16 +168,53 @@ def _rarity(postings: Postings, term: int) -> float:
 
 def _best(frame: Frame, parts: Floats) -> tuple[Floats, Floats]:
     """Each file's best chunk, and the mean of its next ones."""
-    order = np.lexsort((-parts, frame.owners))
-    ordered = parts[order]
-    best, rest = np.zeros(len(frame.paths)), np.zeros(len(frame.paths))
-    sizes = np.diff(frame.firsts)
-    some = sizes > 0
-    best[some] = ordered[frame.firsts[:-1][some]]
-    for more in range(1, NEXT_CHUNKS + 1):
-        has = sizes > more
-        rest[has] += ordered[frame.firsts[:-1][has] + more] / NEXT_CHUNKS
+    rest = np.zeros(len(frame.paths))
+    some = np.flatnonzero(np.diff(frame.firsts))
+    if not len(some):
+        return rest, rest
+    left = parts.copy()
+    best = _most(frame, left, some)
+    for _ in range(NEXT_CHUNKS):
+        rest += _most(frame, left, some) / NEXT_CHUNKS
     return best, rest
+
+
+def _most(frame: Frame, left: Floats, some: npt.NDArray[np.integer[Any]]) -> Floats:
+    """The best chunk that is left of each file, which is taken away."""
+    most = np.zeros(len(frame.paths))
+    most[some] = np.maximum.reduceat(left, frame.firsts[some])
+    held = np.flatnonzero((left > 0) & (left == most[frame.owners]))
+    if len(held):
+        owners = frame.owners[held]
+        left[held[np.concatenate([[True], owners[1:] != owners[:-1]])]] = 0.0
+    return most
+
+
+def _users(frame: Frame, plain: Floats, lower: Scores | None) -> Floats:
+    """The mean score of those that use each file; a frame over another one knows what that one knew."""
+    if frame.references is not None:
+        return frame.references.mean(plain)
+    if frame.below is None or frame.below.references is None or lower is None:
+        return np.zeros(len(frame.paths))
+    means = frame.below.references.mean(lower.plain)
+    at = {path: mean for path, mean in zip(frame.below.paths, means.tolist(), strict=True) if path in frame.own}
+    return np.array([at.get(path, 0.0) for path in frame.paths])
+
+
+def _stem(frame: Frame, question: Question) -> Floats:
+    """For each file what is named of its name, times the share that this is of the name."""
+    scores = np.zeros(len(frame.paths))
+    rarities: dict[int, float] = {}
+    near = {file for term in question.weights for file in frame.holders.get(term, ())}
+    for file in near:
+        hit = total = 0.0
+        for term in frame.stems[file]:
+            if term not in rarities:
+                rarities[term] = _rarity(frame.whole.files, term)
+            total += rarities[term]
+            hit += rarities[term] * min(1.0, question.weights.get(term, 0.0))
+        scores[file] = hit * hit / total if total else 0.0
+    return scores
 
 
 def _path(frame: Frame, question: Question) -> Floats:
