@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codelaw.skills.front_matter import LONGEST, written
+from codelaw.skills.front_matter import LONGEST, MOST_BRACKETS, written
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,9 @@ def test_what_is_no_yaml_is_told_and_gives_its_plain_fields():
         ("---\n- a\n- b\n---\nx", "Its head has no fields."),
         ("---\nname: x\nDo it.", "Its head has no end"),
         (f"---\nname: {'x' * LONGEST * 2}\n---\nDo it.", "Its head has no end"),
-        ("---\n" + "[" * 5000 + "\n---\nDo it.", "Its head is no YAML"),
+        ("---\n" + "[" * 5000 + "\n---\nDo it.", "Its head has more than 500 brackets"),
+        (f"---\nx:\n  [{'[],' * MOST_BRACKETS}]\n---\nDo it.", "Its head has more than 500 brackets"),
+        ("---\n" + "- " * 9000 + "\n---\nDo it.", "Its head is no YAML"),
     ],
 )
 def test_a_head_that_cannot_be_read_is_told(text: str, problem: str):

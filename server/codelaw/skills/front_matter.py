@@ -13,8 +13,10 @@ from typing import cast
 
 LONGEST = 20_000
 """Characters between the lines of dashes (S-6)."""
+MOST_BRACKETS = 500
+"""In them: the library takes time in the square of those that are open."""
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_PLAIN = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
+_FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,16 @@ def written(text: str) -> Written:
         return Written(body)
     import yaml  # noqa: PLC0415 - needed by few
 
+    if head.count("[") + head.count("{") > MOST_BRACKETS:
+        return Written(body, _plain(head), f"Its head has more than {MOST_BRACKETS} brackets.")
+    # They make texts, lists and tables, and nothing else; the one in C, where there is one, takes a tenth of the time.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        # It makes texts, lists and tables, and nothing else.
-        found: object = yaml.load(head, Loader=yaml.BaseLoader)  # noqa: S506
+        found: object = yaml.load(head, Loader=loader)  # noqa: S506
     except (yaml.YAMLError, RecursionError) as error:
-        lines = (match for line in head.splitlines() if (match := _PLAIN.fullmatch(line)) is not None)
-        plain = {match[1].lower(): match[2].strip().strip("\"'") for match in lines}
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = "" if line is None else f" in line {line + 2}"
-        return Written(body, plain, f"Its head is no YAML{where}.")
+        return Written(body, _plain(head), f"Its head is no YAML{where}.")
     if not isinstance(found, dict):
         return Written(body, problem="Its head has no fields.")
     fields = cast("dict[object, object]", found)
@@ -55,6 +58,12 @@ def written(text: str) -> Written:
         body,
         {name.lower(): value for name, value in fields.items() if isinstance(name, str) and isinstance(value, str)},
     )
+
+
+def _plain(head: str) -> dict[str, str]:
+    """The fields that stand on one line each."""
+    lines = (match for line in head.splitlines() if (match := _FIELD.fullmatch(line)) is not None)
+    return {match[1].lower(): match[2].strip().strip("\"'") for match in lines}
 
 
 _UNENDED = f"Its head has no end within {LONGEST} characters: a line of three dashes is missing."

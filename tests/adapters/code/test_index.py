@@ -192,5 +192,7 @@ async def test_the_outline_puts_first_what_others_use(index: WorkspaceIndex, des
         ("a.py", ["one"]),
     ]
     assert total == 2
+    desk.put("notes/a.txt", "nothing that defines anything")
+    assert await index.outline(desk.workspace, ("notes",), 10) == ([], 0)
     alone, _ = await index.outline(desk.workspace, ("made.py",), 10)
     assert [symbol.name for symbol in alone[0].symbols] == ["made"]

@@ -100,7 +100,10 @@ class WorkspaceIndex:
             if await _may_be_seen(workspace, outline.path):
                 found.append(outline)
         if not chosen and len(below) == 1:
-            text = (await workspace.read(await asyncio.to_thread(workspace.locate, below[0]))).text
+            place = await asyncio.to_thread(workspace.locate, below[0])
+            if await workspace.exists(place) == "folder":
+                return [], 0
+            text = (await workspace.read(place)).text
             found = [await self._worker.do(lambda: _outline_of(below[0], text))]
         return found, max(len(chosen), len(found))
 
