@@ -46,6 +46,10 @@ def test_exit_status_2_blocks_with_standard_error_as_the_reason():
         (ended(out='{"additionalContext": 7}'), "`additionalContext` of what it printed is no text"),
         (ended(out='{"decision": "perhaps"}'), "`decision` is 'perhaps', which means nothing"),
         (
+            ended(out='{"permissionDecision": "deny", "reason": "x", "permissionDecision": "allow"}'),
+            "`permissionDecision` stands twice in what it printed",
+        ),
+        (
             ended(out='{"permissionDecision": "yes"}'),
             "`permissionDecision` is 'yes', which means nothing",
         ),
@@ -54,6 +58,24 @@ def test_exit_status_2_blocks_with_standard_error_as_the_reason():
 def test_what_fails_says_nothing_but_why(end: ProcessResult, why: str):
     failed = answer("PreToolUse", end)
     assert (failed.status, failed.verdict, failed.problem) == ("failed", None, why)
+
+
+def test_what_denies_in_one_place_is_not_taken_back_in_another():
+    allow = {"permissionDecision": "allow"}
+    assert said("PreToolUse", permissionDecision="deny", hookSpecificOutput=allow).verdict == "deny"
+    assert said("PreToolUse", decision="block", hookSpecificOutput=allow).verdict == "deny"
+    assert said("PreToolUse", decision="perhaps", hookSpecificOutput=allow).status == "failed"
+    assert said("PreToolUse", continue_=1, hookSpecificOutput=allow).verdict == "allow"
+
+
+def test_an_answer_counts_behind_other_lines_where_these_mean_nothing():
+    denied = json.dumps({"hookSpecificOutput": {"permissionDecision": "deny"}}, indent=2)
+    assert answer("PreToolUse", ended(out=f"> check\n\n{denied}\n")).verdict == "deny"
+    assert answer("PreToolUse", ended(out=f"\ufeff{denied}")).verdict == "deny"
+    for other in ("checking\n{1, 2}", 'checking\n{"a": 1}', "checking\n{", "[{}]", "a {"):
+        assert answer("PreToolUse", ended(out=other)) == Answer(), other
+    # What a hook prints for a message is for the model, whatever it looks like.
+    assert answer("UserPromptSubmit", ended(out=f"see\n{denied}")).context.startswith("see")
 
 
 def test_the_fields_count_at_the_top_and_in_their_own_table():

@@ -21,6 +21,8 @@ BLOCKS = 2
 """The exit code that blocks, with standard error as the reason."""
 ADDING: frozenset[HookMoment] = frozenset({"UserPromptSubmit", "SessionStart"})
 """Moments at which plain text on standard output is context."""
+_INNER = "hookSpecificOutput"
+"""The table in which fields may stand as well; what it says of verdicts does not take back what stands outside."""
 _BY_STRICTNESS: tuple[Verdict, ...] = ("deny", "ask", "allow")
 _FIELDS: dict[str, type] = {
     "continue": bool,
@@ -88,9 +90,13 @@ def answer(event: HookMoment, ended: ProcessResult) -> Answer:
     if ended.exit_code != 0:
         last = next((line.strip() for line in reversed(ended.stderr.splitlines()) if line.strip()), "")
         return Answer(problem=f"it ended with exit code {ended.exit_code}{': ' + last[:200] if last else ''}")
-    said = ended.stdout.strip()
+    said = ended.stdout.removeprefix("\ufeff").strip()
     if not said.startswith("{"):
-        return Answer(context=_cut(said, LONGEST_CONTEXT)) if event in ADDING else Answer()
+        if event in ADDING:
+            return Answer(context=_cut(said, LONGEST_CONTEXT))
+        said = _behind_words(said)
+        if not said:
+            return Answer()
     if ended.stdout_omitted:
         return Answer(problem="it printed more than is read")
     return _spoken(event, said)
@@ -120,21 +126,50 @@ def merged(event: HookMoment, answers: Sequence[tuple[Hook, Answer]]) -> Merged:
     return Merged(strictest, _cut(" ".join(reasons), LONGEST_REASON), tuple(contexts))
 
 
-def _spoken(event: HookMoment, said: str) -> Answer:
-    """The answer as JSON, its fields at the top or in `hookSpecificOutput`."""
+def _behind_words(said: str) -> str:
+    """The answer of a hook that has printed other lines first; empty where none of them begins one."""
+    start = said.find("\n{") + 1
     try:
-        given: Any = json.loads(said)
+        given: Any = json.loads(said[start:]) if start else None
+    except (ValueError, RecursionError):
+        return ""
+    named = cast("Mapping[str, Any]", given) if isinstance(given, dict) else {}
+    return said[start:] if _INNER in named or not _FIELDS.keys().isdisjoint(named) else ""
+
+
+class _Twice(ValueError):
+    """A field that stands twice in a table: who reads the last one overhears the first."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Twice(next(name for name in table if names.count(name) > 1))
+    return table
+
+
+def _spoken(event: HookMoment, said: str) -> Answer:
+    """The answer as JSON, its fields at the top or in `hookSpecificOutput`; of two verdicts the stricter one counts."""
+    try:
+        top = cast("Mapping[str, Any]", json.loads(said, object_pairs_hook=_once))
+    except _Twice as twice:
+        return Answer(problem=f"`{str(twice)[:40]}` stands twice in what it printed")
     except (ValueError, RecursionError):
         return Answer(problem="what it printed is no JSON that can be read")
-    top = cast("Mapping[str, Any]", given)
-    inner = top.get("hookSpecificOutput")
-    fields = {**top, **cast("Mapping[str, Any]", inner)} if isinstance(inner, Mapping) else dict(top)
-    given = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
-    for name, value in given.items():
-        if type(value) is not _FIELDS[name]:
+    inner = top.get(_INNER)
+    tables = [top, cast("Mapping[str, Any]", inner)] if isinstance(inner, Mapping) else [top]
+    given = {name: table[name] for table in tables for name in _FIELDS if table.get(name) is not None}
+    for name, value in ((name, table.get(name)) for table in tables for name in _FIELDS):
+        if value is not None and type(value) is not _FIELDS[name]:
             return Answer(problem=f"`{name}` of what it printed is no {'text' if _FIELDS[name] is str else 'boolean'}")
     reason = given.get("permissionDecisionReason") or given.get("reason") or given.get("stopReason") or ""
-    verdict, problem = _verdict(event, given)
+    verdicts = [_verdict(event, table) for table in tables]
+    # The turn is to end, which it does.
+    ends = event == "Stop" and any(table.get("continue") is False for table in tables)
+    spoken = [verdict for verdict, _ in verdicts if verdict is not None and not ends]
+    verdict = _strictest(spoken) if spoken else None
+    problem = next((problem for _, problem in verdicts if problem), "")
     return Answer(
         verdict,
         _cut(reason, LONGEST_REASON) or ("It gave no reason." if verdict == "deny" else ""),
@@ -148,8 +183,6 @@ def _verdict(event: HookMoment, given: Mapping[str, Any]) -> tuple[Verdict | Non
     """The strictest of what it says, and what of it means nothing."""
     found: list[Verdict] = []
     if given.get("continue") is False:
-        if event == "Stop":
-            return None, ""  # the turn is to end, which it does
         found.append("deny")
     match given.get("decision"):
         case "block":
