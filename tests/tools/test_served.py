@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from codelaw.domain.served import (
 )
 from codelaw.tools.base import AnyTool, run_tool
 from codelaw.tools.served.names import LONGEST, tool_name
-from codelaw.tools.served.schemas import MOST_NODES, PROBLEMS, problems, told
+from codelaw.tools.served.schemas import MOST_NODES, PROBLEMS, STEPS, problems, told
 from codelaw.tools.served.served_tool import LONGEST_DESCRIPTION, served_result, tools_of
 from codelaw.tools.toolbox import Toolbox, default_toolbox
 from tests.fakes.desk import Desk
@@ -182,6 +183,31 @@ def test_arguments_are_checked_and_each_error_names_field_value_and_rule(
         toolbox.parse(tool, arguments)
     assert failed.value.code == "INVALID_PARAM"
     assert failed.value.message.startswith(f"mcp__github__create_issue: {'; '.join(said)}. Expected: {{title: str")
+
+
+class Counted(list[Any]):
+    """Knows how many of its items somebody has looked at."""
+
+    seen = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            self.seen += 1
+            yield item
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "value"),
+    [
+        ("enum", [*range(1, 10_000), 0], 0),
+        ("required", ["a"] * 10_000, {"a": 1}),
+        ("type", ["string"] * 10_000 + ["integer"], 0),
+    ],
+)
+def test_what_a_schema_lists_at_length_is_gone_through_for_few_values(name: str, items: list[Any], value: Any) -> None:
+    listed = Counted(items)
+    assert problems({"properties": {"a": {"items": {name: listed}}}}, {"a": [value] * 2_500}) == []
+    assert 0 < listed.seen <= STEPS, "for all of them that takes half a minute"
 
 
 def test_of_many_errors_the_first_are_told() -> None:

@@ -133,7 +133,7 @@ def _behind_words(said: str) -> str:
         given: Any = json.loads(said[start:]) if start else None
     except (ValueError, RecursionError):
         return ""
-    named = cast("Mapping[str, Any]", given) if isinstance(given, dict) else {}
+    named: Mapping[str, Any] = cast("Mapping[str, Any]", given) if isinstance(given, dict) else {}
     return said[start:] if _INNER in named or not _FIELDS.keys().isdisjoint(named) else ""
 
 
@@ -167,7 +167,7 @@ def _spoken(event: HookMoment, said: str) -> Answer:
     verdicts = [_verdict(event, table) for table in tables]
     # The turn is to end, which it does.
     ends = event == "Stop" and any(table.get("continue") is False for table in tables)
-    spoken = [verdict for verdict, _ in verdicts if verdict is not None and not ends]
+    spoken: list[Verdict] = [verdict for verdict, _ in verdicts if verdict is not None and not ends]
     verdict = _strictest(spoken) if spoken else None
     problem = next((problem for _, problem in verdicts if problem), "")
     return Answer(

@@ -38,6 +38,8 @@ _KINDS = frozenset({"string", "number", "integer", "boolean", "null", "array", "
 _NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
 _OF_AN_OBJECT = ("properties", "required", "additionalProperties")
+_LISTED = ("enum", "required", "type", "$ref")
+"""What is gone through for each value that it is about."""
 _CHOICES = ("anyOf", "oneOf", "allOf")
 
 
@@ -170,6 +172,9 @@ class _Checking:
         if not isinstance(given, Mapping):
             return
         schema = cast("Mapping[str, Any]", given)
+        self.left -= sum(len(schema[name]) for name in _LISTED if isinstance(schema.get(name), list | str))
+        if self.left < 0:
+            return
         if isinstance(schema.get("$ref"), str):
             self.check(_referred(self.root, schema["$ref"]), value, path, depth + 1)
         kinds = _kinds(schema.get("type"))
