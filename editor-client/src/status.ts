@@ -1,5 +1,6 @@
 // The item in the status bar: how the server is, and how full the window of the shown chat.
 import { Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
+import { amount, cost, percent } from "./amounts";
 import type { Known, Shown } from "./chat/shown";
 import type { Approvals } from "./editor/approvals";
 import { t } from "./language";
@@ -68,16 +69,15 @@ export function tellStatus(server: ServerState, questions: number, known: Readon
     }
     const use = known?.usage;
     if (use && use.contextWindow > 0) {
-      const percent = Math.round((100 * use.contextTokens) / use.contextWindow);
-      parts.push(`${percent} %`);
-      words += `, ${t.windowUsed(percent)}`;
-      lines.push(t.contextOf(use.contextTokens, use.contextWindow, percent));
+      const share = percent(use.contextTokens, use.contextWindow);
+      parts.push(share);
+      words += `, ${t.windowUsed(share)}`;
+      lines.push(t.contextOf(amount(use.contextTokens), amount(use.contextWindow), share));
     }
     if (known?.chat) lines.unshift(t.modelAndMode(known.chat.model, known.chat.mode));
     if (known?.turn) {
       const { totalTokens, costUsd } = known.turn;
-      const cost = costUsd === undefined ? "" : ` · $${costUsd.toFixed(costUsd < 0.1 ? 4 : 2)}`;
-      lines.push(`${t.lastTurn(totalTokens)}${cost}`);
+      lines.push(`${t.lastTurn(amount(totalTokens))}${costUsd === undefined ? "" : ` · ${cost(costUsd)}`}`);
     }
   } else if (server.message !== "") lines.push(server.message);
   return {

@@ -236,6 +236,7 @@ function upsert(draft: Draft, turnId: string, seq: number, call: ToolCall, at: n
       at,
       call,
       live: "",
+      asked: null,
       startedAt: null,
       endedAt: null,
     };
@@ -256,8 +257,16 @@ function output(draft: Draft, turnId: string, { callId, delta }: ToolOutput): vo
   turn.items[place] = { ...before, live: grown(before.live, delta) };
 }
 
-function timed(call: Call, at: number): Call {
-  switch (call.call.status) {
+function timed(before: Call, at: number): Call {
+  const { status } = before.call;
+  const { asked } = before;
+  const call =
+    status === "awaiting_approval"
+      ? { ...before, asked: asked ?? { from: at, to: null } }
+      : asked?.to === null
+        ? { ...before, asked: { from: asked.from, to: at } }
+        : before;
+  switch (status) {
     case "running":
       return { ...call, startedAt: call.startedAt ?? at };
     case "completed":

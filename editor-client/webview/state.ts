@@ -104,13 +104,15 @@ export interface Answer extends Base {
   text: string;
 }
 /**
- * `startedAt` and `endedAt` in seconds since the epoch; the time waited for the user does not count as run. `live` is
- * the end of what its command has printed so far, kept while it runs.
+ * `startedAt` and `endedAt` in seconds since the epoch; the time waited for the user, `asked`, does not count as run.
+ * `live` is the end of what its command has printed so far, kept while it runs.
  */
 export interface Call extends Base {
   kind: "call";
   call: ToolCall;
   live: string;
+  /** Since when the user was asked about it, and until when; null where nobody was. */
+  asked: { from: number; to: number | null } | null;
   startedAt: number | null;
   endedAt: number | null;
 }
@@ -145,6 +147,8 @@ export interface ChatsState {
 
 export interface ContextState {
   report: ContextReport | null;
+  /** The report is the newest word on how full the window is. */
+  counts: boolean;
   archive: Archive | null;
   loading: boolean;
   problem: Problem | null;

@@ -113,7 +113,13 @@ export function reduce(state: State, action: Action): State {
     case "context":
       return {
         ...state,
-        context: { report: action.report, archive: action.archive, loading: false, problem: action.problem },
+        context: {
+          report: action.report,
+          counts: action.report !== null && (action.problem === null || state.context.counts),
+          archive: action.archive,
+          loading: false,
+          problem: action.problem,
+        },
       };
     case "approval": {
       const others = state.approvals.filter(({ id }) => id !== action.approval.id);
@@ -150,7 +156,7 @@ function inChat(state: State, change: (chat: ChatState) => ChatState): State {
   return chat === state.chat ? state : { ...state, chat };
 }
 
-const FORGOTTEN: State["context"] = { report: null, archive: null, loading: false, problem: null };
+const FORGOTTEN: State["context"] = { report: null, counts: false, archive: null, loading: false, problem: null };
 
 // -------------------------------------------------------------------------------------------------------------- events
 
@@ -167,7 +173,14 @@ function heard(before: State, events: readonly ChatEvent[]): State {
       true,
     ),
   );
-  return handedBack(next);
+  return handedBack(outdated(state.chat, next));
+}
+
+/** The page's figure gives way to what a call of the model or a compaction has told since. */
+function outdated(before: ChatState | null, state: State): State {
+  const { chat, context } = state;
+  const same = chat?.usage === before?.usage && (chat?.compacting === true || before?.compacting !== true);
+  return same || !context.counts ? state : { ...state, context: { ...context, counts: false } };
 }
 
 /** Words to a turn that were sent from here and not to the model come back to the composer, before what stands there. */

@@ -51,6 +51,8 @@ test("the panel is at home in dark, light and high contrast, and in a narrow vie
   await window.say("Greet politely in @src/app.py");
   await window.allow();
   const turn = await window.ended();
+  await window.shot("folded");
+  await turn.locator(".steps-line").click();
   await turn.locator(".call").last().locator("summary, button").first().click();
   await window.shot("answer");
   await window.say("Test it");

@@ -124,6 +124,9 @@ export class Relay implements Disposable {
       const result = await this.#wire.request(method, params, source.token);
       if ("messages" in result) this.#shown.record(result);
       else if ("updatedAt" in result && "turns" in result) this.#shown.update(result);
+      else if ("contextWindow" in result && "chatId" in params && typeof params.chatId === "string") {
+        this.#shown.inspected(params.chatId, result);
+      }
       if (asked === this.#asked) this.#post({ kind: "answer", id, result });
     } catch (error) {
       refuse(refusalOf(error, t.server).problem);

@@ -1,6 +1,6 @@
 // What is known of the chat in the panel, from what passes by on its way there.
 import { EventEmitter } from "vscode";
-import type { Chat, ChatEvent, ChatRecord, Usage, UsageReport } from "../protocol/types";
+import type { Chat, ChatEvent, ChatRecord, ContextReport, Usage, UsageReport } from "../protocol/types";
 
 /** Chats that something is remembered of. */
 const MOST = 50;
@@ -9,8 +9,8 @@ const MOST = 50;
 export interface Known {
   chat: Chat | null;
   running: boolean;
-  /** How full the window was at the newest call of the model. */
-  usage: UsageReport | null;
+  /** How full the window was at the newest call of the model, or would be by a newer report. */
+  usage: Pick<UsageReport, "contextTokens" | "contextWindow"> | null;
   /** Tokens and cost of the newest turn that has ended. */
   turn: Usage | null;
   /** The largest `seq` that counted, so that an older record does not turn the clock back. */
@@ -55,6 +55,12 @@ export class Shown {
     for (const event of events) if (event.seq > known.seq) take(known, event);
     known.running = running !== null;
     this.#tell(chat.id);
+  }
+
+  /** What the page of the context was told of the window, so that the status bar says the same. */
+  inspected(chatId: string, { totalTokens, contextWindow }: ContextReport): void {
+    this.#of(chatId).usage = { contextTokens: totalTokens, contextWindow };
+    this.#tell(chatId);
   }
 
   update(chat: Chat): void {

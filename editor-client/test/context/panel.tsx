@@ -81,7 +81,7 @@ export const ARCHIVE: Archive = {
 export const inspected = (state: State, change: Partial<State["context"]> = {}): State => ({
   ...state,
   page: "context",
-  context: { report: REPORT, archive: ARCHIVE, loading: false, problem: null, ...change },
+  context: { report: REPORT, counts: true, archive: ARCHIVE, loading: false, problem: null, ...change },
 });
 
 /** Renders a part with hands whose actions are the given ones; anything else that is done fails the test. */

@@ -2,8 +2,8 @@
 import { fireEvent } from "@testing-library/preact";
 import { describe, expect, test, vi } from "vitest";
 import { WindowBar } from "../../webview/parts/WindowBar";
-import { initial } from "../../webview/store";
-import { amount, percent } from "../../webview/text/amounts";
+import { initial, reduce } from "../../webview/store";
+import { amount, percent } from "../../src/amounts";
 import { billInWords, billOf } from "../../webview/text/bill";
 import { expectAccessible, inspected, REPORT, show, stateOf, turnsOf } from "./panel";
 
@@ -43,7 +43,7 @@ describe("the window bar", () => {
   });
 
   test("marks from where the chat is compacted, once a report of that window told it", () => {
-    const state = inspected(stateOf("plain"));
+    const state = inspected(stateOf("plain"), { counts: false });
     const { contextWindow } = state.chat!.usage!;
     const report = { ...REPORT, contextWindow, threshold: contextWindow / 2 };
     const known = show(<WindowBar state={{ ...state, context: { ...state.context, report } }} />).container;
@@ -51,6 +51,20 @@ describe("the window bar", () => {
     const other = { ...report, contextWindow: contextWindow + 1 };
     const unknown = show(<WindowBar state={{ ...state, context: { ...state.context, report: other } }} />).container;
     expect(unknown.querySelector(".trigger")).toBeNull();
+  });
+
+  test("says what the page of the context says, until something else was sent", () => {
+    const record = stateOf("plain");
+    const before = { ...record, server: { ...record.server, phase: "ready" as const } };
+    const report = { ...REPORT, totalTokens: 12_300, contextWindow: 100_000 };
+    const looked = reduce(before, { kind: "context", report, archive: null, problem: null });
+    expect(label(show(<WindowBar state={looked} />).container)).toContain("Context: about 12 % of 100k tokens");
+    const chat = looked.chat!;
+    const event = { ...chat.usage!, contextTokens: 30_000, contextWindow: 100_000 };
+    const turnId = chat.entries.findLast(({ kind }) => kind === "turn")!.id;
+    const said = { chatId: chat.chat.id, turnId, seq: chat.lastSeq + 1, at: 1, event };
+    const sent = reduce(looked, { kind: "events", events: [said] });
+    expect(label(show(<WindowBar state={sent} />).container)).toContain("Context: 30 % of 100k tokens");
   });
 
   test("leads to the context, also before the first message", () => {

@@ -18,7 +18,7 @@ const usage = { inputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, outputT
 const known = (more: Partial<Known> = {}): Known => ({
   chat: null,
   running: false,
-  usage: { kind: "usage", ...usage, contextTokens: 50_000, contextWindow: 200_000, step: 1 },
+  usage: { contextTokens: 50_000, contextWindow: 200_000 },
   turn: { ...usage, costUsd: 0.0123 },
   seq: 1,
   ...more,
@@ -41,8 +41,8 @@ describe("the status bar", () => {
     const told = tellStatus(server("ready", { version: "1.2" }), 0, known());
     expect(told.text).toBe("$(law) codelaw · 25 %");
     expect(told.label).toBe("codelaw: ready, 25 % of the window used");
-    expect(told.lines).toContain("Context: 50,000 of 200,000 tokens (25 %)");
-    expect(told.lines).toContain("Last turn: 12,345 tokens · $0.0123");
+    expect(told.lines).toContain("Context: 50k of 200k tokens (25 %)");
+    expect(told.lines).toContain("Last turn: 12.3k tokens · $0.01");
   });
 
   it("puts a question before a running turn, and that before a missing key", () => {

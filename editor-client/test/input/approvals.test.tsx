@@ -37,6 +37,7 @@ const call = (callId: string, rule: string) => ({
   step: 1,
   at: 0,
   live: "",
+  asked: null,
   startedAt: null,
   endedAt: null,
   call: {
@@ -113,7 +114,7 @@ describe("what goes on out of sight", () => {
       const panel = open([approvalOf(1, long)]);
       expect(button(name).getAttribute("aria-disabled")).toBe("true");
       const why = document.getElementById(button(name).getAttribute("aria-describedby")?.split(" ").at(-1) ?? "");
-      expect(why?.textContent).toBe("It goes on below: it can be allowed when you have seen its end.");
+      expect(why?.textContent).toBe("It goes on below: scroll to its end to allow it.");
       fireEvent.click(button(name));
       expect(decided(panel)).toEqual([]);
       expect(scrolled).toHaveBeenCalledOnce();

@@ -90,55 +90,61 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
       aria-describedby={`${id}-risk ${id}-why`}
       onKeyDown={onKeyDown}
     >
-      <div class="approval-head">
-        <Icon name={ICONS[request.risk]} />
-        <h2 id={`${id}-title`} class="approval-title">
-          <Visible text={request.title} />
-        </h2>
-        {waiting > 0 && <span class="approval-count">{t.oneOf(waiting + 1)}</span>}
-      </div>
-      <p class="approval-why">
-        <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : t.keepsSomething}.</strong>{" "}
-        <span id={`${id}-why`}>
-          {request.alwaysAsked === true && t.askedEveryTime}
-          {why !== "" && <Visible text={why} />}
-        </span>
-      </p>
-      {hidden && (
-        <p class="approval-warning">
-          <Icon name="warning" />
-          <span>{t.hiddenShown}</span>
-        </p>
-      )}
-      <Preview preview={request.preview} box={box} onEnd={() => setEnd(true)} />
-      {diff !== undefined && diff !== "" && (
-        <button type="button" class="link-button" onClick={() => panel.tell({ kind: "preview", id: approval.id })}>
-          {t.openDiff}
-        </button>
-      )}
-      {request.description !== undefined && (
+      <div ref={box} class="approval-body">
+        <div class="approval-head">
+          <Icon name={ICONS[request.risk]} />
+          <h2 id={`${id}-title`} class="approval-title">
+            <Visible text={request.title} />
+          </h2>
+          {waiting > 0 && <span class="approval-count">{t.oneOf(waiting + 1)}</span>}
+        </div>
         <p class="approval-why">
-          {t.modelsWords} “<Visible text={request.description} />”
+          <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : t.keepsSomething}.</strong>{" "}
+          <span id={`${id}-why`}>
+            {request.alwaysAsked === true && t.askedEveryTime}
+            {why !== "" && <Visible text={why} />}
+          </span>
         </p>
-      )}
+        {hidden && (
+          <p class="approval-warning">
+            <Icon name="warning" />
+            <span>{t.hiddenShown}</span>
+          </p>
+        )}
+        <Preview preview={request.preview} onEnd={() => setEnd(true)} />
+        {diff !== undefined && diff !== "" && (
+          <button
+            type="button"
+            class="link-button approval-diff"
+            onClick={() => panel.tell({ kind: "preview", id: approval.id })}
+          >
+            {t.openDiff}
+          </button>
+        )}
+        {request.description !== undefined && (
+          <p class="approval-why">
+            {t.modelsWords} “<Visible text={request.description} />”
+          </p>
+        )}
+        {rules.length > 0 && (
+          <dl class="approval-rules">
+            {rules.map((rule, index) => (
+              <div key={rule.rule} id={`${id}-rule-${index}`}>
+                <dt>{rule.kinds.join(" · ")}</dt>
+                <dd>
+                  <Visible text={ruleInWords(rule.rule)} />{" "}
+                  <code>
+                    <Visible text={rule.rule} />
+                  </code>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
       <p id={`${id}-rest`} class="approval-rest" role="status">
         {seen ? "" : t.goesOnBelow}
       </p>
-      {rules.length > 0 && (
-        <dl class="approval-rules">
-          {rules.map((rule, index) => (
-            <div key={rule.rule} id={`${id}-rule-${index}`}>
-              <dt>{rule.kinds.join(" · ")}</dt>
-              <dd>
-                <Visible text={ruleInWords(rule.rule)} />{" "}
-                <code>
-                  <Visible text={rule.rule} />
-                </code>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
       <div class="approval-options">
         {request.options.map((option, index) => (
           <button

@@ -1,4 +1,3 @@
-import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ApprovalRequest } from "../../src/protocol/types";
 import { Diff } from "./Diff";
@@ -9,20 +8,18 @@ type What = ApprovalRequest["preview"];
 
 interface Props {
   preview: What;
-  /** What scrolls. */
-  box: RefObject<HTMLDivElement>;
   /** The end is in sight. */
   onEnd: () => void;
 }
 
-/** What would be done, whole, in a box that scrolls. */
-export function Preview({ preview, box, onEnd }: Props) {
+/** What would be done, whole; the box around it scrolls. */
+export function Preview({ preview, onEnd }: Props) {
   const { diff, command, text } = preview;
   if (isEmpty(preview)) return null;
   const words = command ?? text;
   const end = <End onSeen={onEnd} />;
   return (
-    <div ref={box} class="approval-preview" tabIndex={0} role="region" aria-label={labelOf(preview)} dir="ltr">
+    <div class="approval-preview" tabIndex={0} role="region" aria-label={labelOf(preview)} dir="ltr">
       {words !== undefined && (
         <pre class="approval-command">
           <code>
@@ -40,7 +37,8 @@ export const isEmpty = ({ diff, command, text }: What): boolean => (command ?? t
 
 /** Show the next page of it; who hears the page instead of seeing it is taken there. */
 export function readOn(box: HTMLElement | null): void {
-  box?.focus();
+  const text = box?.querySelector(".approval-preview");
+  if (text instanceof HTMLElement) text.focus({ preventScroll: true });
   box?.scrollBy({ top: box.clientHeight * 0.9 });
 }
 

@@ -1,5 +1,5 @@
 import type { ContextReport } from "../../src/protocol/types";
-import { amount, percent } from "../text/amounts";
+import { amount, percent } from "../../src/amounts";
 import { type Group, grouped, TITLES } from "../text/sections";
 import { t } from "../language";
 

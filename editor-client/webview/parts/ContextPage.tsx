@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { BudgetLine, ContextReport } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
-import { amount, percent } from "../text/amounts";
+import { amount, percent } from "../../src/amounts";
 import { billInWords, billsOf } from "../text/bill";
 import { countInWords } from "../text/count";
 import { sectionTitle } from "../text/sections";

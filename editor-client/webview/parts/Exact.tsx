@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useHands } from "../hands";
-import { amount } from "../text/amounts";
+import { amount } from "../../src/amounts";
 import { t } from "../language";
 
 /** More is shown when it is asked for. */

@@ -1,8 +1,10 @@
 import type { Compaction, Hook, Item, Notice, Steer } from "../state";
 import { compactionInWords } from "../text/compaction";
 import { Markdown } from "../text/Markdown";
+import { partsOf } from "../text/steps";
 import { Call } from "./Call";
 import { Icon } from "./Icon";
+import { Steps } from "./Steps";
 import { Thought } from "./Thought";
 import { t } from "../language";
 
@@ -11,37 +13,66 @@ interface Props {
   results: ReadonlyMap<string, string>;
   /** Its turn runs: the last item may still grow. */
   running: boolean;
+  /** Steps are shown, and not folded. */
+  open: boolean;
 }
 
-/** What happened, in order. */
-export function Items({ items, results, running }: Props) {
+/** What happened, in order; what led to the outcome of a turn that is over folds into lines. */
+export function Items({ items, results, running, open }: Props) {
+  const last = items[items.length - 1];
+  const draw = (item: Item) => (
+    <One
+      key={item.id}
+      item={item}
+      result={results.get(item.id) ?? null}
+      running={running}
+      live={running && item === last}
+    />
+  );
   return (
     <>
-      {items.map((item, place) => {
-        const live = running && place === items.length - 1;
-        switch (item.kind) {
-          case "thought":
-            return <Thought key={item.id} item={item} live={live} />;
-          case "answer":
-            return (
-              <div key={item.id} class="answer">
-                <Markdown text={item.text} streaming={live} />
-              </div>
-            );
-          case "call":
-            return <Call key={item.id} item={item} result={results.get(item.id) ?? null} ended={!running} />;
-          case "notice":
-            return <NoticeLine key={item.id} item={item} />;
-          case "steer":
-            return <SteerLine key={item.id} item={item} />;
-          case "hook":
-            return <HookLine key={item.id} item={item} />;
-          case "compaction":
-            return <CompactionLine key={item.id} item={item} />;
-        }
-      })}
+      {partsOf(items).map((part) =>
+        part.kind === "item" ? (
+          draw(part.item)
+        ) : (
+          <Steps key={part.id} items={part.items} foldable={part.foldable} open={open}>
+            {part.items.map(draw)}
+          </Steps>
+        ),
+      )}
     </>
   );
+}
+
+interface OneProps {
+  item: Item;
+  result: string | null;
+  running: boolean;
+  /** It may still grow. */
+  live: boolean;
+}
+
+function One({ item, result, running, live }: OneProps) {
+  switch (item.kind) {
+    case "thought":
+      return <Thought item={item} live={live} />;
+    case "answer":
+      return (
+        <div class="answer">
+          <Markdown text={item.text} streaming={live} />
+        </div>
+      );
+    case "call":
+      return <Call item={item} result={result} ended={!running} />;
+    case "notice":
+      return <NoticeLine item={item} />;
+    case "steer":
+      return <SteerLine item={item} />;
+    case "hook":
+      return <HookLine item={item} />;
+    case "compaction":
+      return <CompactionLine item={item} />;
+  }
 }
 
 function NoticeLine({ item }: { item: Notice }) {

@@ -72,7 +72,16 @@ export function Log({ state }: { state: State }) {
   const pending = composer.pending !== null && (composer.pending.chatId ?? null) === chatId ? composer.pending : null;
   return (
     <div class="log-frame">
-      <div ref={box} class="log" role="log" aria-label={t.chat} aria-live="off" tabIndex={0} onScroll={scrolled}>
+      <div
+        ref={box}
+        class="log"
+        role="log"
+        data-away={away}
+        aria-label={t.chat}
+        aria-live="off"
+        tabIndex={0}
+        onScroll={scrolled}
+      >
         <div class="turns">
           {chat?.earlier === true && <Earlier reading={chat.readingEarlier} />}
           {chat !== null && <Entries chat={chat} accepted={state.accepted} />}
@@ -108,7 +117,7 @@ function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<st
           />
         ) : (
           <div key={entry.id} class="between">
-            <Items items={entry.items} results={chat.results} running={false} />
+            <Items items={entry.items} results={chat.results} running={false} open={false} />
           </div>
         ),
       )}

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Model } from "../../src/protocol/types";
 import { useHands } from "../hands";
-import { amount } from "../text/amounts";
+import { amount } from "../../src/amounts";
 import { Icon } from "./Icon";
 import { choiceId, Listbox, moved } from "./Listbox";
 import { t } from "../language";
@@ -54,6 +54,7 @@ export function ModelPicker({ models, value, open, onOpen, onChoose }: Props) {
           onOpen(true);
         }}
       >
+        <span class="picker-what">{t.model}</span>
         <span class="picker-value">{shown}</span>
         <Icon name="down" />
       </button>

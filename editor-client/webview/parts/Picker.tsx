@@ -86,6 +86,7 @@ export function Picker<T extends string>({ what, options, value, open, onOpen, o
           onOpen(true);
         }}
       >
+        <span class="picker-what">{what}</span>
         <span class="picker-value">{title}</span>
         <Icon name="down" />
       </button>

@@ -1,4 +1,5 @@
 import "../style/pickers.css";
+import { useEffect, useState } from "preact/hooks";
 import type { Chat } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
@@ -30,13 +31,25 @@ const STRATEGIES: PickerOption<Chat["strategy"]>[] = [
   { value: "auto", title: "auto", hint: t.strategyAuto },
 ];
 
+/** What most chats have. */
+const USUAL: Chat["strategy"] = "layered";
+
 /** The mode, the model and the strategy of the chat at hand, or of the next one. */
 export function Pickers({ state }: { state: State }) {
   const { panel, actions } = useHands();
   const chat = state.chat?.chat;
   const mode = chat?.mode ?? state.next.mode ?? "agent";
-  const model = chat?.model ?? state.next.model ?? state.models.find((one) => one.current)?.name ?? "";
+  const named = chat === undefined ? state.next.model : chat.model;
+  // A chat that was just made may not know its model's name yet.
+  const model = named === null || named === "" ? (state.models.find((one) => one.current)?.name ?? "") : named;
   const strategy = chat?.strategy ?? state.next.strategy;
+  // It is for those who ask for it: by the command, on the page of the context, or by having chosen one.
+  const [wanted, setWanted] = useState(false);
+  const choosing = state.choosing === "strategy";
+  useEffect(() => {
+    if (choosing) setWanted(true);
+  }, [choosing]);
+  const special = strategy !== null && strategy !== USUAL;
   const open = (what: State["choosing"]): void => panel.dispatch({ kind: "choosing", what });
 
   return (
@@ -56,14 +69,16 @@ export function Pickers({ state }: { state: State }) {
         onOpen={(wanted) => open(wanted ? "model" : null)}
         onChoose={(value) => void actions.setModel(value)}
       />
-      <Picker
-        what={t.strategy}
-        options={STRATEGIES}
-        value={strategy}
-        open={state.choosing === "strategy"}
-        onOpen={(wanted) => open(wanted ? "strategy" : null)}
-        onChoose={(value) => void actions.setStrategy(value)}
-      />
+      {(choosing || wanted || special) && (
+        <Picker
+          what={t.strategy}
+          options={STRATEGIES}
+          value={strategy}
+          open={choosing}
+          onOpen={(opened) => open(opened ? "strategy" : null)}
+          onChoose={(value) => void actions.setStrategy(value)}
+        />
+      )}
     </div>
   );
 }

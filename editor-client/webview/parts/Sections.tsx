@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ContextReport, Section } from "../../src/protocol/types";
-import { amount, percent } from "../text/amounts";
+import { amount, percent } from "../../src/amounts";
 import { type Grouped, grouped, sectionTitle, TITLES } from "../text/sections";
 import { Swatch } from "./ContextBar";
 import { Exact } from "./Exact";

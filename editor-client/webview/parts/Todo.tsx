@@ -18,7 +18,7 @@ export function TodoList({ items }: { items: readonly TodoItem[] }) {
     counted.find((item) => item.status === "in_progress") ?? counted.find((item) => item.status === "pending");
   if (counted.length === 0) return null;
   return (
-    <details class="todo">
+    <details key={next === undefined ? "done" : "open"} class="todo">
       <summary>
         <Icon name="down" />
         <span class="todo-count">

@@ -2,6 +2,7 @@ import "../style/turn.css";
 import { memo } from "preact/compat";
 import { useHands } from "../hands";
 import type { Turn as TurnEntry } from "../state";
+import { endOf, timesOf } from "../text/times";
 import { figures, inFull, stopped } from "../text/words";
 import { Changes } from "./Changes";
 import { Icon } from "./Icon";
@@ -35,7 +36,7 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, planne
       aria-busy={running}
     >
       <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
-      <Items items={turn.items} results={results} running={running} />
+      <Items items={turn.items} results={results} running={running} open={state !== "finished"} />
       {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} planned={planned} />}
     </article>
   );
@@ -48,13 +49,17 @@ function stateOf(turn: TurnEntry, running: boolean): string {
 
 /** That something is under way, where nothing else moves. */
 function Working({ turn }: { turn: TurnEntry }) {
-  const last = turn.items[turn.items.length - 1];
-  const waiting = last?.kind === "call" && last.call.status === "awaiting_approval";
+  const asked = turn.items.flatMap((item) =>
+    item.kind === "call" && item.call.status === "awaiting_approval" && item.asked !== null ? [item.asked.from] : [],
+  );
+  const waiting = asked.length > 0;
+  const now = turn.items.reduce((most, { at }) => Math.max(most, at), turn.at);
+  const since = waiting ? Math.min(...asked) : turn.at + timesOf(turn, now).waited;
   return (
     <p class="working" aria-hidden="true">
       {!waiting && <span class="spinner" />}
       <span>{waiting ? t.waitsForYou : t.working}</span>
-      {turn.at > 0 && <Ticking since={turn.at} />}
+      {turn.at > 0 && <Ticking key={since} since={since} />}
     </p>
   );
 }
@@ -63,8 +68,8 @@ function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "tur
   const { panel, actions } = useHands();
   const { result } = turn;
   const reason = result === null ? t.interruptedTurn : stopped(result.stopReason);
-  const last = turn.items.reduce((most, item) => Math.max(most, item.at), 0);
-  const seconds = turn.at > 0 && last > turn.at ? last - turn.at : null;
+  const end = endOf(turn);
+  const times = end === null ? null : timesOf(turn, end);
   const answer = answerOf(turn);
   return (
     <>
@@ -81,7 +86,7 @@ function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "tur
         {reason !== "" && <span class="reason">{reason}</span>}
         {result !== null && (
           <span class="figures" title={inFull(result.usage)}>
-            {figures(result, seconds).join(" · ")}
+            {figures(result, times).join(" · ")}
           </span>
         )}
         <span class="turn-actions">

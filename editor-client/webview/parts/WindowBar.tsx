@@ -1,16 +1,15 @@
 import "../style/window-bar.css";
 import { useHands } from "../hands";
 import type { State } from "../state";
-import { amount, percent } from "../text/amounts";
+import { amount, cost, percent } from "../../src/amounts";
 import { type Bill, billInWords, billsOf, triggerOf, windowUse } from "../text/bill";
-import { cost } from "../text/words";
 import { t } from "../language";
 
 /** How full the window is, and what it has cost so far: a thin bar that leads to the context. */
 export function WindowBar({ state }: { state: State }) {
   const { actions } = useHands();
   const { chat, context } = state;
-  const use = windowUse(chat);
+  const use = windowUse(chat, context);
   const bills = billsOf(chat);
   const trigger = use === null ? null : triggerOf(context.report, use.window);
   const full = use === null ? 0 : Math.min(1, use.tokens / Math.max(1, use.window));

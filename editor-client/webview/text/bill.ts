@@ -1,19 +1,21 @@
 // How full the window of a chat is, and what its turns have used.
 import type { ContextReport } from "../../src/protocol/types";
-import type { ChatState, Compaction, Turn } from "../state";
-import { amount } from "./amounts";
-import { cost } from "./words";
+import type { ChatState, Compaction, ContextState, Turn } from "../state";
+import { amount, cost } from "../../src/amounts";
 import { t } from "../language";
 
-/** How full the window is; `estimated` after a compaction that no model call has followed yet. */
+/** How full the window is; `estimated` where no model call has counted it yet. */
 export interface WindowUse {
   tokens: number;
   window: number;
   estimated: boolean;
 }
 
-/** By the newest model call, or by the compaction after it; null before the first call. */
-export function windowUse(chat: ChatState | null): WindowUse | null {
+/** By the page of the context, the newest model call or the compaction after it, whichever is newest; null before. */
+export function windowUse(chat: ChatState | null, { report, counts }: ContextState): WindowUse | null {
+  if (report !== null && counts) {
+    return { tokens: report.totalTokens, window: report.contextWindow, estimated: report.exactTokens === undefined };
+  }
   if (chat === null || chat.usage === null) return null;
   const { contextTokens: tokens, contextWindow: window } = chat.usage;
   const last = chat.entries[chat.entries.length - 1];

@@ -1,7 +1,7 @@
 // Compactions in words.
 import type { CompactionReport } from "../../src/protocol/types";
 import type { Compaction } from "../state";
-import { amount } from "./amounts";
+import { amount } from "../../src/amounts";
 import { span } from "./words";
 import { t } from "../language";
 

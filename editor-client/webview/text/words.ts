@@ -1,6 +1,7 @@
 // Figures and states in words.
 import type { TurnResult, Usage } from "../../src/protocol/types";
-import { amount } from "./amounts";
+import { amount, cost } from "../../src/amounts";
+import type { Times } from "./times";
 import { t } from "../language";
 
 const STOPPED: Record<string, string> = {
@@ -24,20 +25,15 @@ export function span(seconds: number): string {
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
-/** An amount of US dollars, also a very small one. */
-export function cost(dollars: number): string {
-  if (dollars === 0) return "$0";
-  return dollars < 0.01 ? "< $0.01" : `$${dollars.toFixed(2)}`;
-}
-
 /** The figures of a turn that has ended, the shortest that say it. */
-export function figures(result: TurnResult, seconds: number | null): string[] {
+export function figures(result: TurnResult, times: Times | null): string[] {
   const { usage, steps } = result;
   return [
     t.steps(steps),
     t.tokens(amount(usage.totalTokens)),
     ...(usage.costUsd === undefined ? [] : [cost(usage.costUsd)]),
-    ...(seconds === null ? [] : [span(seconds)]),
+    ...(times === null ? [] : [span(times.worked)]),
+    ...(times === null || times.waited < 1 ? [] : [t.waitedForYou(span(times.waited))]),
   ];
 }
 

@@ -27,11 +27,10 @@ export const host: HostWords = {
   running: "arbeitet",
   offline: "offline",
   offlineModel: "Offline-Modell: Setzen Sie einen API-Schlüssel, um ein echtes zu nutzen.",
-  windowUsed: (percent: number) => `${percent} % des Fensters belegt`,
-  contextOf: (used: number, whole: number, percent: number) =>
-    `Kontext: ${figure(used)} von ${figure(whole)} Tokens (${percent} %)`,
+  windowUsed: (share: string) => `${share} des Fensters belegt`,
+  contextOf: (used: string, whole: string, share: string) => `Kontext: ${used} von ${whole} Tokens (${share})`,
   modelAndMode: (model: string, mode: string) => `Modell: ${model} · ${mode}`,
-  lastTurn: (tokens: number) => `Letzter Beitrag: ${figure(tokens)} Tokens`,
+  lastTurn: (tokens: string) => `Letzter Beitrag: ${tokens} Tokens`,
 
   // Approvals as notifications.
   show: "Zeigen",

@@ -26,11 +26,10 @@ export const host = {
   running: "running",
   offline: "offline",
   offlineModel: "Offline model: set an API key to use a real one.",
-  windowUsed: (percent: number) => `${percent} % of the window used`,
-  contextOf: (used: number, whole: number, percent: number) =>
-    `Context: ${figure(used)} of ${figure(whole)} tokens (${percent} %)`,
+  windowUsed: (share: string) => `${share} of the window used`,
+  contextOf: (used: string, whole: string, share: string) => `Context: ${used} of ${whole} tokens (${share})`,
   modelAndMode: (model: string, mode: string) => `Model: ${model} · ${mode}`,
-  lastTurn: (tokens: number) => `Last turn: ${figure(tokens)} tokens`,
+  lastTurn: (tokens: string) => `Last turn: ${tokens} tokens`,
 
   // Approvals as notifications.
   show: "Show",
