@@ -11,41 +11,18 @@ from hypothesis import strategies as st
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of
 from codelaw.agent.compaction.watermark import GROWTH, ended, held_up, waits
 from codelaw.agent.inputs.selection import layered
-from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
+from codelaw.agent.inputs.turn_context import TurnInputs
 from codelaw.agent.recording.history import HistoryState, Past
-from codelaw.context.calibration import Calibration, Weights
-from codelaw.context.mixture import KINDS, Mixture
-from codelaw.context.sections import Section, message_tokens, text_section
+from codelaw.context.sections import Section, message_tokens
 from codelaw.context.shortening.economy import thin
-from codelaw.domain.checkpoints import Checkpoint, CompactionReport
-from codelaw.domain.messages import Message
+from codelaw.domain.checkpoints import CompactionReport
 from codelaw.transcript.summaries.compaction import due
 from codelaw.transcript.summaries.summary import sizes
+from tests.agent.planning import checkpoint, inputs_of, prose
 from tests.context.spoken import Spoken, bash
 
 ASKED = 40
 """Estimated tokens of the question."""
-
-
-def prose(tokens: int) -> str:
-    return "plain " * max(1, tokens // 2)
-
-
-def counting(ratio: float) -> Calibration:
-    """A tokenizer that is known, and counts this much of our estimates."""
-    return Calibration({"m": Weights((ratio,) * KINDS)}, {"m": Mixture(1.0)})
-
-
-def inputs_of(window: int, keep: int, system: int, ratio: float) -> TurnInputs:
-    """Inputs of which the planner needs the measures only."""
-    nothing: Any = cast("Any", None)
-    sections = (text_section("L1", "core", prose(system)),)
-    limits = Limits(window, window // 10)
-    return TurnInputs(
-        *(nothing, "m", nothing, nothing, limits, sections, nothing),
-        calibration=counting(ratio),
-        settings=HistorySettings(keep_rounds=keep),
-    )
 
 
 @dataclass
@@ -84,19 +61,14 @@ class Chat:
         goal = self.inputs.room if reason == "overflow" else None
         cause = Cause(reason, (("question", ASKED),), goal, f"t{self.turns}")
         planned = plan(self.state, self.inputs, cause)
-        checkpoint = None
+        cut = None
         if planned.changes:
-            checkpoint = f"c{len(self.past.transcript.checkpoints)}"
-            summary = None
-            if planned.archived:
-                room = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens).total
-                summary = Message(f"s_{checkpoint}", planned.archived[-1].turn_id, "summary", prose(room * 3 // 4))
-            cut = Checkpoint(checkpoint, planned.first_kept, 0.0, len(planned.archived), summary, "model",
-                             planned.demotions)  # fmt: skip
+            cut = checkpoint(planned, f"c{len(self.past.transcript.checkpoints)}", self.inputs)
             self.past.transcript = self.past.transcript.reshaped(cut, ())
             self.past.settled = self.past.transcript.newest_turn
         told = reason if planned.archived else planned.idle
-        report = report_of(planned, self.state, self.inputs, told, seconds=0.0, message="", checkpoint=checkpoint)
+        stored = cut.id if cut is not None else None
+        report = report_of(planned, self.state, self.inputs, told, seconds=0.0, message="", checkpoint=stored)
         self.last = f"t{self.turns}", report
         return planned, report
 
@@ -110,7 +82,7 @@ WINDOWS = st.sampled_from([16_000, 32_000, 64_000, 200_000])
 def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
     window: int, keep: int, system: int, ratio: float, said: list[tuple[int, int]]
 ):
-    chat = Chat(inputs_of(window, keep, system, ratio))
+    chat = Chat(inputs_of(window, keep_rounds=keep, system=system, ratio=ratio))
     for tokens, results in said:
         chat.round(tokens, results)
     before = chat.view
@@ -140,7 +112,7 @@ def test_any_compaction_comes_down_to_the_mark_or_says_what_keeps_it_from_there(
 def test_in_danger_a_compaction_leaves_room_to_grow_or_a_single_round(
     window: int, keep: int, system: int, said: list[tuple[int, int]]
 ):
-    chat = Chat(inputs_of(window, keep, system, 1.0))
+    chat = Chat(inputs_of(window, keep_rounds=keep, system=system))
     for tokens, results in said:
         chat.round(tokens, results)
     _, report = chat.compact("overflow")
@@ -158,7 +130,7 @@ def test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth(
     window: int, keep: int, system: int, said: list[tuple[int, int]]
 ):
     """Turn by turn as `W-2` asks; a restart changes nothing, since nothing but the stored state is asked."""
-    chat = Chat(inputs_of(window, keep, system, 1.0))
+    chat = Chat(inputs_of(window, keep_rounds=keep, system=system))
     after: int | None = None
     for tokens, results in said:
         size = chat.view
@@ -174,7 +146,7 @@ def test_none_begins_by_itself_before_the_view_has_grown_by_a_tenth(
 
 
 def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_growth_begins():
-    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, keep_rounds=2, system=500))
     for _ in range(12):
         chat.round(2_000, 0)
     _, report = chat.compact("threshold")
@@ -189,7 +161,7 @@ def test_a_checkpoint_that_was_undone_ends_nothing_and_its_restore_is_where_grow
 
 
 def test_a_failure_or_a_cancel_ends_nothing():
-    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, keep_rounds=2, system=500))
     for reason in ("summary_failed", "cancelled"):
         assert ended(chat.past.transcript, "t1", CompactionReport(compacted=False, reason=reason)) is None  # type: ignore[arg-type]
     assert ended(chat.past.transcript, "", None) is None
@@ -197,7 +169,7 @@ def test_a_failure_or_a_cancel_ends_nothing():
 
 
 def test_a_turn_that_has_become_a_shorter_round_has_not_grown():
-    chat = Chat(inputs_of(32_000, 2, 500, 1.0))
+    chat = Chat(inputs_of(32_000, keep_rounds=2, system=500))
     for _ in range(6):
         chat.round(2_000, 0)
     _, report = chat.compact("threshold")
@@ -211,7 +183,7 @@ def test_a_turn_that_has_become_a_shorter_round_has_not_grown():
 
 
 def test_a_message_is_named_where_the_user_can_do_something_about_it():
-    chat = Chat(inputs_of(32_000, 10, 900, 1.0))
+    chat = Chat(inputs_of(32_000, keep_rounds=10, system=900))
     for _ in range(5):
         chat.round(4_000, 0)
     around = (("question", 2_000), ("scratchpad", 3_000), ("memories", 0))

@@ -26,7 +26,7 @@ from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
 from codelaw.agent.turn.running import RunningTurn
 from codelaw.agent.turn.turn import Ending, Turn, last_words
-from codelaw.agent.turn.window_fitter import Fitting
+from codelaw.agent.turn.window_fitter import WindowFitter
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted
@@ -221,9 +221,9 @@ class AgentChat:
             return settled
         self.rolling.inputs = settled
         opened.model, opened.prices = settled.model_name, settled.prices
-        fitting = Fitting(opened, settled, self.past, self.compacting, self.todos, measures=self.house.measures)
+        fitter = WindowFitter(opened, settled, self.past, self.compacting, self.todos, measures=self.house.measures)
         executor.laws = FolderLaws(settled, opened, self.house.redaction)
-        return await Turn(opened, typed, fitting, executor).run()
+        return await Turn(opened, typed, fitter, executor).run()
 
     async def compact(self, inputs: TurnInputs) -> CompactionReport:
         """Compact now, keeping exactly `keep_rounds` rounds; joins a compaction in flight (K-8, K-10).

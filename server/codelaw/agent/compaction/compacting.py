@@ -13,7 +13,7 @@ from uuid import uuid4
 from codelaw.agent.compaction.audience import Audience
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
 from codelaw.agent.compaction.summarising import Summariser
-from codelaw.agent.compaction.watermark import Ended, ended, held_up, waits
+from codelaw.agent.compaction.watermark import Ended, ended, held_up
 from codelaw.agent.inputs.selection import layered
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Checkpoint, CompactionReason, CompactionReport, SummarySource
@@ -24,8 +24,8 @@ from codelaw.transcript.summaries.summary import BadSummary, archive_text, sizes
 
 if TYPE_CHECKING:
     from codelaw.agent.hooks.running import Hooks
-    from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.history import HistoryState, Past
+    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
+    from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.outbox import Outbox
 
@@ -91,11 +91,8 @@ class Compacting:
             self.state = "idle"
             return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
 
-    async def waits(self, inputs: TurnInputs, *, view: int, beside: int) -> bool:
-        """Whether one that nobody asked for has to wait until the view has grown (K-8), also after a restart.
-
-        `view` and `beside` as for `watermark.grown`.
-        """
+    async def newest(self) -> Ended | None:
+        """How the newest one has ended, also after a restart; None when that says nothing of the view (K-8)."""
         past = self.past
         if self._last is None or self._last[0] != past.generation:
             try:
@@ -106,8 +103,7 @@ class Compacting:
             told = event.event if event is not None else None
             report = told.report if isinstance(told, CompactionEvent) else None
             self._last = past.generation, ended(past.transcript, event.turn_id if event is not None else "", report)
-        last, state = self._last[1], await _state(past, inputs)
-        return await asyncio.to_thread(waits, state, inputs, last, view=view, beside=beside)
+        return self._last[1]
 
     def remember(self, turn_id: str, report: CompactionReport) -> None:
         """Keep how the newest one has ended."""
@@ -127,11 +123,6 @@ class Compacting:
             flight.cancel()
             await asyncio.wait([flight], timeout=AGAIN_SECONDS)
         return True
-
-
-async def _state(past: Past, inputs: TurnInputs) -> HistoryState:
-    """The history as it is, its view made away from the event loop."""
-    return await asyncio.to_thread(past.state, layered(inputs))
 
 
 @dataclass(slots=True)
@@ -186,7 +177,7 @@ class _Job:
             self.audience.warned("hook_ignored", f"A hook cannot stop a compaction ({event}): {said.reason}")
 
     async def _compact(self) -> CompactionReport:
-        state = await _state(self.of.past, self.inputs)
+        state = await asyncio.to_thread(self.of.past.state, layered(self.inputs))
         self._plan = planned = await asyncio.to_thread(plan, state, self.inputs, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.inputs)
         if not planned.changes:
@@ -203,7 +194,7 @@ class _Job:
         problem, timed_out = "", False
         try:
             async with asyncio.timeout(self.inputs.settings.summary_seconds):
-                warm = self.inputs.caches and not self.of.past.cold(self._began)
+                warm = self.inputs.caches and not state.cold(self._began)
                 text = await writer.write(planned.history, planned.archived_view, warm=warm)
         except TimeoutError:
             timed_out = True

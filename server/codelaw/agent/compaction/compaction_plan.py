@@ -23,8 +23,7 @@ from codelaw.transcript.summaries.compaction import cut
 from codelaw.transcript.summaries.summary import sizes
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.history import HistoryState
+    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
     from codelaw.context.builder import History
     from codelaw.transcript.transcript import Transcript
 

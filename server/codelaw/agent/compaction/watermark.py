@@ -9,8 +9,7 @@ from codelaw.context.sections import message_tokens
 from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
-    from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.agent.recording.history import HistoryState
+    from codelaw.agent.inputs.turn_context import HistoryState, TurnInputs
     from codelaw.domain.checkpoints import CompactionReport
     from codelaw.transcript.transcript import Transcript
 

@@ -1,4 +1,4 @@
-"""What a turn or a compaction works with, gathered once: the model, its words before any history, and the settings."""
+"""What a turn or a compaction works with, as values: its inputs, gathered once, and the history at one moment."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from codelaw.context.system.law import tokens_of
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.shown_laws import TurnLaw
+    from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
-    from codelaw.domain.messages import Fragment
-    from codelaw.domain.models import Prices
+    from codelaw.domain.messages import Fragment, Message
+    from codelaw.domain.models import Prices, Usage
     from codelaw.ports.model import ChatModel
     from codelaw.ports.skills import Skills
     from codelaw.tools.toolbox import Toolbox
+    from codelaw.transcript.transcript import Transcript
+
+
+CACHE_SECONDS = 300.0
+"""How long a vendor keeps a prompt in its cache after the last use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +150,28 @@ class TurnInputs:
     def summary_room(self) -> int:
         """Tokens of the view that summaries may take."""
         return self.budget.share("summary") if self.budget.enforced else self.limits.window // 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HistoryState:
+    """The finished rounds of one chat at one moment: what decides about them is given this."""
+
+    transcript: Transcript
+    """With its checkpoints, demotions and asides."""
+    view: History
+    """As one selection shows it."""
+    settled: str = ""
+    """The newest finished turn when the view was last cut, restored or rid of a turn; empty when it never was."""
+    last_usage: Usage | None = None
+    """Of the latest real answer, until a compaction or a restore (W-2)."""
+    last_active: float = 0.0
+    """When the model was last asked, in seconds since the epoch."""
+
+    @property
+    def shown(self) -> tuple[Message, ...]:
+        """The rounds in the view."""
+        return self.view.rounds.messages if self.view.rounds else ()
+
+    def cold(self, now: float) -> bool:
+        """Whether the vendor has surely forgotten the prompt."""
+        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing

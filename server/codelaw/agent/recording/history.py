@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from codelaw.agent.inputs.turn_context import HistoryState
 from codelaw.context.builder import after
 from codelaw.context.escaping import one_line
 from codelaw.context.past.projection import ARCHIVE, project
@@ -30,25 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-
-CACHE_SECONDS = 300.0
-"""How long a vendor keeps a prompt in its cache after the last use."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HistoryState:
-    """The finished rounds of one chat at one moment: what decides about them is given this."""
-
-    transcript: Transcript
-    view: History
-    """As one selection shows it."""
-    settled: str
-    """As `Past.settled`."""
-
-    @property
-    def shown(self) -> tuple[Message, ...]:
-        """The rounds in the view."""
-        return self.view.rounds.messages if self.view.rounds else ()
 
 
 @dataclass(slots=True)
@@ -113,14 +95,14 @@ class Past:
 
     def history(self, selection: Selection) -> History:
         """L3; made once for each state of the transcript and each selection, so that steps share it."""
-        known = self._view
-        if known is None or known[0] is not self.transcript or known[1] != selection:
-            self._view = known = self.transcript, selection, after(project(self.transcript, selection), self.sent)
-        return known[2]
+        return self.state(selection).view
 
     def state(self, selection: Selection) -> HistoryState:
         """The rounds as they are now, and the view that a selection gives of them."""
-        return HistoryState(self.transcript, self.history(selection), self.settled)
+        known, transcript = self._view, self.transcript
+        if known is None or known[0] is not transcript or known[1] != selection:
+            self._view = known = transcript, selection, after(project(transcript, selection), self.sent)
+        return HistoryState(transcript, known[2], self.settled, self.last_usage, self.last_active)
 
     def ended(
         self,
@@ -138,10 +120,6 @@ class Past:
         self.transcript = after.recalling({**self.transcript.told, **told})
         self.last_usage = usage or self.last_usage
         self.last_active = now
-
-    def cold(self, now: float) -> bool:
-        """Whether the vendor has surely forgotten the prompt."""
-        return not 0 <= now - self.last_active <= CACHE_SECONDS  # a clock that was set back says nothing
 
     async def reshape(self, checkpoint: Checkpoint | None, demotions: Sequence[Demotion] = ()) -> None:
         """Change the view: stored, then swapped in one moment. A cancel waits for the store and is raised after.

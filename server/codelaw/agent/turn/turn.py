@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.execution import Executor
-    from codelaw.agent.turn.window_fitter import Fitting
+    from codelaw.agent.turn.window_fitter import WindowFitter
     from codelaw.context.sections import View
     from codelaw.domain.messages import Message
 
@@ -54,7 +54,7 @@ class Turn:
     open: OpenTurn
     typed: str
     """The user's words as typed (W-2)."""
-    fitting: Fitting
+    fitter: WindowFitter
     executor: Executor
     _unreadable: int = 0
     _held: int = 0
@@ -62,10 +62,10 @@ class Turn:
 
     async def run(self) -> Ending:
         """The ReAct loop; a cancel is an ending like others (R-8)."""
-        limit = asyncio.timeout(self.fitting.inputs.limits.seconds)
+        limit = asyncio.timeout(self.fitter.inputs.limits.seconds)
         try:
             async with limit:
-                await self.fitting.prepare(self.typed)
+                await self.fitter.prepare(self.typed)
                 return await self._steps()
         except asyncio.CancelledError:
             return Ending("cancelled", self.open.partial_answer.text, why="cancelled by the user", calls=CANCELLED)
@@ -75,14 +75,14 @@ class Turn:
             return self._failed(refusal.code, refusal.message, refusal.hint)
         except Exception:  # noqa: BLE001 - a bug ends the turn, not the server (R-10)
             if limit.expired():
-                told = self.fitting.timed_out(self.fitting.inputs.limits.seconds or 0)
+                told = self.fitter.timed_out(self.fitter.inputs.limits.seconds or 0)
                 return self._failed("model_unavailable", *told)
             _log.exception("turn %s failed", self.open.id)
             message = "codelaw failed inside; the log says why."
             return self._failed("internal_error", message, "Please report it.")
 
     async def _steps(self) -> Ending:
-        limits = self.fitting.inputs.limits
+        limits = self.fitter.inputs.limits
         while self.open.step < limits.steps:
             if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
                 return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
@@ -168,8 +168,8 @@ class Turn:
 
     async def _asked(self) -> Asked:
         """The reply to this step's view, which is made smaller as long as the vendor finds it too long (W-6)."""
-        view = await self.fitting.view()
-        news = self.fitting.inputs.laws.news()
+        view = await self.fitter.view()
+        news = self.fitter.inputs.laws.news()
         if news is not None:
             self.open.notice(news)
         while True:
@@ -178,18 +178,18 @@ class Turn:
             except ModelFailure as failure:
                 if failure.kind != "overflow":
                     raise
-                view = await self.fitting.after_overflow(view, failure)
+                view = await self.fitter.after_overflow(view, failure)
                 self.open.emit(RetryEvent(2, 0.0, "the model found the context too long", self.open.step))
 
     async def _ask(self, view: View) -> Asked:
-        inputs = self.fitting.inputs
+        inputs = self.fitter.inputs
         if self.executor.laws is not None:
             self.executor.laws.sent(view)
         estimated = inputs.corrected(view.tokens)
         asked = await Asker(self.open, inputs, view, estimated).ask()
         usage = asked.reply.usage
         self.open.last_usage = usage
-        self.fitting.learn(view, usage.total_tokens - usage.output_tokens)
+        self.fitter.learn(view, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
         return asked
 
