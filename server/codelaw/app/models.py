@@ -111,6 +111,27 @@ def reserve_of(settings: Settings, name: str, window: int) -> int:
     return output_reserve(window, max_output=settings.model.max_output_tokens, profile=catalog.profile(name))
 
 
+def alias(settings: Settings, wanted: str, asked: str) -> str:
+    """The model that a kind of subagent means by `wanted`: one of the endpoint that is asked as `asked` (X-4).
+
+    A family's name, such as `haiku`, is the newest known model of it. Empty, or where the offline model or a script
+    answers, it is `asked`.
+    """
+    if not wanted or answerer(settings).provider != "anthropic" or OFFLINE in {asked, wanted}:
+        return asked
+    if wanted.isalpha():
+        names = [one.name for one in catalog.profiles() if one.provider == "anthropic" and wanted.lower() in one.name]
+        return next((name for name in sorted(names, key=_age) if not _PREFIXED.search(name)), asked)
+    return wanted
+
+
+def _age(name: str) -> tuple[int, ...]:
+    """Sorts the names of a family, the newest first: by the numbers of the version, then an undated name."""
+    numbers = [int(part) for part in re.findall(r"\d+", name)]
+    version = [number for number in numbers if number < 1000]
+    return (*(-number for number in [*version, 0, 0][:2]), len(numbers) - len(version))
+
+
 def caches(name: str) -> bool:
     """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
     profile = catalog.profile(name)

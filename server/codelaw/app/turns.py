@@ -17,9 +17,11 @@ from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
+from codelaw.agent.inputs.subagents import Agents, Kind, ModelFacts, built_in, described
 from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
+from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
 from codelaw.app.processing import web_of
 from codelaw.app.ruling import unreadable, visible
@@ -42,6 +44,7 @@ from codelaw.transcript.repair.limits import turn_limit
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.context.sections import Section
+    from codelaw.domain.brought import AgentSheet
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.model import ChatModel
@@ -136,6 +139,8 @@ class Plan:
     """What can be loaded, as it was when the turn was planned (X-2)."""
     searching: bool = False
     """The vendor may search the web."""
+    agents: Agents | None = None
+    """What Task can begin; None where there are no subagents (X-4)."""
 
     @property
     def asked(self) -> Message:
@@ -145,6 +150,25 @@ class Plan:
 
 def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
     return Native(searching=searching) if dialect == "native" else React()
+
+
+def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
+    """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
+    name = models.alias(settings, sheet.model, asked)
+    facts = None
+    if name != asked:
+        window = models.window_of(settings, name).tokens
+        reserve = models.reserve_of(settings, name, window)
+        facts = ModelFacts(name, window, reserve, models.prices(name), models.caches(name))
+    return Kind(
+        sheet.sheet.name,
+        sheet.description,
+        sheet.body,
+        tools=None if sheet.tools is None else frozenset(sheet.tools),
+        denied=frozenset(sheet.denied),
+        model=facts,
+        steps=sheet.steps,
+    )
 
 
 class TurnMaker:
@@ -166,6 +190,7 @@ class TurnMaker:
         self._home = environment.get("HOME", "")
         self.bringing = Bringing(own_places(environment))
         self._skills = Skills(own_skills(environment))
+        self._agents = BroughtAgents(own_agents(environment))
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -206,6 +231,7 @@ class TurnMaker:
         searching = settings.tools.web_search and dialect == "native" and not restricted
         spoken = _spoken(dialect, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
+        kinds, kind_problems = await self._kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,
@@ -214,6 +240,7 @@ class TurnMaker:
                 code=True,
                 skills=bool(shelf.offered),
                 web=None if restricted else web_of(settings),
+                kinds=described(kinds),
                 brought=brought,
             ).for_mode(mode),
             spoken,
@@ -253,8 +280,7 @@ class TurnMaker:
             law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
         law_tokens = law.tokens
         notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
-        if shelf.problems is not None:
-            notices.append(shelf.problems)
+        notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
         if law_tokens > LARGE_SHARE * limits.window:
@@ -289,7 +315,28 @@ class TurnMaker:
             restricted=restricted,
             skills=shelf,
             searching=searching,
+            agents=Agents(
+                kinds,
+                mode,
+                settings.agents.max_steps,
+                settings.agents.max_tokens,
+                persona=settings.prompts.persona,
+                remembering=settings.memory.enabled,
+                skills=index.text,
+            )
+            if kinds
+            else None,
         )
+
+    async def _kinds(
+        self, shown: Workspace, settings: Settings, mode: Mode, name: str, *, restricted: bool
+    ) -> tuple[tuple[Kind, ...], Notice | None]:
+        """The kinds of subagents that a turn offers, and what is wrong with those that people bring along (X-4)."""
+        if not settings.agents.enabled:
+            return (), None
+        found = await self._agents.found(shown, restricted=restricted)
+        brought = tuple(_kind(one, settings, name) for one in found.agents)
+        return (*built_in(mode), *brought), found.notice
 
     async def shelf(self, shown: Workspace, settings: Settings, *, restricted: bool) -> Shelf:
         """The skills that there are now; `shown` is the workspace as the rules let it be read (X-2)."""
@@ -298,7 +345,7 @@ class TurnMaker:
     async def settled(self, plan: Plan, agent: AgentChat, model: ChatModel, settings: Settings) -> TurnInputs:
         """What the turn runs with; what its plan says once in a chat counts as said."""
         for notice in plan.notices:
-            if notice.code in {"window_small", "law_large", "skill_problem"}:
+            if notice.code in {"window_small", "law_large", "skill_problem", "agent_problem"}:
                 await agent.house.store.mark_noticed(agent.chat.id, notice.code)
                 agent.noticed.add(notice.code)
 
@@ -325,6 +372,7 @@ class TurnMaker:
             prices=models.prices(plan.model_name),
             caches=models.caches(plan.model_name),
             skills=plan.skills,
+            agents=plan.agents,
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:

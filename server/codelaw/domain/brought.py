@@ -55,6 +55,26 @@ class Skill:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentSheet:
+    """A kind of subagent, as its file tells it (X-4)."""
+
+    sheet: Sheet
+    description: str
+    """One line; empty where the file has no words."""
+    body: str
+    """What such a subagent is told in front of its task."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it has, by name; None for all."""
+    denied: tuple[str, ...] = ()
+    """Tools it does not have."""
+    model: str = ""
+    """Empty: that of the turn."""
+    steps: int | None = None
+    problem: str = ""
+    """What is wrong with the file, in one sentence; nothing of that is a reason to refuse it."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedSkill:
     """A skill's text, or the text of one of its files, as it is now."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from codelaw.domain.chats import Level, Todo, TurnResult
@@ -229,6 +229,25 @@ class ChatEvent:
     seq: int
     at: float
     event: Event
+
+
+def of_child(event: Event, parent: str) -> Event | None:
+    """What is told of an event of a call's child turn: its calls, their output and its usage name the call (X-4).
+
+    Words of a child are told by its report; the deltas of a step belong to the chat's own turn, and so does what
+    withdraws them.
+    """
+    match event:
+        case ToolCallEvent() | ToolOutputEvent() | UsageEvent():
+            return replace(event, parent=parent)
+        case RetryEvent(reason=reason):
+            return NoticeEvent("info", "subagent_retry", f"A subagent asks its model again: {reason}.")
+        case NoticeEvent():
+            return replace(event, step=None)
+        case HookRun():
+            return event
+        case _:
+            return None
 
 
 def still_waiting(told: Iterable[tuple[Where, Event]]) -> list[tuple[Where, SteerEvent]]:

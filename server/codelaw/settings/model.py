@@ -345,6 +345,18 @@ class SkillsGroup(Group):
     )
 
 
+class AgentsGroup(Group):
+    """Subagents: pieces of work that the model hands on (X-4)."""
+
+    enabled: bool = Field(default=True, description="Let the model hand pieces of work to subagents.")
+    max_steps: Count = Field(default=30, description="Replies of the model after which a subagent stops.")
+    max_tokens: Count = Field(
+        default=1_000_000,
+        description="Tokens after which a subagent stops, those of its cache among them. They count to"
+        " `turn.maxTokens` too.",
+    )
+
+
 class Settings(Group):
     """Every setting with its effective value."""
 
@@ -366,4 +378,5 @@ class Settings(Group):
     store: StoreGroup = Field(default_factory=StoreGroup)
     mcp: McpGroup = Field(default_factory=McpGroup)
     skills: SkillsGroup = Field(default_factory=SkillsGroup)
+    agents: AgentsGroup = Field(default_factory=AgentsGroup)
     hooks: HooksGroup = Field(default_factory=HooksGroup)

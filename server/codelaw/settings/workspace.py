@@ -35,6 +35,8 @@ LOWER: frozenset[KeyPath] = frozenset(
     {
         ("context", "maxWindow"),
         ("context", "totalBudget"),
+        ("agents", "maxSteps"),
+        ("agents", "maxTokens"),
         ("turn", "maxSteps"),
         ("turn", "maxTokens"),
         ("turn", "timeoutSeconds"),
@@ -51,6 +53,7 @@ ONLY: dict[KeyPath, Any] = {
     ("tools", "webSearch"): False,
     ("editor", "review"): True,
     ("memory", "enabled"): False,
+    ("agents", "enabled"): False,
 }
 FEWER: dict[KeyPath, tuple[str, ...]] = {("law", "files"): FILES}
 """Lists from which a workspace may leave things out, with what they are by default."""
@@ -77,6 +80,7 @@ REASONS: dict[str, str] = {
     "memory": "a workspace may only tighten it",
     "law": "a workspace may only leave names out",
     "turn": "a workspace may only lower it",
+    "agents": "a workspace may only lower it",
     "context": "a workspace may only lower it",
 }
 

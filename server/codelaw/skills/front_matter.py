@@ -28,6 +28,8 @@ class Written:
     """Those whose value is a text, with lower-case names; numbers, dates and truth values are texts as they stand."""
     problem: str = ""
     """Why its head could not be read as it should be."""
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Those whose value is a list, as far as its items are texts."""
 
 
 def written(text: str) -> Written:
@@ -57,6 +59,11 @@ def written(text: str) -> Written:
     return Written(
         body,
         {name.lower(): value for name, value in fields.items() if isinstance(name, str) and isinstance(value, str)},
+        lists={
+            name.lower(): tuple(item for item in cast("list[object]", value) if isinstance(item, str))
+            for name, value in fields.items()
+            if isinstance(name, str) and isinstance(value, list)
+        },
     )
 
 

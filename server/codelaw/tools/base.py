@@ -20,6 +20,7 @@ from codelaw.ports.memories import Remembering
 from codelaw.ports.servers import Asking
 from codelaw.ports.services import LanguageServices
 from codelaw.ports.skills import Skills
+from codelaw.ports.subagents import Subagents
 from codelaw.ports.workspace import OutputListener, Processes, Workspace
 from codelaw.tools.bounds import bounded, shortened
 from codelaw.tools.freshness import Ledger
@@ -76,6 +77,10 @@ class ToolEnvironment:
     """Hears what a command prints while it runs."""
     asking: Asking | None = None
     """Whom a server may ask while it is called (X-3); None outside a turn."""
+    subagents: Subagents | None = None
+    """Those that the turn can begin; None in a child turn, which begins none (X-4)."""
+    call_id: str = ""
+    """The call that runs."""
     opened: tuple[str, ...] = ()
     """Paths, as shown, that the user has allowed this one run to change although other programs obey them (S-8)."""
 
@@ -141,6 +146,10 @@ class Tool(ABC, Generic[A]):
     def asks(self, args: A) -> str:  # noqa: ARG002
         """Why the user is asked about this very call, though calls of its kind are allowed; empty where not."""
         return ""
+
+    def alone(self, given: Mapping[str, Any], env: ToolEnvironment) -> bool:  # noqa: ARG002
+        """Whether a call with these arguments, unread, runs beside no other although the tool reads (R-4)."""
+        return False
 
     def subject(self, args: A) -> str | None:
         """What permission rules match: the path as written, or the command (S-1)."""

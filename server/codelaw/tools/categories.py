@@ -53,6 +53,7 @@ CATEGORIES: tuple[Category, ...] = (
     Category("web, pages", ("web_fetch",), "tools.bash.network opens the network or some hosts", "all modes"),
     Category("web, searching", (SEARCH,), "tools.webSearch with model.dialect native", "all modes"),
     Category("many tools", ("find_tools", "call_tool"), "more tools are brought along than fit", "all modes"),
+    Category("subagents", ("Task",), "agents.enabled", "all modes"),
     Category("MCP", ("mcp__*",), "a server is configured and trusted", "agent, others where it only reads"),
 )
 """In the order of the founding table: what is built in, what the user configures. S1's knowledge base is `search_code`,

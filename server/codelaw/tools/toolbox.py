@@ -39,6 +39,7 @@ from codelaw.tools.reading.load_skill import LoadSkill
 from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
 from codelaw.tools.reading.web_fetch import WebFetch
+from codelaw.tools.tasks.task import Task
 
 SERVED: dict[str, AnyTool] = {
     "diagnostics": Diagnostics(),
@@ -110,6 +111,17 @@ class Toolbox:
         offered = ((tool for tool in tools if offered_in(tool, mode)) for tools in (self._own.values(), self.brought))
         return Toolbox(*offered)
 
+    def only(self, names: Collection[str]) -> Toolbox:
+        """Those of these names; what is to be found is found among them alone (X-4)."""
+        brought = [tool for tool in self.brought if tool.name in names]
+        deferring = bool(brought and self._hidden) and FIND_TOOLS in names
+        own: list[AnyTool] = []
+        for tool in self._own.values():
+            kept = tool.among(brought if deferring else ()) if isinstance(tool, FindTools) else tool
+            if kept is not None and tool.name in names and (deferring or not isinstance(tool, CallTool)):
+                own.append(kept)
+        return Toolbox(own, brought, deferred=deferring)
+
     def searched(self, skills: Sequence[Described] = (), *, deferring: bool, calling: bool) -> Toolbox:
         """With what finds the brought tools, if those are `deferring`, and `skills`; itself where there is neither.
 
@@ -176,11 +188,13 @@ def default_toolbox(
     memory: bool = False,
     skills: bool = False,
     web: Web | None = None,
+    kinds: Sequence[Described] = (),
     brought: Sequence[AnyTool] = (),
 ) -> Toolbox:
     """The nine built-in tools, then those of the editor's `services` (E-6), of index, memory, skills and the web.
 
-    `bash_timeout` is Bash's default limit in seconds; `brought` is what people have brought along (X-3).
+    `bash_timeout` is Bash's default limit in seconds; `kinds` are those of subagents (X-4), `brought` is what people
+    have brought along (X-3).
     """
     nine = (LS(), Glob(), Grep(), Read(), Edit(), MultiEdit(), Write(), Bash(bash_timeout), TodoWrite())
     served = (tool for service, tool in SERVED.items() if service in services)
@@ -191,6 +205,7 @@ def default_toolbox(
         *(REMEMBERING if memory else ()),
         *((LoadSkill(),) if skills else ()),
         *(() if web is None else (WebFetch(web),)),
+        *((Task(kinds),) if kinds else ()),
     )
     return Toolbox(known, brought)
 
@@ -207,7 +222,7 @@ NOWHERE = _Nowhere()
 
 def every_tool() -> tuple[AnyTool, ...]:
     """All of ours, offered now or not."""
-    return default_toolbox(services=SERVED, code=True, memory=True, skills=True, web=NOWHERE).tools
+    return default_toolbox(services=SERVED, code=True, memory=True, skills=True, web=NOWHERE, kinds=[("", "")]).tools
 
 
 def ruled_tools() -> dict[str, PathUse | None]:

@@ -20,6 +20,7 @@ from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.losses import Losses
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.folder_laws import FolderLaws
@@ -223,6 +224,9 @@ class AgentChat:
         opened.model, opened.prices = settled.model_name, settled.prices
         fitter = WindowFitter(opened, settled, self.past, self.compacting, self.todos, measures=self.house.measures)
         executor.laws = FolderLaws(settled, opened, self.house.redaction)
+        if settled.agents is not None:
+            children = ChildTurns(executor, settled, settled.agents, self.house.measures)
+            executor.environment = replace(executor.environment, subagents=children)
         return await Turn(opened, typed, fitter, executor).run()
 
     async def compact(self, inputs: TurnInputs) -> CompactionReport:

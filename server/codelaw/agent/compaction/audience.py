@@ -42,7 +42,7 @@ class Audience:
     def pays(self, usage: Usage) -> None:
         """What was billed."""
         if self.turn is not None:
-            self.turn.usage += usage
+            self.turn.spend(usage)
 
     def _notice(self, notice: Notice) -> None:
         if self.turn is not None:

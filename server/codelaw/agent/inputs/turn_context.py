@@ -14,6 +14,7 @@ from codelaw.context.system.law import tokens_of
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.shown_laws import TurnLaw
+    from codelaw.agent.inputs.subagents import Agents
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy
@@ -38,6 +39,8 @@ class Limits:
     steps: int = 50
     tokens: int | None = None
     seconds: float | None = None
+    above: int | None = None
+    """Tokens of the turn above a child turn, its children's among them (X-4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,8 @@ class TurnInputs:
     """Ids of the memories that these fragments tell, by their names."""
     skills: Skills | None = None
     """What load_skill can load (X-2)."""
+    agents: Agents | None = None
+    """What Task can begin (X-4)."""
 
     def corrected(self, tokens: int) -> int:
         """An estimate, corrected by what was learned (W-4)."""

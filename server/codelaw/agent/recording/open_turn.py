@@ -16,7 +16,7 @@ from codelaw.context.shortening.relief import given_way
 from codelaw.domain.chats import Notice
 from codelaw.domain.checkpoints import Aside, Demotion
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import Event, NoticeEvent
+from codelaw.domain.events import Event, NoticeEvent, of_child
 from codelaw.domain.messages import Call, Fragment, Message, Metadata, Note
 from codelaw.domain.models import Prices, Usage
 from codelaw.domain.results import FileChange, ToolResult
@@ -71,40 +71,84 @@ class OpenTurn:
     partial: GrowingText = field(default_factory=GrowingText)
     """The text of the reply that is arriving."""
     partial_answer: GrowingText = field(default_factory=GrowingText)
+    parent: str = ""
+    """The call that began it, for a child turn (X-4)."""
+    agent: str = ""
+    """What kind of subagent a child turn is."""
+    above: OpenTurn | None = None
+    """The turn of that call, to which a child's cost, changes and notices belong."""
+    below: Usage = field(default_factory=Usage)
+    """Usage of its children."""
+    cost_below: float | None = 0.0
+    """What that costs in US dollars; None where a price is not known."""
     told: dict[str, str] = field(default_factory=dict[str, str])
     """The contents of whole results by ref, where the history has a cut one."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 
+    @property
+    def name(self) -> str:
+        """What the ids of its messages and calls are made of, unique in the chat."""
+        return self.parent or self.id
+
+    @property
+    def spent(self) -> Usage:
+        """All that was billed for it, its children too."""
+        return self.usage + self.below
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What that costs in US dollars; None where a price is not known."""
+        if self.prices is None or self.cost_below is None:
+            return None
+        return self.prices.cost(self.usage) + self.cost_below
+
+    def spend(self, usage: Usage) -> None:
+        """Take in what was billed; of a child the turn above pays."""
+        self.usage += usage
+        if self.above is not None:
+            self.above.below += usage
+            paid = None if self.prices is None else self.prices.cost(usage)
+            below = self.above.cost_below
+            self.above.cost_below = None if paid is None or below is None else below + paid
+
     def emit(self, event: Event) -> None:
-        """Tell the clients."""
-        self.outbox.post(self.id, event)
+        """Tell the clients; of a child what is told of children."""
+        told = of_child(event, self.parent) if self.parent else event
+        if told is not None:
+            self.outbox.post(self.id, told)
 
     def notice(self, notice: Notice) -> None:
         """Tell the user something that stops nothing."""
         self.notices.append(notice)
+        if self.above is not None:
+            self.above.notices.append(notice)
         self.emit(NoticeEvent(notice.level, notice.code, notice.message, self.step or None))
+
+    async def begin(self) -> None:
+        """Store the task of a child turn; the question of any other is stored with the turn."""
+        await self.store.append(self.chat_id, [self.question])
 
     async def note(self, note: Note, text: str, fragments: tuple[Fragment, ...] = ()) -> None:
         """Add a user message inside the round: a steer or a reminder."""
         await self._add(
             Message(
-                f"{note}_{self.id}_{self.step}_{len(self.record)}",
+                f"{note}_{self.name}_{self.step}_{len(self.record)}",
                 self.id,
                 "user",
                 text,
-                Metadata(step=self.step, note=note, fragments=fragments),
+                Metadata(step=self.step, note=note, fragments=fragments, parent=self.parent or None),
             )
         )
 
     async def say(self, reading: Reading, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
         """Add what the model said, as written; the answer makes it the turn's last message."""
         message = Message(
-            f"say_{self.id}_{self.step}",
+            f"say_{self.name}_{self.step}",
             self.id,
             "assistant",
             reading.kept,
-            Metadata(step=self.step, answer=answer, calls=calls, native=reading.native),
+            Metadata(step=self.step, answer=answer, calls=calls, native=reading.native, parent=self.parent or None),
         )
         try:
             await self._add(message)
@@ -129,8 +173,9 @@ class OpenTurn:
 
         `behind` are texts that the view shows right behind it, and no record holds.
         """
-        self.refs += 1
-        ref = f"r{self.refs}"
+        turn = self.above or self
+        turn.refs += 1
+        ref = f"r{turn.refs}"
         envelope = result.envelope()
         mtime = _mtime(result.data)
         content = one_line(result.observation())
@@ -145,6 +190,8 @@ class OpenTurn:
         full = replace(full, metadata=replace(full.metadata, asides=behind))
         await self._write([(kept, full)], [(ref, envelope)], asides)
         self.changes.extend(result.changes)
+        if self.above is not None:
+            self.above.changes.extend(result.changes)
 
     def gave_way(self) -> tuple[Demotion, ...]:
         """What the turn has shortened while it ran, so that its round goes on as it was shown last (C-5)."""
@@ -167,7 +214,8 @@ class OpenTurn:
         error = {"status": "error", "data": {}, "error": {"code": "EXECUTION_ERROR", "message": call_text}}
         content = one_line(error)
         closed = [result_message(*call, content, as_text=self.as_text) for call in self.open_calls()]
-        return [*closed, final_message(self.id, self.partial.text, why, self.partial_answer.text or None)]
+        answer = self.partial_answer.text or None
+        return [*closed, final_message(self.id, self.partial.text, why, answer, parent=self.parent or None)]
 
     async def recall(self) -> bool:
         """Take in what the store has kept although it said that it failed, as when a connection is lost in a commit.

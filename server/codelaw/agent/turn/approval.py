@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from codelaw.domain.chats import Mode
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
     from codelaw.tools.base import Preview
 
-
+_STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
 LONG_SUBJECT = 1000
 """Characters of a command that is judged in a thread: every name in it is held against every rule."""
 
@@ -213,3 +214,20 @@ async def with_git(workspace: Workspace, facts: CallFacts, path: str | None) -> 
         return replace(facts, bare=facts.bare or bare, named=await workspace.is_obeyed_by_git(place))
     except ToolFailure:
         return facts
+
+
+def spelled(arguments: Mapping[str, Any]) -> str:
+    """Arguments as a person reads them."""
+    return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
+
+
+def refusal(decision: Decision) -> str:
+    """The sentence for a call that nobody was asked about."""
+    if decision.source == "hook":
+        return f"A hook of the user's refused it: {decision.rule}"
+    return f"Refused by the rule {decision.rule}."
+
+
+def strictness(decision: Decision) -> tuple[int, bool]:
+    """How far a decision holds a call back: the greater one counts."""
+    return _STRICTNESS[decision.action], decision.always_asked

@@ -37,11 +37,11 @@ def result_of(chat_id: str, opened: OpenTurn, ending: Ending) -> TurnResult:
         stop_reason=ending.stop,
         answer=ending.answer,
         steps=opened.step,
-        usage=opened.usage,
+        usage=opened.spent,
         notices=tuple(opened.notices),
         changes=tuple(opened.changes),
         error=ending.error,
-        cost_usd=None if opened.prices is None else opened.prices.cost(opened.usage),
+        cost_usd=opened.cost_usd,
         model=opened.model or None,
     )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.agent.effects.journal import journal_of
 from codelaw.agent.hooks.running import At
 from codelaw.agent.recording.redacting import redacted, refuse_marks
-from codelaw.agent.turn.approval import Asked, with_git
+from codelaw.agent.turn.approval import Asked, refusal, spelled, strictness, with_git
 from codelaw.agent.turn.elicitation import ServerAsking
 from codelaw.agent.turn.hooking import Hooked
 from codelaw.agent.turn.live_output import LiveOutput
@@ -57,7 +57,6 @@ DESCRIBED = 120
 """Characters of the model's own words for a call."""
 TOLD_DIFF = 60_000
 """Characters of a diff in an event; who is asked about it gets all of it."""
-STRICTNESS = {"allow": 0, "ask": 1, "deny": 2}
 
 _log = logging.getLogger(__name__)
 
@@ -146,7 +145,8 @@ class Executor:
 
     def _reads_only(self, planned: PlannedCall) -> bool:
         tool = self.toolbox.get(planned.call.tool)
-        return tool is not None and tool.effect == "read"
+        given = planned.call.arguments
+        return tool is not None and tool.effect == "read" and not tool.alone(given, self.environment)
 
     async def _conclude(self, outcome: _Outcome, caller: Message) -> None:
         behind: tuple[Fragment, ...] = ()
@@ -156,7 +156,7 @@ class Executor:
             finally:
                 # What the call has done is told, even if a cancel came in that very moment.
                 await self.open.observe(caller, outcome.call, outcome.result, behind)
-            if outcome.call.tool == "TodoWrite" and outcome.result.status == "success":
+            if outcome.call.tool == "TodoWrite" and outcome.result.status == "success" and not self.open.parent:
                 todos = await self.environment.todos.save(self.open.store, self.open.chat_id)
                 self.open.emit(TodoEvent(todos, self.open.step))
         except asyncio.CancelledError:
@@ -225,8 +225,8 @@ class Executor:
             told = preview.diff[:TOLD_DIFF] if preview.diff is not None else None
             self.tell(call, "awaiting_approval", diff=told, decision=decision)
             asked = Asked(
-                title(tool.title(arguments), TITLE),
-                preview if preview != Preview() else Preview(text=_spelled(call.arguments)),
+                self._asked_title(tool.title(arguments)),
+                preview if preview != Preview() else Preview(text=spelled(call.arguments)),
                 title(tool.described(arguments), DESCRIBED),
                 decision,
             )
@@ -241,11 +241,12 @@ class Executor:
         about = self._about(tool, arguments, facts, comment)
         await self._recorded(tool, decision, by, about)
         if decision.action != "allow":
-            why = "The user refused this call." if by is not None else _refusal(decision)
+            why = "The user refused this call." if by is not None else refusal(decision)
             return failure("PERMISSION_DENIED", f"{why} The user says: {comment}" if comment else why)
         self.tell(call, "running", decision=decision)
         asking = ServerAsking(self.gate.approver, self.open, call)
-        seen = replace(self._seen_by(tool, environment), journal=hooked.environment.journal, asking=asking)
+        journal = hooked.environment.journal
+        seen = replace(self._seen_by(tool, environment), journal=journal, asking=asking, call_id=call.id)
         result = await self._run(call, tool, arguments, seen)
         if self.recorder is not None and tool.effect == "execute":
             self.recorder.violated(result, **about)
@@ -285,7 +286,7 @@ class Executor:
         preview = self.redaction.value(await begun.tool.preview(begun.arguments, environment))
         self.tell(begun.call, "awaiting_approval", diff=preview.diff, decision=decision)
         asked = Asked(
-            title(f"Run again what failed, and let it change {named}", TITLE),
+            self._asked_title(f"Run again what failed, and let it change {named}"),
             preview,
             title(begun.tool.described(begun.arguments), DESCRIBED),
             decision,
@@ -346,7 +347,7 @@ class Executor:
             for subject in await tool.subjects(arguments, self.environment):
                 other = await with_git(self.environment.workspace, replace(facts, subject=subject), subject)
                 judged = await self.gate.judge(other)
-                if _strictness(judged) > _strictness(decision):
+                if strictness(judged) > strictness(decision):
                     facts, decision = other, judged
         return facts, decision
 
@@ -369,6 +370,10 @@ class Executor:
         times = self._failures[key]
         return replace(result, text=render("repeated", times=times)) if times >= WARN_AFTER else result
 
+    def _asked_title(self, done: str) -> str:
+        """What the user is asked about; of a subagent's call whose it is (X-4)."""
+        return title(f"Subagent {self.open.agent}: {done}" if self.open.parent else done, TITLE)
+
     def _title(self, tool: Tool[Any] | None, call: Call) -> str:
         if tool is None:
             return title(call.tool, TITLE)
@@ -376,18 +381,3 @@ class Executor:
             return title(tool.title(self.toolbox.parse(tool, call.arguments)), TITLE)
         except ToolFailure:
             return title(call.tool, TITLE)
-
-
-def _spelled(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(dict(arguments), ensure_ascii=False, indent=1, default=str)
-
-
-def _refusal(decision: Decision) -> str:
-    """The sentence for a call that nobody was asked about."""
-    if decision.source == "hook":
-        return f"A hook of the user's refused it: {decision.rule}"
-    return f"Refused by the rule {decision.rule}."
-
-
-def _strictness(decision: Decision) -> tuple[int, bool]:
-    return STRICTNESS[decision.action], decision.always_asked

@@ -185,8 +185,8 @@ class Asker:
                 if recovery.kept:
                     kept, after = recovery.kept, _continuation(recovery.kept, "resume")
         finally:
-            self.turn.usage += recovery.spent
-        self.turn.usage += reply.usage
+            self.turn.spend(recovery.spent)
+        self.turn.spend(reply.usage)
         return reply
 
     def _request(self, after: tuple[ApiMessage, ...]) -> ModelRequest:
@@ -269,7 +269,7 @@ class Asker:
     @property
     def _name(self) -> str:
         """The step's, unique in the chat."""
-        return f"{self.turn.id}_{self.turn.step}"
+        return f"{self.turn.name}_{self.turn.step}"
 
 
 def _long(reply: ModelReply) -> bool:

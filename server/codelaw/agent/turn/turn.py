@@ -84,13 +84,20 @@ class Turn:
     async def _steps(self) -> Ending:
         limits = self.fitter.inputs.limits
         while self.open.step < limits.steps:
-            if limits.tokens is not None and self.open.usage.total_tokens >= limits.tokens:
-                return Ending("token_limit", why=f"the turn used its {limits.tokens} tokens")
+            if limits.tokens is not None and self.open.spent.total_tokens >= limits.tokens:
+                return Ending("token_limit", why=f"the {self._called} used its {limits.tokens} tokens")
+            above = self.open.above
+            if above is not None and limits.above is not None and above.spent.total_tokens >= limits.above:
+                return Ending("token_limit", why=f"the whole turn used its {limits.above} tokens")
             self.open.step += 1
             ending = await self._step()
             if ending is not None:
                 return ending
-        return Ending("step_limit", why=f"the turn used its {limits.steps} steps")
+        return Ending("step_limit", why=f"the {self._called} used its {limits.steps} steps")
+
+    @property
+    def _called(self) -> str:
+        return "subagent" if self.open.parent else "turn"
 
     async def _step(self) -> Ending | None:
         if (task := asyncio.current_task()) is not None and task.cancelling():
@@ -132,6 +139,8 @@ class Turn:
 
     async def _held_up(self, reading: Reading, answer: str) -> bool:
         """Whether hooks let the turn go on instead of ending with this answer; the model is told why (X-7)."""
+        if self.open.parent:
+            return False
         hooked = self.executor.hooked("")
         why = await hooked.held_up(answer, again=self._held > 0)
         self.open.changes.extend(hooked.changes)

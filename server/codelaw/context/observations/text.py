@@ -17,6 +17,7 @@ from codelaw.context.observations.layout import DATA, LABELS, NOTE, Told, block,
 from codelaw.context.observations.searches import diagnostics, grep, symbols, tools
 from codelaw.context.observations.served import FIELDS, SERVED, served
 from codelaw.context.observations.skills import loaded
+from codelaw.context.observations.tasks import reported
 from codelaw.domain.listing import plain_lines
 
 Json = Mapping[str, Any]
@@ -182,6 +183,8 @@ def _lay(tool: str, facts: Json) -> Told | None:
             return tools(facts)
         case "load_skill":
             return loaded(facts)
+        case "Task":
+            return reported(facts)
         case "search_code":
             return found_code(facts)
         case "Outline":
@@ -222,6 +225,9 @@ KNOWN: Mapping[str, frozenset[str]] = {
     "References": _SYMBOLS,
     "find_tools": _COUNTS | {"query", "tools", "skills"},
     "load_skill": frozenset({"name", "folder", "file", "body", "files", "by", "truncated", "shown", "whole"}),
+    "Task": frozenset(
+        {"kind", "ended", "steps", "tokens", "tools", "changed", "report", "truncated", "shown", "whole"}
+    ),
     "search_code": _COUNTS | {"query", "path", "places", "note"},
     "Outline": _COUNTS | {"path", "symbols"},
 }

@@ -26,6 +26,10 @@ UNKNOWN = 4_000
 """Characters of an unknown tool's data, or of a misshapen field, as JSON."""
 SKILL = 25_000
 """Characters of a skill's body, which outlives its round (X-2)."""
+REPORT = 8_000
+"""Characters of what a subagent reports (X-4)."""
+REPORTED = 50
+"""Files that it has changed."""
 FIELD = 2_000
 """Characters of a plain string that the rules keep whole."""
 SERVED = "mcp__"
@@ -109,6 +113,8 @@ def _shorten(tool: str, data: Json, kept: Json) -> None:
             _named(data, kept, "skills")
         case "load_skill":
             _skill(data, kept)
+        case "Task":
+            _report(data, kept)
         case _:
             pass
 
@@ -180,6 +186,18 @@ def _skill(data: Json, kept: Json) -> None:
             kept["truncated"] = True
     if "files" in data:
         _list(data, kept, "files", LISTED)
+
+
+def _report(data: Json, kept: Json) -> None:
+    """What a subagent reports, its ends where it is long."""
+    text = data.get("report")
+    if isinstance(text, str):
+        if len(text) > REPORT:
+            text = f"{text[: REPORT // 2]}\n… {len(text) - REPORT} characters left out …\n{text[-REPORT // 2 :]}"
+            kept["truncated"] = True
+        kept["report"] = text
+    if "changed" in data:
+        _list(data, kept, "changed", REPORTED)
 
 
 def _change(data: Json, kept: Json) -> None:
@@ -274,6 +292,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "memory_search": ("query", "total"),
     "find_tools": ("query", "total"),
     "load_skill": ("name", "folder", "file", "by"),
+    "Task": ("kind", "ended", "steps", "tokens"),
     "Rename": ("symbol", "new_name", "failed", "left"),
     "QuickFix": ("title", "failed", "left"),
 }

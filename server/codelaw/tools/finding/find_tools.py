@@ -48,6 +48,10 @@ class FindTools(Tool[FindToolsArguments]):
         self._skills = skills
         self.description = _description(self._tools, skills)
 
+    def among(self, tools: Sequence[AnyTool]) -> FindTools | None:
+        """The same over these tools; None where nothing is left to be found."""
+        return FindTools(tools, self._skills) if tools or self._skills else None
+
     def title(self, args: FindToolsArguments) -> str:
         return f"Find tools: {title(args.query[: 4 * TITLE_CHARACTERS], TITLE_CHARACTERS)}"
 

@@ -47,10 +47,13 @@ def result_message(
     return Message(f"result_{call.id}", caller.turn_id, "tool", content, metadata)
 
 
-def final_message(turn_id: str, partial: str, why: str, answer: str | None = None) -> Message:
-    """The last message of a turn that did not finish: what the model had said, marked (R-1a, R-8)."""
+def final_message(
+    turn_id: str, partial: str, why: str, answer: str | None = None, *, parent: str | None = None
+) -> Message:
+    """The last message of a turn, or of a call's child, that did not finish: what was said, marked (R-1a, R-8)."""
     content = f"{partial.rstrip()}\n{_MARK}{why}]".lstrip()
-    return Message(f"end_{turn_id}", turn_id, "assistant", content, Metadata(answer=answer, interrupted=True))
+    metadata = Metadata(answer=answer, interrupted=True, parent=parent)
+    return Message(f"end_{parent or turn_id}", turn_id, "assistant", content, metadata)
 
 
 def unmarked(content: str) -> tuple[str, str]:

@@ -122,6 +122,11 @@ def _note_files(outcome: Outcome, files: dict[str, ChangedFile]) -> Iterator[tup
         for name in as_list(data.get("changed")):
             _note(files, as_text(name), by_command=True)
         return
+    if tool == "Task":
+        # Of what a subagent did only the files are known here.
+        for name in as_list(data.get("changed")):
+            _note(files, as_text(name), edits=1)
+        return
     applied = data.get("applied")
     done = outcome.status == "success" and applied is not False
     if not (applied is True or (tool in _WRITERS and done)) or outcome.status == "error" or data.get("dry_run") is True:

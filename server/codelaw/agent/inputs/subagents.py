@@ -1,0 +1,181 @@
+"""What kinds of subagents a turn can begin, and what each is given: values in, values out (X-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from codelaw.agent.dialects.native import Native
+from codelaw.context.escaping import neutralise
+from codelaw.context.system.modules import system_sections
+from codelaw.domain.chats import Mode
+from codelaw.templates.render import render
+from codelaw.tools.categories import SEARCH, offered_in
+from codelaw.tools.tasks.task import TASK, Described
+
+if TYPE_CHECKING:
+    from codelaw.agent.inputs.turn_context import TurnInputs
+    from codelaw.domain.models import Prices
+    from codelaw.tools.toolbox import Toolbox
+
+EXPLORE, PLAN, GENERAL = "explore", "plan", "general"
+BUILT_IN = (EXPLORE, PLAN, GENERAL)
+_MODES: dict[str, Mode] = {EXPLORE: "ask", PLAN: "plan"}
+_DESCRIBED = {
+    EXPLORE: "finds things out and reports them; reads only",
+    PLAN: "studies the code and reports a plan; reads only",
+    GENERAL: "does a whole piece of work with all tools here",
+}
+STRATEGY = "last-n"
+"""A child has no history: nothing is to be archived or demoted for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A model that a kind asks for, at the endpoint of the turn."""
+
+    name: str
+    window: int
+    reserve: int
+    """Tokens, both."""
+    prices: Prices | None = None
+    caches: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of subagent, as a turn offers it."""
+
+    name: str
+    description: str
+    text: str
+    """What it is told in front of its task."""
+    mode: Mode | None = None
+    """None: that of the turn."""
+    tools: frozenset[str] | None = None
+    """Names; None for all of the mode."""
+    denied: frozenset[str] = frozenset()
+    model: ModelFacts | None = None
+    """None: the turn's own."""
+    steps: int | None = None
+    """A lower limit than the settings' own."""
+
+
+@dataclass(frozen=True)
+class Agents:
+    """The kinds of one turn, and what all its children have in common."""
+
+    kinds: tuple[Kind, ...]
+    mode: Mode
+    steps: int
+    tokens: int
+    """What one child may use."""
+    persona: str | None = None
+    remembering: bool = False
+    skills: str = ""
+    """The index of skills, as it stands in L1."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Kind]:
+        return {kind.name: kind for kind in self.kinds}
+
+
+def built_in(mode: Mode) -> tuple[Kind, ...]:
+    """The kinds that are always there; only `explore` where the mode reads only (X-1)."""
+    names = BUILT_IN if mode == "agent" else (EXPLORE,)
+    return tuple(Kind(name, _DESCRIBED[name], render(f"agent_{name}"), _MODES.get(name)) for name in names)
+
+
+def described(kinds: Sequence[Kind]) -> tuple[Described, ...]:
+    """Names and descriptions, as the manual has them."""
+    return tuple((kind.name, kind.description) for kind in kinds)
+
+
+def tools_of(kind: Kind, mode: Mode, toolbox: Toolbox) -> Toolbox:
+    """What a child of that kind can call: never more than the turn's own `toolbox`.
+
+    Where that is all of it, it is the same object, and so is the cached prompt: `Task` stands in its manual then, and
+    is refused when it is called. Elsewhere `Task` is not in it.
+    """
+    own = kind.mode or mode
+    if own == mode and kind.tools is None and not kind.denied:
+        return toolbox
+    kept = {
+        tool.name
+        for tool in toolbox.tools
+        if tool.name != TASK
+        and offered_in(tool, own)
+        and not _named(tool.name, kind.denied)
+        and (kind.tools is None or _named(tool.name, kind.tools))
+    }
+    return toolbox.only(kept)
+
+
+def _named(tool: str, names: frozenset[str]) -> bool:
+    """Whether a list of tools means this one: by its name, or as one of a server's, `mcp__server`."""
+    server = tool.rpartition("__")[0] if tool.startswith("mcp__") else ""
+    return tool in names or (bool(server) and (server in names or f"{server}__*" in names))
+
+
+def reads_only(kind: Kind, mode: Mode, toolbox: Toolbox) -> bool:
+    """Whether such a child can change nothing, so that several may run beside each other."""
+    return all(tool.effect == "read" for tool in tools_of(kind, mode, toolbox).tools)
+
+
+def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
+    """What a child's views are made of, from those of the turn above it.
+
+    L1 is the turn's own where the tools are (L-6); otherwise it is that of the kind's mode with its tools. The law is
+    the same, and so is what is learned of a model.
+    """
+    toolbox, dialect = tools_of(kind, agents.mode, above.toolbox), above.dialect
+    system = above.system
+    if toolbox is not above.toolbox:
+        if dialect.name == "native" and kind.tools is not None and SEARCH not in kind.tools:
+            dialect = Native()
+        system = system_sections(
+            mode=kind.mode or agents.mode,
+            dialect=dialect.name,
+            tools_description=dialect.description(toolbox),
+            schemas=dialect.schemas(toolbox),
+            remembering=agents.remembering,
+            persona=agents.persona,
+            as_text=above.settings.as_text,
+            skills=agents.skills if toolbox.get("load_skill") is not None else "",
+        )
+    limits = replace(
+        above.limits,
+        steps=min(agents.steps, kind.steps or agents.steps),
+        tokens=agents.tokens,
+        seconds=None,
+        above=above.limits.tokens,
+    )
+    settings = replace(above.settings, strategy=STRATEGY)
+    inputs = replace(
+        above,
+        dialect=dialect,
+        toolbox=toolbox,
+        system=system,
+        limits=limits,
+        settings=settings,
+        beside=(),
+        about={},
+        agents=None,
+    )
+    if kind.model is None or kind.model.name == above.model_name:
+        return inputs
+    asked = kind.model
+    return replace(
+        inputs,
+        model_name=asked.name,
+        limits=replace(limits, window=asked.window, reserve=asked.reserve),
+        prices=asked.prices,
+        caches=asked.caches,
+    )
+
+
+def task_text(kind: Kind, prompt: str) -> str:
+    """The first message of a child: what its kind is told, then its task; neither can forge a reminder (R-5)."""
+    return render("agent", text=neutralise(kind.text), prompt=neutralise(prompt))

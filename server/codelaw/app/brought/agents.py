@@ -1,0 +1,119 @@
+"""Finds kinds of subagents: those of a workspace and of its user (X-4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.texts import small_text
+from codelaw.agent.inputs.subagents import BUILT_IN
+from codelaw.app.brought.finding import files_below, opened_below, own_files_below
+from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ToolFailure
+from codelaw.settings.places import user_file
+from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
+from codelaw.tools.paths import located
+
+if TYPE_CHECKING:
+    from codelaw.ports.workspace import Workspace
+
+MOST_AGENTS = 100
+"""In one place."""
+TOLD = 5
+"""Problems that one notice tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The kinds that people have brought along, in a stable order, each name once."""
+
+    agents: tuple[AgentSheet, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def notice(self) -> Notice | None:
+        """What the user is told of them; None where nothing is wrong."""
+        if not self.problems:
+            return None
+        more = [f"And {len(self.problems) - TOLD} more."] if len(self.problems) > TOLD else []
+        return Notice("warning", "agent_problem", " ".join([*self.problems[:TOLD], *more]))
+
+
+def own_agents(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The user's own folders of kinds, ours first."""
+    home = environment.get("HOME", "")
+    theirs = (Path(home, ".claude/agents"),) if Path(home).is_absolute() else ()
+    return (user_file(environment).parent / "agents", *theirs)
+
+
+class BroughtAgents:
+    """Looks anew at each turn. Of two kinds with one name the workspace's counts, in the order of `PLACES`."""
+
+    def __init__(self, own: Sequence[Path]) -> None:
+        self._own = tuple(own)
+
+    async def found(self, workspace: Workspace, *, restricted: bool) -> Found:
+        """All that there are; `workspace` is what the rules let be read.
+
+        Where the editor does not trust the folder its kinds do not count (S-7).
+        """
+        read: list[AgentSheet] = []
+        for folder in () if restricted else workspace.folders:
+            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
+            for place in PLACES:
+                read += await _shared(workspace, f"{prefix}{place}")
+        for root in self._own:
+            read += await asyncio.to_thread(_at_home, root)
+        return _ranked(read)
+
+
+async def _shared(workspace: Workspace, place: str) -> list[AgentSheet]:
+    """The kinds of a folder of the workspace; open documents count as they stand."""
+    try:
+        top = await located(workspace, place)
+        paths = await files_below(workspace, top, most=MOST_AGENTS)
+    except ToolFailure:
+        return []
+    found: list[AgentSheet] = []
+    for path, uri in sorted((paths | opened_below(workspace, top)).items()):
+        if not (name := name_of(path)):
+            continue
+        sheet = Sheet(name, f"{place}/{path}", uri, own=False)
+        try:
+            text = (await workspace.read(await located(workspace, sheet.shown))).text
+        except ToolFailure as failure:
+            found.append(AgentSheet(sheet, "", "", problem=f"It cannot be read: {failure.message}"))
+            continue
+        found.append(await asyncio.to_thread(agent, sheet, text))
+    return found
+
+
+def _at_home(root: Path) -> list[AgentSheet]:
+    found: list[AgentSheet] = []
+    for path in own_files_below(root, most=MOST_AGENTS, ending=ENDING):
+        name, text = name_of(path.name), small_text(path, 4 * LONGEST_AGENT)
+        if name and text is not None:
+            found.append(agent(Sheet(name, str(path), path.as_uri(), own=True), text))
+    return found
+
+
+def _ranked(read: Sequence[AgentSheet]) -> Found:
+    """Each name once, sorted; a kind that is built in cannot be replaced, and one without a text is none."""
+    kept: dict[str, AgentSheet] = {}
+    problems: list[str] = []
+    for one in read:
+        name, problem = one.sheet.name, one.problem
+        if name in BUILT_IN:
+            problem = f"The kind {name} is built in, and the file does not count."
+        elif name in kept:
+            problem = f"The kind {name} is told by {kept[name].sheet.shown} already, which counts."
+        elif one.body:
+            kept[name] = one
+        if problem:
+            problems.append(f"{one.sheet.shown}: {problem}")
+    by_name = sorted(kept.values(), key=lambda one: one.sheet.name)
+    return Found(tuple(replace(one, description=one.description or one.body[:100]) for one in by_name), tuple(problems))

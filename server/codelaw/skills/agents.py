@@ -1,0 +1,84 @@
+"""Kinds of subagents: Markdown files that say what one is for and what it may use (X-4).
+
+Read leniently: what is wrong with one is told and keeps nobody from using it, and fields of others are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.domain.safety.unseen import without_hidden
+from codelaw.skills.front_matter import Written, written
+
+PLACES = (".codelaw/agents", ".claude/agents")
+"""Where a workspace folder has them; of two with one name the first counts."""
+ENDING = ".md"
+LONGEST_AGENT = 100_000
+"""Characters of a file (S-6)."""
+LONGEST_BODY = 20_000
+"""Characters that such a subagent is told."""
+LONGEST_NAME = 64
+LONGEST_DESCRIPTION = 1_024
+SAME_MODEL = frozenset({"", "inherit", "default"})
+_MARKS = "-_.:+"
+_TOOLS = {"WebFetch": "web_fetch", "WebSearch": "web_search", "Skill": "load_skill"}
+"""Names that files in use give to tools of ours."""
+_COUNT = re.compile(r"[1-9][0-9]{0,5}")
+
+
+def name_of(path: str) -> str:
+    """What a file is called by where its head says nothing, from its path below the folder; empty where it is none."""
+    name = path.removesuffix(ENDING).rpartition("/")[2] if path.endswith(ENDING) else ""
+    return _name(name)
+
+
+def agent(sheet: Sheet, text: str) -> AgentSheet:
+    """Read a kind's file; its head may call it otherwise than its file is called."""
+    found = written(text[:LONGEST_AGENT])
+    problems = [found.problem]
+    said = _name(found.fields.get("name", "").strip())
+    description = " ".join(without_hidden(found.fields.get("description", "")).split())
+    if not description:
+        problems.append("It has no description: a model cannot tell when to use it.")
+    body = found.body.strip()
+    if not body:
+        problems.append("It has no text below its head.")
+    elif len(body) > LONGEST_BODY:
+        problems.append(f"Its text has {len(body)} characters; the first {LONGEST_BODY} count.")
+    steps = found.fields.get("maxturns", "").strip()
+    if steps and _COUNT.fullmatch(steps) is None:
+        problems.append("Its maxTurns is no number, and does not count.")
+        steps = ""
+    model = " ".join(found.fields.get("model", "").split())[:200]
+    return AgentSheet(
+        Sheet(said or sheet.name, sheet.shown, sheet.uri, sheet.own),
+        description[:LONGEST_DESCRIPTION],
+        body[:LONGEST_BODY],
+        _tools(found, "tools"),
+        _tools(found, "disallowedtools") or (),
+        "" if model.lower() in SAME_MODEL else model,
+        int(steps) if steps else None,
+        " ".join(filter(None, problems)),
+    )
+
+
+def _tools(found: Written, field: str) -> tuple[str, ...] | None:
+    """The tools of a field, a list or a line with commas; None where it names none or all."""
+    listed = found.lists.get(field)
+    if listed is None:
+        line = found.fields.get(field)
+        if line is None or line.strip() in {"", "*"}:
+            return None
+        listed = tuple(line.split(","))
+    # What a name has in brackets is a rule of another program: codelaw judges each call by its own.
+    names = (one.partition("(")[0].strip() for one in listed)
+    return tuple(dict.fromkeys(_TOOLS.get(name, name) for name in names if name))
+
+
+def _name(said: str) -> str:
+    """A name as one word of at most `LONGEST_NAME` characters."""
+    plain = unicodedata.normalize("NFC", said)
+    kept = (char if char in _MARKS or char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in plain)
+    return "".join(kept).strip("-.:")[:LONGEST_NAME]

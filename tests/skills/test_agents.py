@@ -1,0 +1,59 @@
+"""Kinds of subagents as files tell them: leniently, and never refused (X-4)."""
+
+from __future__ import annotations
+
+from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.skills.agents import LONGEST_BODY, agent, name_of
+
+
+def read(text: str, name: str = "file") -> AgentSheet:
+    return agent(Sheet(name, f".claude/agents/{name}.md", "file:///x", own=False), text)
+
+
+def test_all_that_a_head_may_say():
+    found = read(
+        "---\nname: reviewer\ndescription: Reviews\n  a change.\ntools: Read, Grep, Bash(git diff:*), WebFetch\n"
+        "disallowedTools: [Bash, mcp__x]\nmodel: sonnet\nmaxTurns: 12\ncolor: blue\nskills:\n  - one\n---\n\nBe brief.\n"
+    )
+    assert found == AgentSheet(
+        Sheet("reviewer", ".claude/agents/file.md", "file:///x", own=False),
+        "Reviews a change.",
+        "Be brief.",
+        ("Read", "Grep", "Bash", "web_fetch"),
+        ("Bash", "mcp__x"),
+        "sonnet",
+        12,
+    )
+
+
+def test_tools_may_be_a_list_or_all():
+    assert read("---\ndescription: x\ntools:\n  - Read\n  - LS\n---\ny").tools == ("Read", "LS")
+    assert read('---\ndescription: x\ntools: "*"\n---\ny').tools is None
+    assert read("---\ndescription: x\n---\ny").tools is None
+    assert read("---\ndescription: x\ntools: []\n---\ny").tools == ()
+
+
+def test_what_is_wrong_is_told_and_the_rest_counts():
+    broken = read("---\ndescription: one: two: three\nmodel: inherit\n---\nDo it.")
+    assert broken.problem == "Its head is no YAML in line 2."
+    assert (broken.sheet.name, broken.description, broken.body, broken.model) == (
+        "file",
+        "one: two: three",
+        "Do it.",
+        "",
+    )
+    assert "no description" in read("Do it.").problem
+    assert "no text" in read("---\ndescription: x\n---\n").problem
+    odd = read("---\ndescription: x\nmaxTurns: many\n---\ny")
+    assert odd.steps is None
+    assert "maxTurns" in odd.problem
+    long = read("---\ndescription: x\n---\n" + "y" * (LONGEST_BODY + 1))
+    assert len(long.body) == LONGEST_BODY
+    assert f"the first {LONGEST_BODY} count" in long.problem
+
+
+def test_names_are_one_word():
+    assert name_of("review/code reviewer.md") == "code-reviewer"
+    assert name_of("notes.txt") == ""
+    assert read("---\nname: Code Reviewer\ndescription: x\n---\ny").sheet.name == "Code-Reviewer"
+    assert read("---\nname: ' '\ndescription: x\n---\ny").sheet.name == "file"
