@@ -12,6 +12,7 @@ import { Diffs } from "./editor/diffs";
 import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
 import { answerServices, Reported } from "./editor/services";
+import { Terminals } from "./editor/terminals";
 import type { ToPanel } from "./messages";
 import { Server } from "./server/server";
 import { showStatus } from "./status";
@@ -32,6 +33,7 @@ export function activate(context: ExtensionContext): void {
   const diffs = new Diffs(started);
   const accepted = new Accepted(context.workspaceState);
   const reported = new Reported();
+  const terminals = new Terminals();
   const looking = new LookingAt();
   const attach = (message: ToPanel | null): void => {
     if (message !== null) view.post(message);
@@ -73,7 +75,7 @@ export function activate(context: ExtensionContext): void {
     failed,
   );
 
-  answerServices(started, reported);
+  answerServices(started, reported, terminals);
   started.onRequest("codelaw/approval/request", (request, token) => approvals.ask(request, token));
   // How far a turn is the panel and the status bar's item tell; a bar of its own would tell it a third time.
   started.use({ ...inPanel(view, failed), handleWorkDoneProgress: () => undefined });
@@ -86,6 +88,7 @@ export function activate(context: ExtensionContext): void {
     approvals,
     diffs,
     reported,
+    terminals,
     looking,
     relay,
     looking.onChange((seen) => view.post({ kind: "looking", looking: seen })),

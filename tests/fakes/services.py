@@ -13,17 +13,19 @@ from codelaw.domain.code import (
     DocumentFindings,
     Finding,
     Fix,
+    NamedCode,
     Position,
     ProposedChange,
     ProposedEdits,
     Span,
+    TerminalOutput,
     TextEdit,
 )
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer
 from codelaw.lsp.documents.positions import Encoding, exact_offset, line_starts, position_of
 
-EVERY = frozenset({"diagnostics", "definition", "references", "rename", "quickFix"})
+EVERY = frozenset({"diagnostics", "definition", "references", "rename", "quickFix", "symbols", "outline", "terminal"})
 
 
 @dataclass
@@ -36,6 +38,9 @@ class FakeServices:
     encoding: Encoding = "utf-16"
     findings: list[DocumentFindings] = field(default_factory=list)
     fixes_offered: list[Fix] = field(default_factory=list)
+    named: list[NamedCode] = field(default_factory=list)
+    """What it answers about symbols, whatever it is asked."""
+    printed: TerminalOutput | None = None
     change: ProposedChange | None = None
     """Instead of a rename's own."""
     before: Callable[[], None] = lambda: None
@@ -76,6 +81,18 @@ class FakeServices:
     async def fixes(self, uri: str, where: Span) -> Sequence[Fix]:
         await self._asked("fixes", uri, where)
         return self.fixes_offered
+
+    async def symbols(self, query: str, *, seconds: float = 10.0) -> Sequence[NamedCode]:
+        await self._asked("symbols", query)
+        return self.named
+
+    async def outline(self, uri: str) -> Sequence[NamedCode]:
+        await self._asked("outline", uri)
+        return [one for one in self.named if one.place.uri == uri]
+
+    async def terminal(self) -> TerminalOutput | None:
+        await self._asked("terminal")
+        return self.printed
 
     def offsets(self, text: str, places: Sequence[Position]) -> list[int | None]:
         starts = line_starts(text)

@@ -145,7 +145,7 @@ async def _served(services: Any, asked: list[Any]) -> str:
         answer = await getattr(services, asked[0])(*map(place, asked[1:]), **more)
     except ToolFailure as failure:
         return f"{failure.code}: {failure.message}"
-    every = [asdict(item) for item in answer] if isinstance(answer, tuple | list) else asdict(answer)
+    every = [asdict(item) for item in answer] if isinstance(answer, tuple | list) else answer and asdict(answer)
     return json.dumps(every)
 
 

@@ -14,6 +14,9 @@ from tests.lsp.raw import EVERYTHING, NO_ANSWER, RawClient, RpcError
 URI = "file:///w/a.py"
 RANGE = {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 5}}
 SPAN = {"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 5}}
+PLACE = {"uri": URI, "path": "/w/a.py", "span": SPAN}
+WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
+NOWHERE = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}
 EDIT = {"range": RANGE, "newText": "new"}
 
 
@@ -31,7 +34,13 @@ async def editor(fresh: RawClient) -> RawClient:
     """A client that declares every service."""
     ours = {
         **EVERYTHING["experimental"]["codelaw"],
-        "editor": {"diagnostics": {}, "definition": {}, "references": True, "rename": {}, "quickFix": {}},
+        "editor": {
+            **{
+                name: {}
+                for name in ("diagnostics", "definition", "rename", "quickFix", "symbols", "outline", "terminal")
+            },
+            "references": True,
+        },
     }
     await fresh.initialize({**EVERYTHING, "experimental": {"codelaw": ours}})
     return fresh
@@ -84,13 +93,29 @@ async def test_each_question_has_its_params_and_answer(editor: RawClient):
         ("rename", {"documentChanges": [{"kind": "rename", "oldUri": URI, "newUri": "file:///w/b.py"}]}, {"documents": [], "operations": ["rename a.py to b.py"]}),
         ("rename", {"documentChanges": [{"kind": "delete", "uri": URI, "options": {"recursive": True}}]}, {"documents": [], "operations": ["delete a.py"]}),
         ("fixes", None, []),
+        ("symbols", None, []),
+        ("symbols", [{"name": "area", "kind": 12, "location": {"uri": URI, "range": RANGE}, "tags": [1]}], [{"name": "area", "kind": "function", "place": PLACE, "container": ""}]),
+        ("symbols", [{"name": "area", "kind": 99, "location": {"uri": URI}, "containerName": "a.b"}], [{"name": "area", "kind": "symbol", "place": {**PLACE, "span": NOWHERE}, "container": "a.b"}]),
+        ("outline", None, []),
+        ("outline", [{"name": "S", "kind": 5, "range": WHOLE, "selectionRange": RANGE, "children": [{"name": "a", "kind": 6, "range": RANGE}]}], [{"name": "S", "kind": "class", "place": {**PLACE, "span": WHOLE}, "container": ""}, {"name": "a", "kind": "method", "place": PLACE, "container": "S"}]),
+        ("outline", [{"name": "a", "kind": 6, "location": {"uri": URI, "range": RANGE}, "containerName": "S"}], [{"name": "a", "kind": "method", "place": PLACE, "container": "S"}]),
+        ("terminal", None, None),
+        ("terminal", {"output": "one"}, {"output": "one", "name": "", "command": "", "exit_code": None}),
+        ("terminal", {"output": "one", "name": "zsh", "command": "make", "exitCode": 2}, {"output": "one", "name": "zsh", "command": "make", "exit_code": 2}),
     ],
 )  # fmt: skip
 async def test_every_shape_that_lsp_allows(editor: RawClient, name: str, answer: Any, expected: Any):
     method = "codelaw/editor/quickFix" if name == "fixes" else f"codelaw/editor/{name}"
     editor.answers[method] = answer
-    more = {"diagnostics": [], "definition": [[0, 0]], "rename": [[0, 0], "x"], "fixes": [[[0, 0], [0, 1]]]}[name]
-    found = await ask(editor, name, URI, *more)
+    more = {
+        "symbols": [],
+        "outline": [],
+        "diagnostics": [],
+        "definition": [[0, 0]],
+        "rename": [[0, 0], "x"],
+        "fixes": [[[0, 0], [0, 1]]],
+    }[name]
+    found = await ask(editor, name, *([] if name == "terminal" else [URI, *more]))
     assert ([item["uri"] for item in found] if expected == [URI] else found) == expected
 
 
@@ -181,3 +206,14 @@ def test_places_go_there_and_back(encoding: Encoding):
 def test_places_outside_a_text(line: int, character: int, place: int | None):
     text = "a😀\n"
     assert exact_offset(text, line_starts(text), line, character, "utf-16") == place
+
+
+async def test_a_tree_of_symbols_that_is_too_deep_is_an_error_and_nothing_else(editor: RawClient):
+    tree: dict[str, Any] = {"name": "a", "kind": 5, "range": RANGE}
+    for _ in range(400):
+        tree = {"name": "a", "kind": 5, "range": RANGE, "children": [tree]}
+    editor.answers["codelaw/editor/outline"] = [tree]
+    found = await ask(editor, "outline", URI)
+    assert isinstance(found, list) or found.startswith("EXECUTION_ERROR: The editor's answer makes no sense: ")
+    editor.answers["codelaw/editor/outline"] = []
+    assert await ask(editor, "outline", URI) == []

@@ -7,9 +7,11 @@ import {
   commands,
   type Diagnostic,
   type Disposable,
+  type DocumentSymbol,
   languages,
   type Location,
   type LocationLink,
+  type SymbolInformation,
   type TextDocument,
   Uri,
   WorkspaceEdit,
@@ -17,7 +19,8 @@ import {
 } from "vscode";
 import type { DocumentDiagnostics, QuickFix, Requests } from "../protocol/types";
 import type { Answer, Server } from "../server/server";
-import { diagnosticOf, locationOf, positionOf, rangeFrom, workspaceEditOf } from "./shapes";
+import { diagnosticOf, locationOf, nestedOf, positionOf, rangeFrom, symbolOf, workspaceEditOf } from "./shapes";
+import type { Terminals } from "./terminals";
 
 /** The server asks for up to two seconds, and this much of it is spent waiting for a language server. */
 const PATIENCE_MS = 1_900;
@@ -27,6 +30,9 @@ const MOST_DOCUMENTS = 2_000;
 const MOST_ITEMS = 20_000;
 /** Quick fixes whose edit is worked out. */
 const MOST_FIXES = 20;
+
+/** Symbols of a project that are told. */
+const MOST_SYMBOLS = 500;
 
 /** What the server asks of the editor, but for approvals. */
 type Asked = Extract<keyof Requests, `codelaw/editor/${string}`>;
@@ -107,18 +113,21 @@ export class Reported implements Disposable {
 }
 
 /** Answer `codelaw/editor/*`. */
-export function answerServices(server: Pick<Server, "onRequest">, reported: Reported): void {
-  const answers = services(reported);
+export function answerServices(server: Pick<Server, "onRequest">, reported: Reported, terminals: Terminals): void {
+  const answers = services(reported, terminals);
   server.onRequest("codelaw/editor/save", answers["codelaw/editor/save"]);
   server.onRequest("codelaw/editor/diagnostics", answers["codelaw/editor/diagnostics"]);
   server.onRequest("codelaw/editor/definition", answers["codelaw/editor/definition"]);
   server.onRequest("codelaw/editor/references", answers["codelaw/editor/references"]);
   server.onRequest("codelaw/editor/rename", answers["codelaw/editor/rename"]);
   server.onRequest("codelaw/editor/quickFix", answers["codelaw/editor/quickFix"]);
+  server.onRequest("codelaw/editor/symbols", answers["codelaw/editor/symbols"]);
+  server.onRequest("codelaw/editor/outline", answers["codelaw/editor/outline"]);
+  server.onRequest("codelaw/editor/terminal", answers["codelaw/editor/terminal"]);
 }
 
 /** The answers, by the method that asks. */
-export function services(reported: Reported): Services {
+export function services(reported: Reported, terminals: Terminals): Services {
   return {
     "codelaw/editor/save": async ({ uris }) => {
       const wanted = new Set(uris.map((uri) => Uri.parse(uri).toString()));
@@ -168,6 +177,20 @@ export function services(reported: Reported): Services {
           : [],
       );
     },
+
+    "codelaw/editor/symbols": async ({ query }, token) => {
+      const found = await provided("vscode.executeWorkspaceSymbolProvider", token, query);
+      return Array.isArray(found) ? found.filter(isSymbol).slice(0, MOST_SYMBOLS).map(symbolOf) : null;
+    },
+
+    "codelaw/editor/outline": async ({ uri }, token) => {
+      const found = await provided("vscode.executeDocumentSymbolProvider", token, await open(uri));
+      if (!Array.isArray(found)) return null;
+      const nested = found.filter(isNested).slice(0, MOST_ITEMS).map(nestedOf);
+      return nested.length > 0 ? nested : found.filter(isSymbol).slice(0, MOST_ITEMS).map(symbolOf);
+    },
+
+    "codelaw/editor/terminal": () => terminals.last(),
   };
 }
 
@@ -202,6 +225,14 @@ async function provided(command: string, token: CancellationToken, ...args: unkn
 function places(found: unknown): ReturnType<typeof locationOf>[] | null {
   if (!Array.isArray(found)) return null;
   return found.filter(isPlace).slice(0, MOST_ITEMS).map(locationOf);
+}
+
+function isSymbol(value: unknown): value is SymbolInformation {
+  return typeof value === "object" && value !== null && "location" in value && isPlace(value.location);
+}
+
+function isNested(value: unknown): value is DocumentSymbol {
+  return typeof value === "object" && value !== null && "selectionRange" in value && "children" in value;
 }
 
 function isPlace(value: unknown): value is Location | LocationLink {

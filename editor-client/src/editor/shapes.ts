@@ -2,10 +2,12 @@
 import {
   type Diagnostic,
   DiagnosticSeverity,
+  type DocumentSymbol,
   type Location,
   type LocationLink,
   Position,
   Range,
+  type SymbolInformation,
   type TextDocument,
   type TextEdit,
   Uri,
@@ -15,8 +17,10 @@ import type {
   DocumentEdits,
   EditorDiagnostic,
   EditorLocation,
+  EditorSymbol,
   EditorTextEdit,
   FileOperation,
+  NestedSymbol,
   SpanIn,
   SpanOut,
   SpotOut,
@@ -57,6 +61,27 @@ export function locationOf(place: Location | LocationLink): EditorLocation {
     return { uri: place.targetUri.toString(), range: spanOf(place.targetSelectionRange ?? place.targetRange) };
   }
   return { uri: place.uri.toString(), range: spanOf(place.range) };
+}
+
+/** VS Code counts the kinds of symbols from zero, LSP from one. */
+export function symbolOf({ name, kind, location, containerName }: SymbolInformation): EditorSymbol {
+  const container = containerName === "" ? {} : { containerName };
+  return {
+    name,
+    kind: kind + 1,
+    location: { uri: location.uri.toString(), range: spanOf(location.range) },
+    ...container,
+  };
+}
+
+export function nestedOf({ name, kind, range, selectionRange, children }: DocumentSymbol): NestedSymbol {
+  return {
+    name,
+    kind: kind + 1,
+    range: spanOf(range),
+    selectionRange: spanOf(selectionRange),
+    ...(children.length === 0 ? {} : { children: children.map(nestedOf) }),
+  };
 }
 
 /** The edit, pinned to the versions of documents that are open; what it does to files is named, not left out. */

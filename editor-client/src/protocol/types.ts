@@ -15,6 +15,13 @@ export type DiagnosticsReply = (DocumentDiagnostics[] | null)
  */
 export type LocationsReply = (EditorLocation | EditorLocation[] | EditorLocationLink[] | null)
 /**
+ * What LSP allows as the symbols of a document.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "OutlineReply".
+ */
+export type OutlineReply = (NestedSymbol[] | EditorSymbol[] | null)
+/**
  * What is offered; one without an edit is left out.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -28,6 +35,20 @@ export type QuickFixReply = (QuickFix[] | null)
  * via the `definition` "RenameReply".
  */
 export type RenameReply = (WorkspaceEditReply | null)
+/**
+ * None is an empty list.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SymbolsReply".
+ */
+export type SymbolsReply = (EditorSymbol[] | null)
+/**
+ * None where nothing is known of any.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TerminalReply".
+ */
+export type TerminalReply = (TerminalText | null)
 
 export interface Definitions {
 Answer: Answer
@@ -41,8 +62,11 @@ ArchivedRounds: ArchivedRounds
 AskDiagnostics: AskDiagnostics
 AskFixes: AskFixes
 AskInEditor: AskInEditor
+AskOutline: AskOutline
 AskPlace: AskPlace
 AskRename: AskRename
+AskSymbols: AskSymbols
+AskTerminal: AskTerminal
 Asked: Asked
 AskedDiagnostic: AskedDiagnostic
 AttachmentParams: AttachmentParams
@@ -51,6 +75,7 @@ AuditEntry: AuditEntry
 AuditList: AuditList
 Backfill: Backfill
 Backfilled: Backfilled
+BareLocation: BareLocation
 BudgetLine: BudgetLine
 Call: Call
 Cancelled: Cancelled
@@ -77,6 +102,7 @@ EditorDiagnostic: EditorDiagnostic
 EditorLocation: EditorLocation
 EditorLocationLink: EditorLocationLink
 EditorParams: EditorParams
+EditorSymbol: EditorSymbol
 EditorTextEdit: EditorTextEdit
 EditorTrust: EditorTrust
 EnableServer: EnableServer
@@ -119,8 +145,10 @@ MessageMetadata: MessageMetadata
 Model: Model
 ModelChanged: ModelChanged
 ModelList: ModelList
+NestedSymbol: NestedSymbol
 Notice: Notice
 NoticeGiven: NoticeGiven
+OutlineReply: OutlineReply
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
@@ -165,6 +193,9 @@ Steer: Steer
 SteerTurn: SteerTurn
 Steered: Steered
 StrategyOptions: StrategyOptions
+SymbolsReply: SymbolsReply
+TerminalReply: TerminalReply
+TerminalText: TerminalText
 Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
@@ -363,6 +394,13 @@ code?: (string | null)
 source?: (string | null)
 }
 /**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskOutline".
+ */
+export interface AskOutline {
+uri: string
+}
+/**
  * `codelaw/editor/definition` and `codelaw/editor/references`.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -380,6 +418,24 @@ export interface AskRename {
 uri: string
 position: SpotOut
 newName: string
+}
+/**
+ * Symbols of the whole project.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskSymbols".
+ */
+export interface AskSymbols {
+query: string
+}
+/**
+ * The last output of a terminal: of the active one, where it has any.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AskTerminal".
+ */
+export interface AskTerminal {
+
 }
 /**
  * The turn that was begun, or the chat file that was opened for the question.
@@ -460,6 +516,32 @@ chatId?: (string | null)
  */
 export interface Backfilled {
 embedded: number
+}
+/**
+ * A location that may be without a range, as workspace symbols have it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "BareLocation".
+ */
+export interface BareLocation {
+uri: string
+range?: (SpanIn | null)
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "SpanIn".
+ */
+export interface SpanIn {
+start: Spot
+end: Spot
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Spot".
+ */
+export interface Spot {
+line: number
+character: number
 }
 /**
  * What a part of the view takes of its share of the budget, in tokens (B-2).
@@ -557,7 +639,7 @@ steers?: string[]
  */
 export interface Mention {
 path: string
-kind: ("file" | "folder" | "unresolved")
+kind: ("file" | "folder" | "symbol" | "resource" | "special" | "unresolved")
 uri?: string
 reminded: boolean
 }
@@ -1016,22 +1098,6 @@ source?: (string | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "SpanIn".
- */
-export interface SpanIn {
-start: Spot
-end: Spot
-}
-/**
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "Spot".
- */
-export interface Spot {
-line: number
-character: number
-}
-/**
- * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "DocumentEdits".
  */
 export interface DocumentEdits {
@@ -1087,6 +1153,18 @@ version?: (number | null)
 cursor?: (Position | null)
 selection?: (Range | null)
 visible?: (Range | null)
+}
+/**
+ * LSP's `SymbolInformation` or `WorkspaceSymbol`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditorSymbol".
+ */
+export interface EditorSymbol {
+name: string
+kind: number
+location: BareLocation
+containerName?: (string | null)
 }
 /**
  * Whether the editor itself trusts the folder (its restricted mode), where that has changed (S-7).
@@ -1434,7 +1512,7 @@ nextCursor?: string
  */
 export interface MentionItem {
 path: string
-kind: ("file" | "folder" | "resource")
+kind: ("file" | "folder" | "symbol" | "resource" | "special")
 detail?: string
 }
 /**
@@ -1472,6 +1550,19 @@ export interface ModelChanged {
  */
 export interface ModelList {
 models: Model[]
+}
+/**
+ * LSP's `DocumentSymbol`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "NestedSymbol".
+ */
+export interface NestedSymbol {
+name: string
+kind: number
+range: SpanIn
+selectionRange?: (SpanIn | null)
+children?: (NestedSymbol[] | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1786,6 +1877,18 @@ queued: true
 id: string
 }
 /**
+ * What a terminal shows of its last command.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TerminalText".
+ */
+export interface TerminalText {
+output: string
+name?: (string | null)
+command?: (string | null)
+exitCode?: (number | null)
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Trust".
  */
@@ -1957,6 +2060,9 @@ export interface Requests {
   "codelaw/editor/references": { params: AskPlace; result: LocationsReply };
   "codelaw/editor/rename": { params: AskRename; result: RenameReply };
   "codelaw/editor/quickFix": { params: AskFixes; result: QuickFixReply };
+  "codelaw/editor/symbols": { params: AskSymbols; result: SymbolsReply };
+  "codelaw/editor/outline": { params: AskOutline; result: OutlineReply };
+  "codelaw/editor/terminal": { params: AskTerminal; result: TerminalReply };
 }
 
 /** Notifications from the server. */

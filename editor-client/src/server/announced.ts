@@ -6,7 +6,17 @@ import { METHODS, VERSION } from "../protocol/types";
 export const CAPABILITIES = {
   events: {},
   approvals: {},
-  editor: { save: {}, diagnostics: {}, definition: {}, references: {}, rename: {}, quickFix: {} },
+  editor: {
+    save: {},
+    diagnostics: {},
+    definition: {},
+    references: {},
+    rename: {},
+    quickFix: {},
+    symbols: {},
+    outline: {},
+    terminal: {},
+  },
 } as const;
 
 /** The same with whether the editor trusts the folder (its restricted mode). */

@@ -5,6 +5,7 @@ import * as fake from "./vscode";
 
 vi.mock("vscode", () => import("./vscode"));
 const { Reported, services } = await import("../../src/editor/services");
+const { Terminals } = await import("../../src/editor/terminals");
 
 const A = "file:///w/a.py";
 const uri = fake.Uri.parse(A);
@@ -34,15 +35,18 @@ const reporting = (): void => {
 };
 
 let reported: InstanceType<typeof Reported>;
+let terminals: InstanceType<typeof Terminals>;
 let answers: Services;
 beforeEach(() => {
   fake.reset();
   vi.useFakeTimers();
   reported = new Reported();
-  answers = services(reported);
+  terminals = new Terminals();
+  answers = services(reported, terminals);
 });
 afterEach(() => {
   reported.dispose();
+  terminals.dispose();
   vi.useRealTimers();
 });
 
@@ -213,5 +217,82 @@ describe("saving", () => {
     expect(await answers["codelaw/editor/save"]({ uris }, never)).toEqual({ saved: [A] });
     expect(save).toHaveBeenCalledTimes(1);
     expect(other).not.toHaveBeenCalled();
+  });
+});
+
+describe("symbols", () => {
+  it("of the project come in the shapes of LSP", async () => {
+    fake.editor.commands.set("vscode.executeWorkspaceSymbolProvider", (query) => [
+      { name: query, kind: 11, containerName: "Shape", location: { uri, range: range(1, 0, 4) } },
+      { name: "bare", kind: 4, containerName: "", location: { uri, range: range(2, 0, 4) } },
+      { name: "nowhere", kind: 4, location: undefined },
+    ]);
+    expect(await answers["codelaw/editor/symbols"]({ query: "area" }, never)).toEqual([
+      { name: "area", kind: 12, containerName: "Shape", location: { uri: A, range: span(1, 0, 4) } },
+      { name: "bare", kind: 5, location: { uri: A, range: span(2, 0, 4) } },
+    ]);
+  });
+
+  it("of a document come with what is inside them", async () => {
+    const inner = { name: "area", kind: 5, range: range(1, 0, 4), selectionRange: range(1, 0, 2), children: [] };
+    const outer = { name: "Shape", kind: 4, range: range(0, 0, 9), selectionRange: range(0, 0, 5), children: [inner] };
+    fake.editor.commands.set("vscode.executeDocumentSymbolProvider", () => [outer]);
+    expect(await answers["codelaw/editor/outline"]({ uri: A }, never)).toEqual([
+      {
+        name: "Shape",
+        kind: 5,
+        range: span(0, 0, 9),
+        selectionRange: span(0, 0, 5),
+        children: [{ name: "area", kind: 6, range: span(1, 0, 4), selectionRange: span(1, 0, 2) }],
+      },
+    ]);
+    fake.editor.commands.set("vscode.executeDocumentSymbolProvider", () => undefined);
+    expect(await answers["codelaw/editor/outline"]({ uri: A }, never)).toBeNull();
+  });
+});
+
+describe("the last output of a terminal", () => {
+  const shell = { name: "zsh" };
+  const other = { name: "bash" };
+  const running = (command: string, ...pieces: string[]) => ({
+    commandLine: { value: command },
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async *read() {
+      yield* pieces;
+    },
+  });
+  const last = () => answers["codelaw/editor/terminal"]({}, never);
+  beforeEach(() => {
+    fake.window.activeTerminal = undefined;
+  });
+
+  it("is that of the newest command, or of the active terminal's", async () => {
+    expect(await last()).toBeNull();
+    const first = running("make", "one\n", "two\n");
+    fake.commandStarted.fire({ terminal: shell, execution: first });
+    await vi.advanceTimersByTimeAsync(0);
+    fake.commandEnded.fire({ terminal: shell, execution: first, exitCode: 2 });
+    expect(await last()).toEqual({ name: "zsh", command: "make", output: "one\ntwo\n", exitCode: 2 });
+    fake.commandStarted.fire({ terminal: other, execution: running("ls", "a\n") });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await last()).toEqual({ name: "bash", command: "ls", output: "a\n" });
+    fake.window.activeTerminal = shell;
+    expect(await last()).toMatchObject({ name: "zsh" });
+    fake.terminalClosed.fire(shell);
+    expect(await last()).toMatchObject({ name: "bash" });
+  });
+
+  it("keeps the end of what is long", async () => {
+    fake.commandStarted.fire({ terminal: shell, execution: running("yes", "a".repeat(200_000), "END") });
+    await vi.advanceTimersByTimeAsync(0);
+    const kept = (await last())?.output ?? "";
+    expect(kept).toHaveLength(200_000);
+    expect(kept.endsWith("END")).toBe(true);
+  });
+
+  it("is unknown in an editor that does not tell of commands", () => {
+    const silent = new Terminals({ onDidCloseTerminal: fake.window.onDidCloseTerminal });
+    expect(silent.last()).toBeNull();
+    silent.dispose();
   });
 });

@@ -160,6 +160,10 @@ export const visibleEditorsChanged = new EventEmitter<unknown>();
 export const selectionChanged = new EventEmitter<{ textEditor: unknown }>();
 export const visibleRangesChanged = new EventEmitter<{ textEditor: unknown }>();
 
+export const terminalClosed = new EventEmitter<unknown>();
+export const commandStarted = new EventEmitter<unknown>();
+export const commandEnded = new EventEmitter<unknown>();
+
 export function reset(): void {
   editor.folders = [];
   editor.files.clear();
@@ -239,6 +243,10 @@ export const window = {
   onDidChangeVisibleTextEditors: visibleEditorsChanged.event,
   onDidChangeTextEditorSelection: selectionChanged.event,
   onDidChangeTextEditorVisibleRanges: visibleRangesChanged.event,
+  activeTerminal: undefined as unknown,
+  onDidCloseTerminal: terminalClosed.event,
+  onDidStartTerminalShellExecution: commandStarted.event,
+  onDidEndTerminalShellExecution: commandEnded.event,
   showInformationMessage: asked("information"),
   showWarningMessage: asked("warning"),
   showErrorMessage: asked("error"),

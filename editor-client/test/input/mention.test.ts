@@ -28,6 +28,11 @@ describe("which mention the caret is in", () => {
     ["请阅读@src|", "src"],
     ["ファイル@src/a|を読む", "src/a"],
     ["ファイル@a.pyを、次に@b|", "b"],
+    ["see @symbol:|", "symbol:"],
+    ["see @symbol:Shape.ar|", "symbol:Shape.ar"],
+    ["see @symbol:größe|", "symbol:größe"],
+    ["see @git:HEAD~|", "git:HEAD~"],
+    ['see @"symbol:operator =|', "symbol:operator ="],
     ['请看@"我的 文|', "我的 文"],
   ])("%s asks for %j", (marked, prefix) => {
     const { text, caret } = typed(marked);
@@ -42,6 +47,7 @@ describe("which mention the caret is in", () => {
     ["a hyphen before it", "a-@src|"],
     ["a space behind it", "@src |"],
     ["the caret before it", "|@src"],
+    ["a colon behind what is no kind", "@see:me|"],
     ["a closed quotation", '@"my file.txt"|'],
     ["a quotation of another line", '@"my\nfile|'],
     ["nothing", "|"],
@@ -98,5 +104,24 @@ describe("what a mention becomes", () => {
 
   test("names with a quotation mark or a line break cannot be mentioned", () => {
     expect(["a.py", 'a"b.py', "a\nb"].map(canBeMentioned)).toEqual([true, false, false]);
+  });
+});
+
+describe("a mention that is no path", () => {
+  const become = (marked: string, path: string, kind: "special" | "symbol"): string => {
+    const { text, caret } = typed(marked);
+    const begun = mentionAt(text, caret);
+    if (begun === null) throw new Error("no mention");
+    return shown(complete(text, begun, { path, kind }));
+  };
+  test.each([
+    ["@|", "problems:", "special", "@problems: |"],
+    ["why @gi| now", "git:diff", "special", "why @git:diff |now"],
+    ["@sy|", "symbol:", "special", "@symbol:|"],
+    ["@symbol:ar|", "symbol:area", "symbol", "@symbol:area |"],
+    ["@symbol:gr|", "symbol:größe", "symbol", '@"symbol:größe" |'],
+    ["@symbol:op|", "symbol:operator =", "symbol", '@"symbol:operator =" |'],
+  ] as const)("%s becomes %s of the kind %s", (marked, path, kind, expected) => {
+    expect(become(marked, path, kind)).toBe(expected);
   });
 });

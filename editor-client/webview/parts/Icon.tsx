@@ -17,6 +17,8 @@ const PATHS = {
   export: "M8 10V2.5M5 5.5l3-3 3 3M3 9.5V13h10V9.5",
   back: "M13 8H3M7 4L3 8l4 4",
   warning: "M8 2.5l6 11H2zM8 6.5v3.5M8 11.5v.5",
+  symbol: "M8 2l5 3v6l-5 3-5-3V5zM3 5l5 3 5-3M8 8v6",
+  special: "M10.8 8a2.8 2.8 0 1 1-5.6 0a2.8 2.8 0 0 1 5.6 0zM10.8 5.2v3.6a1.6 1.6 0 0 0 3.2 0V8a6 6 0 1 0-2.4 4.8",
   terminal: "M2.5 3.5h11v9h-11zM5 6l2 2-2 2M8.5 10H11",
 } as const;
 

@@ -11,6 +11,7 @@ import {
   commandAt,
   complete,
   completeCommand,
+  goesOn,
   mentionAt,
 } from "../text/mention";
 import { Icon } from "./Icon";
@@ -123,7 +124,8 @@ export function useCompletion(field: RefObject<HTMLTextAreaElement>, write: (typ
         : complete(text, begun, { path: item.path, kind: item.kind });
     write(typed);
     setActive(0);
-    setBegun(item.kind === "folder" ? mentionAt(typed.text, typed.caret) : null);
+    const more = item.kind === "folder" || (item.kind !== "command" && goesOn({ path: item.path, kind: item.kind }));
+    setBegun(more ? mentionAt(typed.text, typed.caret) : null);
   };
 
   const follow = (typed: boolean): void => {
@@ -223,7 +225,7 @@ function Path({ item }: { item: Item }) {
         {item.detail !== undefined && <bdi class="completion-folder">{item.detail}</bdi>}
       </>
     );
-  const cut = item.path.replace(/\/$/u, "").lastIndexOf("/") + 1;
+  const cut = isPath(item.kind) ? item.path.replace(/\/$/u, "").lastIndexOf("/") + 1 : 0;
   const folder = item.path.slice(0, cut).replace(/\/$/u, "");
   return (
     <>
@@ -237,6 +239,8 @@ function Path({ item }: { item: Item }) {
     </>
   );
 }
+
+const isPath = (kind: Item["kind"]): boolean => kind === "file" || kind === "folder";
 
 /** The id of the line that the keys are at, for the field's `aria-activedescendant`. */
 export const activeChoice = ({ id, items, active }: Completion): string | undefined =>

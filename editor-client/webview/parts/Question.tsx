@@ -42,7 +42,7 @@ export function Question({ text, mentions, onEdit }: Props) {
 
 function MentionLink({ mention: { path, kind, uri } }: { mention: Mention }) {
   const { panel } = useHands();
-  if (kind !== "file") {
+  if (kind !== "file" && (kind !== "symbol" || uri === undefined)) {
     return (
       <span class="mention" data-kind={kind} title={kind === "unresolved" ? t.notFound : undefined}>
         <bdi>{path}</bdi>

@@ -1,4 +1,4 @@
-// Mentions of files in a text that is being typed: `@src/a.py` and `@"a file.py"` (M-1).
+// Mentions in a text that is being typed: `@src/a.py` and `@"a file.py"` (M-1), `@symbol:area` and the like (M-8).
 
 import type { MentionItem } from "../../src/protocol/types";
 
@@ -20,7 +20,7 @@ export interface Typed {
 }
 
 // More letters than a bare mention may have: what is found by them is inserted in quotes.
-const BARE = /@([\p{L}\p{M}\p{N}/._-]*)$/u;
+const BARE = /@((?:symbol:[\p{L}\p{M}\p{N}$_.:#~-]*|(?:git|terminal):[\p{L}\p{N}/._~^@{}-]*|[\p{L}\p{M}\p{N}/._-]*))$/u;
 const QUOTED = /@"([^"\n]*)$/u;
 // Behind the caret other letters are the sentence's: in Chinese and Japanese it goes on without a space.
 const REST_OF_BARE = /^[a-zA-Z0-9/._-]*/u;
@@ -30,6 +30,13 @@ const WORD_BEFORE = /[a-zA-Z0-9._-]$/u;
 /** What would be read as a part of a bare path, or is the end of the text, where one goes on typing. */
 const NEEDS_SPACE = /^(?:$|[a-zA-Z0-9/_"-])/u;
 const PLAIN = /^[a-zA-Z0-9/._-]*[a-zA-Z0-9/_-]$/u;
+/** What is no path and needs no quotes (M-8). */
+const OTHER =
+  /^(?:symbol:[a-zA-Z0-9$_.:#~-]*[a-zA-Z0-9$_~#]|git:[a-zA-Z0-9/._~^@{}-]*[a-zA-Z0-9/_~^}]|problems:|terminal:last)$/u;
+
+/** A kind of mention behind whose colon one goes on typing. */
+export const goesOn = ({ path, kind }: Pick<MentionItem, "path" | "kind">): boolean =>
+  kind === "special" && path.endsWith(":") && path !== "problems:";
 
 /** The mention that the caret stands in or right behind; null where there is none. */
 export function mentionAt(text: string, caret: number): Begun | null {
@@ -66,7 +73,7 @@ export const canBeMentioned = (path: string): boolean => !/["\n\r]/u.test(path);
 
 /** A path as a mention is written, in quotes where the bare form could not hold it. */
 export const spell = (path: string): string =>
-  PLAIN.test(path) && /[a-zA-Z0-9]/u.test(path) ? `@${path}` : `@"${path}"`;
+  OTHER.test(path) || (PLAIN.test(path) && /[a-zA-Z0-9]/u.test(path)) ? `@${path}` : `@"${path}"`;
 
 /** Where the mention ends: letters that a bare one cannot hold belong to it where the path goes on with the very same. */
 function endOf(text: string, { caret, end, prefix }: Begun, path: string): number {
@@ -74,7 +81,7 @@ function endOf(text: string, { caret, end, prefix }: Begun, path: string): numbe
   return text.startsWith(rest, caret) ? Math.max(end, caret + rest.length) : end;
 }
 
-/** Put a file, a folder or a server's resource in the place of the mention begun; behind a folder's slash the caret stands so that it goes on inside. */
+/** Put a mention in the place of the one begun; behind a folder's slash, or a colon, the caret stands so that it goes on. */
 export function complete(text: string, begun: Begun, item: Pick<MentionItem, "path" | "kind">): Typed {
   const before = text.slice(0, begun.start);
   const after = text.slice(endOf(text, begun, item.path));
@@ -82,6 +89,10 @@ export function complete(text: string, begun: Begun, item: Pick<MentionItem, "pa
     const inside = spell(`${item.path.replace(/\/+$/u, "")}/`);
     const caret = before.length + inside.length - (inside.endsWith('"') ? 1 : 0);
     return { text: before + inside + after, caret };
+  }
+  if (goesOn(item)) {
+    const mention = `@${item.path}`;
+    return { text: before + mention + after, caret: before.length + mention.length };
   }
   const mention = spell(item.path);
   const space = NEEDS_SPACE.test(after) ? " " : "";

@@ -127,7 +127,7 @@ class Core:
             grants=self._always,
             servers=servers,
         )
-        self._turns = TurnMaker(self._workspace, services, self._servers)
+        self._turns = TurnMaker(self._workspace, services, self._servers, self._code)
         self._beginnings = Beginnings()
         self._redaction = Redaction(known_keys(settings.value, self._environment))
         """What is taken out of all that is said, kept and told (S-5)."""

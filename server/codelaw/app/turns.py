@@ -24,6 +24,7 @@ from codelaw.app.bringing import Bringing, own_places
 from codelaw.app.brought.agents import BroughtAgents, own_agents
 from codelaw.app.brought.skills import Shelf, Skills, load_called, own_skills
 from codelaw.app.processing import web_of
+from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from codelaw.domain.brought import AgentSheet
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.ports.code import CodeIndex
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.workspace import Workspace
@@ -179,15 +181,18 @@ class TurnMaker:
         workspace: Workspace,
         services: LanguageServices | None,
         servers: BroughtServers,
+        code: CodeIndex,
     ) -> None:
         self._workspace = workspace
         self._services = services
         self._servers = servers
+        self._code = code
         self._operating_system = f"{platform.system()} {platform.machine()}"
         self.measures = Measures()
         self.laws = ShownLaws()
         environment = process_environment()
         self._home = environment.get("HOME", "")
+        self.referring = Referring(environment)
         self.bringing = Bringing(own_places(environment))
         self._skills = Skills(own_skills(environment))
         self._agents = BroughtAgents(own_agents(environment))
@@ -274,6 +279,7 @@ class TurnMaker:
             left = await self.shelf(shown, settings, restricted=False) if restricted else None
             called = await load_called(shelf, text, left_out=left)
         called = await self._servers.gathered(text, called)
+        called = await self.referring.gathered(text, called, self.around(settings, agent, restricted=restricted))
         asked = await question(text, shown, facts, attachments, looking, called=called)
         law, beside = await find_law(self._workspace, denied, settings.law.files), tuple[Fragment, ...]()
         if restricted:
@@ -337,6 +343,18 @@ class TurnMaker:
         found = await self._agents.found(shown, restricted=restricted)
         brought = tuple(_kind(one, settings, name) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
+
+    def around(self, settings: Settings, agent: AgentChat | None, *, restricted: bool) -> Around:
+        """Where what a message mentions is looked up (M-8)."""
+        said = () if agent is None else agent.past.transcript.messages
+        return Around(
+            workspace=visible(self._workspace, settings),
+            denied=unreadable(settings, self._workspace.folders),
+            services=self._services,
+            index=self._code,
+            said=said if agent is None or agent.opened is None else (*said, *agent.opened.record),
+            restricted=restricted,
+        )
 
     async def shelf(self, shown: Workspace, settings: Settings, *, restricted: bool) -> Shelf:
         """The skills that there are now; `shown` is the workspace as the rules let it be read (X-2)."""

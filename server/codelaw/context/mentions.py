@@ -1,4 +1,4 @@
-"""Reading `@path` mentions in what the user typed, and the reminder they leave (M-1 to M-4)."""
+"""Reading mentions in what the user typed, and the reminder that `@path` leaves (M-1 to M-4, M-8)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 from codelaw.context.escaping import one_name
 from codelaw.domain.events import Mention
@@ -17,7 +18,10 @@ REMINDED = 5
 BEFORE = r"(?<![a-zA-Z0-9._-])"
 """What must not stand right before the `@`: an address or a word goes on there. Chinese or Japanese may (M-1)."""
 
-_MENTION = re.compile(rf'{BEFORE}@(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
+_OTHER = r"(?:symbol|git|terminal):[^\s\"]|problems:"
+"""How a mention of another kind begins, behind its `@` (M-8)."""
+
+_MENTION = re.compile(rf'{BEFORE}@(?!"?(?:{_OTHER}))(?:"([^"\n]+)"|([a-zA-Z0-9/._-]+(?:\.[a-zA-Z0-9]+)?))')
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,43 @@ def resources_named(text: str, servers: Collection[str]) -> list[tuple[str, str]
         server, uri = (match[1], match[2]) if match[1] is not None else (match[3], match[4].rstrip(".,;:!?)'"))
         if server in servers and uri:
             found[server, uri] = None
+    return list(found)
+
+
+ReferenceKind = Literal["symbol", "problems", "git", "terminal"]
+
+_REFERENCE = re.compile(
+    rf'{BEFORE}@(?:"(symbol|git):([^"\n]+)"|(symbol):([\w$.:#~-]+)|(git):([\w./~^@{{}}-]+)|(terminal):(last)(?!\w)'
+    r"|(problems):(?!\w)())",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A mention that is no path: a symbol's name, what git says, a terminal, the problems (M-8)."""
+
+    kind: ReferenceKind
+    name: str
+    """Behind the colon; empty for the problems."""
+
+    @property
+    def path(self) -> str:
+        """As it is typed behind the `@`, without quotes."""
+        return f"{self.kind}:{self.name}"
+
+
+def references(text: str) -> list[Reference]:
+    """Every mention in `text` that is no path, in order of appearance, without repeats (M-8).
+
+    A quoted one, `@"symbol:größe"`, may hold anything; what ends a sentence is no part of the other.
+    """
+    found: dict[Reference, None] = {}
+    for match in _REFERENCE.finditer(text):
+        kind, name = (part for part in match.groups() if part is not None)
+        trimmed = name.strip() if match[1] else name.rstrip(".:-")
+        if trimmed or kind == "problems":
+            found[Reference(cast("ReferenceKind", kind), trimmed)] = None
     return list(found)
 
 

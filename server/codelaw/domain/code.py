@@ -1,4 +1,4 @@
-"""What the editor's language servers say of code: places, findings, and changes they propose (E-6)."""
+"""What the editor lends: places in code, findings, proposed changes, what a terminal has printed (E-6)."""
 
 from __future__ import annotations
 
@@ -32,6 +32,29 @@ class CodePlace:
     path: str
     """What a tool takes as a path: absolute for a file, else the uri."""
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCode:
+    """A symbol of a language server, and where it is defined."""
+
+    name: str
+    kind: str
+    """`function`, `class` and the like."""
+    place: CodePlace
+    container: str = ""
+    """What it is defined in, as the editor shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOutput:
+    """What the last command of a terminal has printed."""
+
+    output: str
+    name: str = ""
+    """Of the terminal."""
+    command: str = ""
+    exit_code: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

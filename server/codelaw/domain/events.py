@@ -24,12 +24,17 @@ HookStatus = Literal["running", "passed", "blocked", "failed", "cancelled"]
 CallStatus = Literal["pending", "awaiting_approval", "running", "completed", "failed", "rejected", "interrupted"]
 
 
+MentionKind = Literal["file", "folder", "symbol", "resource", "special", "unresolved"]
+"""`special` is what git, a terminal or the editor's diagnostics say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An `@path` in the user's text (M-4)."""
+    """An `@path` in the user's text (M-4), or another mention (M-8)."""
 
     path: str
-    kind: Literal["file", "folder", "unresolved"]
+    """Of what is no path: as it is typed behind the `@`, without quotes."""
+    kind: MentionKind
     uri: str | None = None
     reminded: bool = False
     """Whether the reminder names it; at most five are."""

@@ -116,10 +116,10 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class MentionItem:
-    """A completion of an `@path` (M-4), or of a server's `@server:uri` (X-3)."""
+    """A completion of an `@path` (M-4), of a server's `@server:uri` (X-3), or of another mention (M-8)."""
 
     path: str
-    kind: Literal["file", "folder", "resource"]
+    kind: Literal["file", "folder", "symbol", "resource", "special"]
     detail: str | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lsprotocol import types
 
-SERVICES = ("diagnostics", "definition", "references", "rename", "quickFix")
+SERVICES = ("diagnostics", "definition", "references", "rename", "quickFix", "symbols", "outline", "terminal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Client:
     saves: bool = False
     """It answers `codelaw/editor/save`."""
     services: frozenset[str] = frozenset()
-    """What it answers of `codelaw/editor/…`: `diagnostics`, `definition`, `references`, `rename`, `quickFix`."""
+    """What it answers of `codelaw/editor/…`, of `SERVICES`."""
     applies: bool = False
     """It takes `workspace/applyEdit`, if only without versions."""
     actions: bool = False

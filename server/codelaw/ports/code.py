@@ -102,6 +102,15 @@ class CodeIndex(Protocol):
         """
         ...
 
+    async def named(
+        self, workspace: Workspace, name: str, limit: int, *, begun: bool = False
+    ) -> list[tuple[str, Symbol]]:
+        """What is defined under a name, `Class.method` too, each with its file; with `begun` the names that begin so.
+
+        Best first: what is spelt just so, then what more files use.
+        """
+        ...
+
     def state(self) -> IndexState: ...
 
     async def rebuild(self, workspace: Workspace) -> None:

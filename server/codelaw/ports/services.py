@@ -1,11 +1,20 @@
-"""What an editor's other language servers know of the code (E-6)."""
+"""What an editor's other language servers know of the code, and what its terminals show (E-6)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from codelaw.domain.code import CodePlace, DocumentFindings, Fix, Position, ProposedChange, Span
+from codelaw.domain.code import (
+    CodePlace,
+    DocumentFindings,
+    Fix,
+    NamedCode,
+    Position,
+    ProposedChange,
+    Span,
+    TerminalOutput,
+)
 
 
 class LanguageServices(Protocol):
@@ -19,7 +28,7 @@ class LanguageServices(Protocol):
 
     @property
     def offered(self) -> frozenset[str]:
-        """Of `diagnostics`, `definition`, `references`, `rename`, `quickFix`."""
+        """Of `diagnostics`, `definition`, `references`, `rename`, `quickFix`, `symbols`, `outline`, `terminal`."""
         ...
 
     async def diagnostics(
@@ -45,6 +54,18 @@ class LanguageServices(Protocol):
 
     async def fixes(self, uri: str, where: Span) -> Sequence[Fix]:
         """The quick fixes for a part of a document."""
+        ...
+
+    async def symbols(self, query: str, *, seconds: float = 10.0) -> Sequence[NamedCode]:
+        """Symbols of the whole project whose name is something like `query`, in the editor's order."""
+        ...
+
+    async def outline(self, uri: str) -> Sequence[NamedCode]:
+        """The symbols of a document, outer ones before those inside them; their places are what they span."""
+        ...
+
+    async def terminal(self) -> TerminalOutput | None:
+        """What the last command of a terminal has printed; None where nothing is known of any."""
         ...
 
     def offsets(self, text: str, places: Sequence[Position]) -> list[int | None]:

@@ -166,7 +166,7 @@ class Looked(Payload):
 
 class MentionItem(Payload):
     path: str
-    kind: Literal["file", "folder", "resource"]
+    kind: Literal["file", "folder", "symbol", "resource", "special"]
     detail: str | None = None
 
 

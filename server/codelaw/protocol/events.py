@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codelaw.domain.chats import Level
-from codelaw.domain.events import CallStatus, CompactionPhase, HookMoment, HookStatus, SteerState
+from codelaw.domain.events import CallStatus, CompactionPhase, HookMoment, HookStatus, MentionKind, SteerState
 from codelaw.domain.served import ServerStateName
 from codelaw.protocol.base import Method, Payload
 from codelaw.protocol.chats import Chat, Message, ReadChat, TurnResult, Usage
@@ -16,7 +16,7 @@ from codelaw.protocol.contexts import CompactionReport
 
 class Mention(Payload):
     path: str
-    kind: Literal["file", "folder", "unresolved"]
+    kind: MentionKind
     uri: str | None = None
     reminded: bool
 

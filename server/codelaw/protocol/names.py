@@ -64,6 +64,9 @@ EDITOR_DEFINITION = "codelaw/editor/definition"
 EDITOR_REFERENCES = "codelaw/editor/references"
 EDITOR_RENAME = "codelaw/editor/rename"
 EDITOR_QUICK_FIX = "codelaw/editor/quickFix"
+EDITOR_SYMBOLS = "codelaw/editor/symbols"
+EDITOR_OUTLINE = "codelaw/editor/outline"
+EDITOR_TERMINAL = "codelaw/editor/terminal"
 EDITOR_SAVE = "codelaw/editor/save"
 
 

@@ -20,10 +20,13 @@ from codelaw.protocol.names import (
     CHAT_EVENT,
     EDITOR_DEFINITION,
     EDITOR_DIAGNOSTICS,
+    EDITOR_OUTLINE,
     EDITOR_QUICK_FIX,
     EDITOR_REFERENCES,
     EDITOR_RENAME,
     EDITOR_SAVE,
+    EDITOR_SYMBOLS,
+    EDITOR_TERMINAL,
     EDITOR_TRUST,
     MODEL_CHANGED,
     VERSION,
@@ -39,6 +42,9 @@ REQUESTS: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
     EDITOR_REFERENCES: (services.AskPlace, services.LocationsReply),
     EDITOR_RENAME: (services.AskRename, services.RenameReply),
     EDITOR_QUICK_FIX: (services.AskFixes, services.QuickFixReply),
+    EDITOR_SYMBOLS: (services.AskSymbols, services.SymbolsReply),
+    EDITOR_OUTLINE: (services.AskOutline, services.OutlineReply),
+    EDITOR_TERMINAL: (services.AskTerminal, services.TerminalReply),
 }
 """From server to client: params and result."""
 

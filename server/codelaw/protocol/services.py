@@ -65,6 +65,20 @@ class AskFixes(Payload):
     range: SpanOut
 
 
+class AskSymbols(Payload):
+    """Symbols of the whole project."""
+
+    query: str
+
+
+class AskOutline(Payload):
+    uri: str
+
+
+class AskTerminal(Payload):
+    """The last output of a terminal: of the active one, where it has any."""
+
+
 class Spot(Reply):
     line: Index
     character: Index
@@ -115,6 +129,64 @@ class LocationsReply(
     ]
 ):
     """What LSP allows as the answer to a search for a definition or for references."""
+
+
+SymbolKind = Annotated[int, Field(ge=1, le=1000)]
+"""LSP's numbers; one that is not known yet is only a symbol."""
+SymbolName = Annotated[str, Field(max_length=10_000)]
+
+
+class BareLocation(Reply):
+    """A location that may be without a range, as workspace symbols have it."""
+
+    uri: Uri
+    range: SpanIn | None = None
+
+
+class EditorSymbol(Reply):
+    """LSP's `SymbolInformation` or `WorkspaceSymbol`."""
+
+    name: SymbolName
+    kind: SymbolKind
+    location: BareLocation
+    container_name: SymbolName | None = None
+
+
+class SymbolsReply(RootModel[Annotated[list[EditorSymbol], Field(max_length=MAX_PLACES)] | None]):
+    """None is an empty list."""
+
+
+class NestedSymbol(Reply):
+    """LSP's `DocumentSymbol`."""
+
+    name: SymbolName
+    kind: SymbolKind
+    range: SpanIn
+    selection_range: SpanIn | None = None
+    children: Annotated[list[NestedSymbol], Field(max_length=MAX_PLACES)] | None = None
+
+
+class OutlineReply(
+    RootModel[
+        Annotated[list[NestedSymbol], Field(max_length=MAX_PLACES)]
+        | Annotated[list[EditorSymbol], Field(max_length=MAX_PLACES)]
+        | None
+    ]
+):
+    """What LSP allows as the symbols of a document."""
+
+
+class TerminalText(Reply):
+    """What a terminal shows of its last command."""
+
+    output: Annotated[str, Field(max_length=1_000_000)]
+    name: Annotated[str, Field(max_length=1000)] | None = None
+    command: Annotated[str, Field(max_length=100_000)] | None = None
+    exit_code: Annotated[int, Field(ge=-(2**31), le=2**32)] | None = None
+
+
+class TerminalReply(RootModel[TerminalText | None]):
+    """None where nothing is known of any."""
 
 
 class EditorTextEdit(Reply):

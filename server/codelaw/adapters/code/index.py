@@ -24,7 +24,7 @@ from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Folder, Located
-from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, Place, PlaceKind
+from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, Place, PlaceKind, Symbol
 from codelaw.ports.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -106,6 +106,19 @@ class WorkspaceIndex:
             text = (await workspace.read(place)).text
             found = [await self._worker.do(lambda: _outline_of(below[0], text))]
         return found, max(len(chosen), len(found))
+
+    async def named(
+        self, workspace: Workspace, name: str, limit: int, *, begun: bool = False
+    ) -> list[tuple[str, Symbol]]:
+        frame = await self._current(workspace)
+        chosen = await self._worker.do(lambda: _named(frame, name, begun=begun))
+        found: list[tuple[str, Symbol]] = []
+        for path, symbol in chosen:
+            if len(found) == limit:
+                break
+            if await _may_be_seen(workspace, path):
+                found.append((path, symbol))
+        return found
 
     def state(self) -> IndexState:
         rows = self._effective()
@@ -332,17 +345,24 @@ def _outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
     from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
     from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
 
+    files = [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
+    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
+
+
+def _named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
+    from codelaw.ranking.code.naming import called  # noqa: PLC0415
+
+    return called(_defining(frame), name, begun=begun)
+
+
+def _defining(frame: Frame) -> list[tuple[str, tuple[Symbol, ...]]]:
+    """The files that define something, those first that most others use."""
     known = list(zip(frame.standing.tolist(), frame.paths, frame.digests, strict=True))
     if (lower := frame.below) is not None:
         every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
         known += (one for one in every if not frame.covers(one[1]))
     known.sort(key=lambda one: (-one[0], one[1]))
-    files = [
-        (path, digest.symbols)
-        for _, path, digest in known
-        if digest.symbols and (not below or any(inside(path, folder) for folder in below))
-    ]
-    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
+    return [(path, digest.symbols) for _, path, digest in known if digest.symbols]
 
 
 def _outline_of(path: str, text: str) -> FileOutline:

@@ -52,12 +52,14 @@ class Worded:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a message that calls a command of the user's comes to (X-7)."""
+    """What a message calls and mentions besides files: a command of the user's (X-7), resources (X-3), others (M-8)."""
 
     text: str = ""
     """The command's text with the arguments, in which paths may be mentioned."""
     fragments: tuple[Fragment, ...] = ()
     notices: tuple[Notice, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    """Of what is no file."""
 
 
 NOTHING_CALLED = Called()
@@ -88,7 +90,15 @@ async def question(
     looking = () if editor is None else (editor,)
     environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
     fragments = (*called.fragments, *attached.selections, *looking, Fragment("environment", environment))
-    return Question(said.content, fragments, said.mentions, said.left_out, (*called.notices, *attached.notices))
+    mentions = with_others(said.mentions, called.mentions)
+    return Question(said.content, fragments, mentions, said.left_out, (*called.notices, *attached.notices))
+
+
+def with_others(paths: Sequence[Mention], others: Sequence[Mention]) -> tuple[Mention, ...]:
+    """The mentions of files and those of anything else; a server's name before its colon is no path of its own."""
+    servers = {mention.path.partition(":")[0] for mention in others}
+    kept = (mention for mention in paths if mention.kind != "unresolved" or mention.path not in servers)
+    return (*kept, *others)
 
 
 async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) -> Worded:

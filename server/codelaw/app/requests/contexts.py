@@ -132,8 +132,13 @@ class ContextRequests(Core):
         return await looked_at(self._workspace, uri, unreadable(self._settings.value, self._workspace.folders))
 
     async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
-        """Completions of an `@path` (M-4), and behind them of a server's `@server:uri` (X-3)."""
-        found = await completions(visible(self._workspace, self._settings.value), prefix, limit)
+        """Completions of an `@path` (M-4), of other mentions (M-8), and of a server's `@server:uri` (X-3)."""
+        settings = self._settings.value
+        found = await completions(visible(self._workspace, settings), prefix, limit)
+        around = self._turns.around(settings, None, restricted=self._restricted)
+        others = await self._turns.referring.items(prefix, around, limit)
+        # Where there are many files some room is left for the rest: nothing else tells of it.
+        found = [*found[: max(limit - len(others), limit // 2)], *others][:limit]
         return [*found, *self._servers.mentioned(prefix, limit - len(found))]
 
     async def commands(self) -> list[UserCommand]:

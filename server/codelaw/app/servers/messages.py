@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.gathering import Called
@@ -15,6 +16,7 @@ from codelaw.context.observations.layout import block
 from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
+from codelaw.domain.events import Mention
 from codelaw.domain.messages import Fragment
 from codelaw.domain.reports import MentionItem
 from codelaw.skills.commands import call
@@ -98,11 +100,20 @@ async def _with_resources(text: str, called: Called, servers: ToolServers) -> Ca
     named = resources_named(text, known)
     read = await asyncio.gather(*(_read(server, uri, servers) for server, uri in named[:MOST_RESOURCES]))
     fragments = tuple(one for one in read if isinstance(one, Fragment))
+    mentions = tuple(
+        Mention(f"{server}:{uri}", "resource" if isinstance(one, Fragment) else "unresolved")
+        for (server, uri), one in zip_longest(named, read)
+    )
     notices = [one for one in read if isinstance(one, Notice)]
     if len(named) > MOST_RESOURCES:
         said = f"Only the first {MOST_RESOURCES} of {len(named)} resources were read."
         notices.append(Notice("warning", LEFT_OUT, said))
-    return replace(called, fragments=(*called.fragments, *fragments), notices=(*called.notices, *notices))
+    return replace(
+        called,
+        fragments=(*called.fragments, *fragments),
+        notices=(*called.notices, *notices),
+        mentions=(*called.mentions, *mentions),
+    )
 
 
 async def _read(server: str, uri: str, servers: ToolServers) -> Fragment | Notice:

@@ -14,11 +14,13 @@ from codelaw.domain.code import (
     DocumentFindings,
     Finding,
     Fix,
+    NamedCode,
     Position,
     ProposedChange,
     ProposedEdits,
     Severity,
     Span,
+    TerminalOutput,
     TextEdit,
 )
 from codelaw.domain.errors import ToolFailure
@@ -32,9 +34,12 @@ from codelaw.protocol.base import Payload
 from codelaw.protocol.names import (
     EDITOR_DEFINITION,
     EDITOR_DIAGNOSTICS,
+    EDITOR_OUTLINE,
     EDITOR_QUICK_FIX,
     EDITOR_REFERENCES,
     EDITOR_RENAME,
+    EDITOR_SYMBOLS,
+    EDITOR_TERMINAL,
 )
 
 log = logging.getLogger(__name__)
@@ -46,6 +51,20 @@ MAX_TEXT = 20_000_000
 """Characters of all texts of one proposed change (S-6)."""
 MESSAGE_CHARACTERS = 2_000
 SEVERITIES: dict[int | None, Severity] = {1: "error", 2: "warning", 3: "information", 4: "hint", None: "error"}
+
+KINDS = dict(
+    enumerate(
+        (
+            *("file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum"),
+            *("interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object", "key"),
+            *("null", "enum member", "struct", "event", "operator", "type parameter"),
+        ),
+        start=1,
+    )
+)
+"""LSP's kinds of symbols, in words."""
+NAME_CHARACTERS = 500
+_TOP = Span(Position(0, 0), Position(0, 0))
 
 R = TypeVar("R", bound=RootModel[Any])
 
@@ -91,6 +110,21 @@ class ClientServices:
         params = wire.AskFixes(uri=uri, range=wire.SpanOut(start=_spot(where.start), end=_spot(where.end)))
         reply = await self._ask(EDITOR_QUICK_FIX, params, wire.QuickFixReply, ANSWER_SECONDS)
         return [Fix(" ".join(fix.title.split()), _change(fix.edit)) for fix in reply.root or () if fix.edit is not None]
+
+    async def symbols(self, query: str, *, seconds: float = ANSWER_SECONDS) -> Sequence[NamedCode]:
+        """See `LanguageServices.symbols`."""
+        reply = await self._ask(EDITOR_SYMBOLS, wire.AskSymbols(query=query), wire.SymbolsReply, seconds)
+        return [_symbol(item) for item in reply.root or ()]
+
+    async def outline(self, uri: str) -> Sequence[NamedCode]:
+        """See `LanguageServices.outline`."""
+        reply = await self._ask(EDITOR_OUTLINE, wire.AskOutline(uri=uri), wire.OutlineReply, ANSWER_SECONDS)
+        return _outline(uri, reply)
+
+    async def terminal(self) -> TerminalOutput | None:
+        """See `LanguageServices.terminal`."""
+        said = (await self._ask(EDITOR_TERMINAL, wire.AskTerminal(), wire.TerminalReply, ANSWER_SECONDS)).root
+        return said and TerminalOutput(said.output, said.name or "", said.command or "", said.exit_code)
 
     def offsets(self, text: str, places: Sequence[Position]) -> list[int | None]:
         """See `LanguageServices.offsets`."""
@@ -163,6 +197,28 @@ def _places(reply: wire.LocationsReply) -> list[CodePlace]:
             uri, span = item.target_uri, item.target_selection_range or item.target_range
         places.append(CodePlace(uri, _path(uri), _span(span)))
     return list(dict.fromkeys(places))
+
+
+def _symbol(item: wire.EditorSymbol) -> NamedCode:
+    uri, kind = item.location.uri, KINDS.get(item.kind, "symbol")
+    place = CodePlace(uri, _path(uri), _span(item.location.range) if item.location.range is not None else _TOP)
+    return NamedCode(item.name[:NAME_CHARACTERS], kind, place, (item.container_name or "")[:NAME_CHARACTERS])
+
+
+def _outline(uri: str, reply: wire.OutlineReply) -> list[NamedCode]:
+    """The symbols of a document in the order of their places, outer ones first."""
+    found: list[NamedCode] = []
+    left = [(item, "") for item in reply.root or ()]
+    while left and len(found) < wire.MAX_PLACES:
+        item, container = left.pop()
+        if isinstance(item, wire.EditorSymbol):
+            found.append(_symbol(item))
+            continue
+        name, kind = item.name[:NAME_CHARACTERS], KINDS.get(item.kind, "symbol")
+        found.append(NamedCode(name, kind, CodePlace(uri, _path(uri), _span(item.range)), container))
+        left += [(child, name) for child in item.children or ()]
+    found.sort(key=lambda one: (one.place.span.start.line, -one.place.span.end.line))
+    return found
 
 
 def _change(edit: wire.WorkspaceEditReply) -> ProposedChange:

@@ -1,0 +1,202 @@
+"""What git says of a repository, asked so that the repository cannot make it do anything else (M-8, S-8).
+
+Who wrote the repository wrote its `.git/config` and `.gitattributes` too: these name programs that git starts (filters,
+drivers of diffs, hooks, a monitor of the file system, helpers of transports) and folders that it looks into. So each of
+these settings is overridden, nothing of the user's is read, and the work tree must hold the folder that is asked about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codelaw.adapters.programs import find_program, own_environment
+from codelaw.domain.errors import ToolFailure
+
+SECONDS = 8.0
+"""For one call."""
+MAX_OUTPUT = 4_000_000
+"""Bytes of one answer; what is beyond is not read."""
+MOST_PATHS = 300
+"""Files of one diff."""
+MAX_CONFIG = 1_000_000
+
+_OVERRIDDEN = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.pager": "",
+    "core.quotePath": "false",
+    "diff.external": "",
+    "diff.orderFile": os.devnull,
+    "log.showSignature": "false",
+    "protocol.allow": "never",
+}
+_RUNNING = re.compile(r"(?i)filter\..*\.(?:clean|smudge|process|required)|diff\..*\.(?:command|textconv)")
+"""Settings of a repository that name a program, by a name of the repository's own choice."""
+_SAFE = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--ignore-submodules=dirty", "--relative")
+_LISTED = (*_SAFE, "--name-only", "-z", "--")
+_PLAIN = (*_SAFE, "--src-prefix=a/", "--dst-prefix=b/", "--")
+_VERIFY = ("rev-parse", "--verify", "--quiet")
+_HEAD = "--format=commit %H%nAuthor: %an%nDate: %aI%n%n%B"
+_MESSAGE = ("show", "--no-patch", "--no-color", "--no-show-signature", _HEAD)
+_NAME = re.compile(r"[A-Za-z0-9_][\w./~^@{}-]{0,199}")
+"""What may be the name of a commit: never an option, a range or a pathspec."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit as it is shown."""
+
+    id: str
+    message: str
+    """With author and date above."""
+
+
+class Repository:
+    """The repository of a workspace folder; git is found outside all of `folders` (S-8)."""
+
+    def __init__(self, root: Path, folders: Sequence[Path], environment: Mapping[str, str]) -> None:
+        self._root = root
+        self._folders = folders
+        self._environment = environment
+        self._program: str | None = None
+        self._settings: dict[str, str] = {}
+
+    async def open(self) -> bool:
+        """Whether there is git, and a repository whose work tree holds the folder."""
+        program = await asyncio.to_thread(find_program, "git", self._environment, self._folders)
+        if program is None:
+            return False
+        self._program = program
+        self._settings = dict(_OVERRIDDEN)
+        try:
+            names = await self._ask("config", "--list", "--name-only", "-z", most=MAX_CONFIG)
+            running = {name: _harmless(name) for name in names.split("\0") if _RUNNING.fullmatch(name)}
+            self._settings |= running
+            top = (await self._ask("rev-parse", "--show-toplevel")).rstrip("\n")
+        except ToolFailure:
+            return False
+        return await asyncio.to_thread(_holds, top, self._root)
+
+    async def changed(self) -> list[str]:
+        """The files that differ from the last commit, staged or not, as paths below the folder."""
+        out = await self._ask("diff", await self._base(), *_LISTED, ".")
+        return [path for path in out.split("\0") if path]
+
+    async def diff(self, paths: Sequence[str]) -> str:
+        """What is different in these files from the last commit, as `git diff HEAD` says it."""
+        return await self._ask("diff", await self._base(), *_PLAIN, *paths[:MOST_PATHS]) if paths else ""
+
+    async def commit(self, name: str) -> Commit | None:
+        """The commit of that name; None where there is none."""
+        if not _NAME.fullmatch(name) or ".." in name:
+            return None
+        try:
+            found = await self._ask(*_VERIFY, "--end-of-options", f"{name}^{{commit}}")
+            sha = found.strip()
+            message = await self._ask(*_MESSAGE, sha)
+        except ToolFailure:
+            return None
+        return Commit(sha, message.strip())
+
+    async def changed_in(self, commit: Commit) -> list[str]:
+        """The files that a commit changed; of a merge, those that differ from its first parent."""
+        out = await self._ask(*_shown(commit), *_LISTED, ".")
+        return [path for path in out.split("\0") if path]
+
+    async def diff_of(self, commit: Commit, paths: Sequence[str]) -> str:
+        """What a commit changed in these files."""
+        return (await self._ask(*_shown(commit), *_PLAIN, *paths[:MOST_PATHS])).lstrip("\n") if paths else ""
+
+    async def _base(self) -> str:
+        """The last commit; before the first one the empty tree."""
+        try:
+            return (await self._ask(*_VERIFY, "HEAD^{commit}")).strip()
+        except ToolFailure:
+            return (await self._ask("hash-object", "-t", "tree", "--stdin")).strip()
+
+    async def _ask(self, *arguments: str, most: int = MAX_OUTPUT) -> str:
+        """What git prints.
+
+        Raises:
+            ToolFailure: EXECUTION_ERROR: it refused, or cannot be started; TIMEOUT.
+        """
+        environment = await asyncio.to_thread(own_environment, self._environment, self._folders)
+        environment |= _quiet(self._settings)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                self._program or "",
+                *("--no-pager", "--literal-pathspecs", *arguments),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=self._root,
+                env=environment,
+            )
+        except (OSError, ValueError) as error:
+            raise ToolFailure("EXECUTION_ERROR", f"git cannot be started: {error}") from error
+        try:
+            async with asyncio.timeout(SECONDS):
+                out = await _read(process.stdout, most)
+                cut = len(out) >= most
+                code = None if cut else await process.wait()
+        except TimeoutError:
+            raise ToolFailure("TIMEOUT", f"git did not answer within {SECONDS:g} s.") from None
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await asyncio.shield(process.wait())
+        if code:
+            raise ToolFailure("EXECUTION_ERROR", f"git {arguments[0]} failed.")
+        return out.decode("utf-8", "replace")
+
+
+def _shown(commit: Commit) -> tuple[str, ...]:
+    return ("show", "--format=", "--diff-merges=first-parent", "--no-show-signature", commit.id)
+
+
+def _quiet(settings: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which git reads no settings but the repository's, and those overridden."""
+    made = {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_CONFIG_COUNT": str(len(settings)),
+    }
+    for number, (name, value) in enumerate(settings.items()):
+        made |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return made
+
+
+def _harmless(name: str) -> str:
+    return "false" if name.casefold().endswith(".required") else ""
+
+
+def _holds(top: str, root: Path) -> bool:
+    """Whether a work tree holds the folder, both as they really are."""
+    if not os.path.isabs(top):  # noqa: PTH117 - a name that git gives
+        return False
+    return Path(os.path.realpath(root)).is_relative_to(os.path.realpath(top))
+
+
+async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    """What comes, up to `most` bytes."""
+    found = bytearray()
+    while stream is not None and len(found) < most:
+        piece = await stream.read(min(1 << 16, most - len(found)))
+        if not piece:
+            break
+        found += piece
+    return bytes(found)
