@@ -327,9 +327,18 @@ export function makeActions(panel: Panel): Actions {
         return null;
       }
     },
-    enableServer: async (name, enabled) => {
+    enableServer: async ({ name, digest }, enabled) => {
       try {
-        return await panel.request("codelaw/mcp/enable", { name, enabled });
+        const seen = digest === undefined ? {} : { digest };
+        return await panel.request("codelaw/mcp/enable", { name, enabled, ...seen });
+      } catch (error) {
+        tellProblem(panel, error);
+        return null;
+      }
+    },
+    declineServer: async ({ name, digest }) => {
+      try {
+        return await panel.request("codelaw/mcp/decline", { name, digest: digest ?? "" });
       } catch (error) {
         tellProblem(panel, error);
         return null;

@@ -1,6 +1,6 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
-import type { ApprovalReply, AuditEntry, Chat, Grant, RevertConflict, ServerList } from "../src/protocol/types";
+import type { ApprovalReply, AuditEntry, Chat, Grant, RevertConflict, Server, ServerList } from "../src/protocol/types";
 import type { Action, State, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
@@ -76,8 +76,10 @@ export interface Actions {
   listGrants(): Promise<readonly Grant[] | null>;
   /** The MCP servers that settings and workspaces name; null when that cannot be read. */
   listServers(): Promise<ServerList | null>;
-  /** Let a server start as it was listed, or switch it off; the list as it is then. */
-  enableServer(name: string, enabled: boolean): Promise<ServerList | null>;
+  /** Let a server start as it is shown, or switch it off; the list as it is then. */
+  enableServer(server: Server, enabled: boolean): Promise<ServerList | null>;
+  /** Be asked no more about a server as it is shown; the list as it is then. */
+  declineServer(server: Server): Promise<ServerList | null>;
   /** Begin a server anew. */
   restartServer(name: string): Promise<void>;
   /** What was decided, of a chat or of all, newest first; null when that cannot be read. */

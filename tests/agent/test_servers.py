@@ -328,3 +328,26 @@ async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, se
     assert [one.path for one in await desk.session.mentions("first", 10)] == ["desk:note://1"]
     await desk.turn('see @"desk:file:///a b.txt" too')
     assert servers.calls[-1] == ("desk", "file:///a b.txt", {})
+
+
+async def test_how_far_a_call_is_is_shown_while_it_runs(desk: Bench, servers: FakeServers) -> None:
+    servers.says = "3 of 10: copying\x1b[2J \u202eb"
+    desk.vendor.reset([desk.act("mcp__desk__put", {"thing": "cup"}), desk.finish("ok", times=0)])
+    await desk.turn("go")
+    (told,) = desk.kinds("tool_output")
+    assert (told.stream, told.delta) == ("stdout", "3 of 10: copying⟨U+001B⟩[2J ⟨U+202E⟩b\n")
+    assert "copying" not in said(desk), "the model is told the result alone"
+
+
+async def test_the_time_of_a_call_is_the_settings(desk: Bench, servers: FakeServers) -> None:
+    desk.vendor.reset([desk.finish("ok", times=0)])
+    await desk.turn("go")
+    assert servers.call_seconds == 120
+    begun = len(servers.begun)
+    changed = {"mcp": {**MINE["mcp"], "callSeconds": 7}}
+    settings = load_settings(environ={}, client={"model": {"baseUrl": desk.vendor.url, "apiKey": "k"}, **changed})
+    desk.session.reconfigure(settings)
+    await desk.turn("go")
+    assert servers.call_seconds == 7
+    assert len(servers.begun) == begun + 1, "the servers go on as they are"
+    assert servers.begun[-1] == servers.begun[-2]

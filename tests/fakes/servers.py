@@ -9,7 +9,7 @@ from typing import Any
 
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerQuestion, ServerSpec, ServerState
-from codelaw.ports.servers import Asking
+from codelaw.ports.servers import CALL_SECONDS, Asking
 
 
 @dataclass
@@ -31,10 +31,14 @@ class FakeServers:
     restarted: list[str] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
     closed: bool = False
+    call_seconds: float = 0.0
+    says: str = ""
+    """In the midst of a call."""
 
-    def begin(self, specs: Sequence[ServerSpec]) -> None:
+    def begin(self, specs: Sequence[ServerSpec], call_seconds: float = CALL_SECONDS) -> None:
         self.specs = tuple(specs)
         self.begun.append(self.specs)
+        self.call_seconds = call_seconds
 
     async def settled(self, seconds: float) -> None:
         self.waited.append(seconds)
@@ -61,6 +65,8 @@ class FakeServers:
         self.calls.append((server, tool, dict(arguments)))
         if self.question is not None:
             self.answered.append(await asking.ask(self.question))
+        if self.says:
+            asking.told(self.says)
         return self._answer(tool)
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:

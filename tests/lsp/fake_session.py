@@ -163,6 +163,7 @@ class FakeSession:
         self.chats: dict[str, Chat] = {}
         self._memories: dict[str, Memory] = {}
         self.server_states: dict[str, ServerStateName] = {"desk": "ready", "odd": "needs_trust"}
+        self.asking: frozenset[str] = frozenset()
         self.running: dict[str, FakeTurn] = {}
         self.beginning = asyncio.Event()
         """A turn with the text `late` is about to begin."""
@@ -399,15 +400,23 @@ class FakeSession:
 
     async def servers(self):
         states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
-        return ServerList(tuple(states), dict.fromkeys(self.server_states, ".mcp.json"), ("It is no JSON.",))
+        sources, digests = dict.fromkeys(self.server_states, ".mcp.json"), dict.fromkeys(self.server_states, "d1")
+        return ServerList(tuple(states), sources, ("It is no JSON.",), digests, self.asking)
 
     async def restart_server(self, name):
         if name not in self.server_states:
             raise Refusal("server_not_found", f"There is no server {name}.", "hint")
         self.server_states[name] = "starting"
 
-    async def enable_server(self, name, *, enabled):
+    async def decline_server(self, name, *, digest):
+        if digest != "d1":
+            raise Refusal("not_trusted", f"{name} is not what was shown.", "hint")
+        self.asking -= {name}
+        return await self.servers()
+
+    async def enable_server(self, name, *, enabled, digest=None):
         self.server_states[name] = "starting" if enabled else "off"
+        self.asking = frozenset({"desk"}) if name == "desk" else self.asking
         return await self.servers()
 
     async def search_code(self, query, *, path=".", kind="any", limit=10):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
-from tests.lsp.raw import EVERYTHING, RawClient
+from tests.lsp.raw import EVERYTHING, PATIENCE, RawClient
 from tests.scenarios.conftest import Start, act, finish
 
 HOSTILE = Path(__file__).with_name("hostile_server.py")
@@ -51,9 +53,13 @@ def ready(message: dict[str, Any]) -> bool:
     return event.get("kind") == "mcp" and event["state"] == "ready"
 
 
+async def listed(client: RawClient) -> dict[str, dict[str, Any]]:
+    """The servers by name."""
+    return {one["name"]: one for one in (await client.request("codelaw/mcp/list", {}))["servers"]}
+
+
 async def states(client: RawClient) -> dict[str, str]:
-    listed = await client.request("codelaw/mcp/list", {})
-    return {one["name"]: one["state"] for one in listed["servers"]}
+    return {name: one["state"] for name, one in (await listed(client)).items()}
 
 
 async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
@@ -66,8 +72,8 @@ async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
         assert "mcp__" not in json.dumps(vendor.messages[-1].json), "nothing starts before the user has said so"
         told = [notice["message"] for notice in events(client, "notice") if notice["code"] == "mcp_needs_trust"]
         assert f"The server desk is not started. .mcp.json would run: {sys.executable} -I {HOSTILE}" in told[0]
-        listed = await client.request("codelaw/mcp/enable", {"name": "desk", "enabled": True})
-        assert listed["servers"][0]["state"] in {"starting", "ready"}
+        begun = await client.request("codelaw/mcp/enable", {"name": "desk", "enabled": True})
+        assert begun["servers"][0]["state"] in {"starting", "ready"}
         await client.request("codelaw/mcp/enable", {"name": "other", "enabled": True})
         await client.until(ready)
         vendor.reset(
@@ -114,3 +120,108 @@ async def test_where_the_editor_trusts_no_folder_nothing_is_started(
         error = await client.error("codelaw/mcp/enable", {"name": "desk", "enabled": True})
         assert error.data["code"] == "not_trusted"
         assert "mcp__" not in json.dumps(vendor.messages[-1].json)
+
+
+def boxes(client: RawClient) -> list[dict[str, Any]]:
+    """The message boxes about servers."""
+    shown = [message["params"] for message in client.messages if message.get("method") == "window/showMessageRequest"]
+    return [box for box in shown if "the server" in box["message"]]
+
+
+async def until_none_waits(client: RawClient) -> None:
+    """Every question that was answered has been taken in."""
+    async with asyncio.timeout(PATIENCE):
+        while any(one.get("ask") for one in (await listed(client)).values()):
+            await asyncio.sleep(0.01)
+
+
+async def watched(client: RawClient, file: Path) -> None:
+    """The editor tells that a file has changed, and the server has looked."""
+    changes = {"changes": [{"uri": file.as_uri(), "type": 2}]}
+    await client.notify("workspace/didChangeWatchedFiles", changes)
+
+
+async def test_a_plain_client_is_asked_about_each_server_once(start: Start, vendor: LoopbackVendor, root: Path) -> None:
+    """Yes lets it start; no is remembered for what was shown, and another content asks again."""
+    file = root / ".mcp.json"
+
+    def write(*arguments: str) -> None:
+        yes = {"command": sys.executable, "args": ["-I", str(HOSTILE)]}
+        file.write_text(json.dumps({"mcpServers": {"a": yes, "b": {"command": "none", "args": arguments}}}))
+
+    write()
+    vendor.script = [VendorReply(text=finish("ok"), times=0)]
+    answered: list[str] = []
+
+    def answer(params: dict[str, Any]) -> dict[str, str]:
+        answered.append(params["message"])
+        return {"title": "Enable" if "server a " in params["message"] else "Not now"}
+
+    async with start({}) as client:
+        client.answers["window/showMessageRequest"] = answer
+        await client.until(lambda _: len(boxes(client)) == 2)
+        would = f".mcp.json would run: {sys.executable} -I {HOSTILE}"
+        assert boxes(client)[0]["message"] == f"codelaw: the server a is not started. {would}"
+        assert [action["title"] for action in boxes(client)[0]["actions"]] == ["Enable", "Not now"]
+        await until_none_waits(client)
+        await client.request("codelaw/chat/send", {"text": "hello"})
+        assert (await states(client))["b"] == "needs_trust", "it can be let start at any time"
+    async with start({}) as client:
+        client.answers["window/showMessageRequest"] = answer
+        await client.request("codelaw/chat/send", {"text": "hello"})
+        assert len(answered) == 2, "what was answered is remembered"
+        write("--more")
+        await watched(client, file)
+        await client.until(lambda _: len(boxes(client)) == 1)
+        await until_none_waits(client)
+        assert answered[2].endswith(".mcp.json would run: none --more")
+        await watched(client, file)
+        await client.request("codelaw/chat/send", {"text": "hello"})
+        assert len(answered) == 3, "the same content is asked about once"
+
+
+async def test_what_does_not_fit_into_a_box_is_shown_before_it_can_be_allowed(start: Start, root: Path) -> None:
+    long = {"command": sys.executable, "args": ["-I", str(HOSTILE), "x" * 2000]}
+    (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": long}}))
+    titles: list[list[str]] = []
+    shown: list[str] = []
+
+    def answer(params: dict[str, Any]) -> dict[str, str]:
+        titles.append([action["title"] for action in params["actions"]])
+        return {"title": titles[-1][0]}
+
+    def show(params: dict[str, Any]) -> dict[str, bool]:
+        shown.append(Path(unquote(urlsplit(params["uri"]).path)).read_text())
+        return {"success": True}
+
+    async with start({"window": {"showDocument": {"support": True}}}) as client:
+        client.answers["window/showMessageRequest"] = answer
+        client.answers["window/showDocument"] = show
+        await client.until(lambda _: len(boxes(client)) == 2)
+        assert titles == [["Show what it runs", "Not now"], ["Enable", "Not now"]]
+        assert "x" * 2000 in shown[0]
+        await until_none_waits(client)
+        assert (await states(client))["a"] == "off", "it begins with the first turn"
+
+
+async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: LoopbackVendor, named: Path) -> None:
+    ours = {**EVERYTHING["experimental"]["codelaw"], "servers": {}}
+    vendor.script = [VendorReply(text=finish("ok"), times=0)]
+    async with start({**EVERYTHING, "experimental": {"codelaw": ours}}) as client:
+        await client.request("codelaw/chat/send", {"text": "hello"})
+        assert boxes(client) == []
+        found = (await listed(client))["desk"]
+        assert (found["ask"], found["state"]) == (True, "needs_trust")
+        seen = {"name": "desk", "digest": found["digest"]}
+        (named / ".mcp.json").write_text((named / ".mcp.json").read_text().replace('"-I"', '"-I", "-u"'))
+        assert (await client.error("codelaw/mcp/enable", {**seen, "enabled": True})).data["code"] == "not_trusted"
+        await listed(client)
+        assert (await client.error("codelaw/mcp/enable", {**seen, "enabled": True})).data["code"] == "not_trusted", (
+            "that it was listed anew does not mean that the user has seen it"
+        )
+        now = (await listed(client))["desk"]["digest"]
+        declined = await client.request("codelaw/mcp/decline", {"name": "desk", "digest": now})
+        assert "ask" not in next(one for one in declined["servers"] if one["name"] == "desk")
+        chat = await client.request("codelaw/chat/send", {"text": "hello"})
+        told = [event["event"] for event in client.events() if event["chatId"] == chat["chatId"]]
+        assert not [one for one in told if one.get("code") == "mcp_needs_trust" and "server desk" in one["message"]]

@@ -92,6 +92,7 @@ CompactionReport: CompactionReport
 ContextReport: ContextReport
 CreateChat: CreateChat
 Decision: Decision
+DeclineServer: DeclineServer
 Deleted: Deleted
 DiagnosticsReply: DiagnosticsReply
 DocumentDiagnostics: DocumentDiagnostics
@@ -1065,6 +1066,16 @@ strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval"
 kind?: (("panel" | "inline" | "headless" | "shared") | null)
 }
 /**
+ * The user does not want to be asked about a server as they have seen it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "DeclineServer".
+ */
+export interface DeclineServer {
+name: string
+digest: string
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Deleted".
  */
@@ -1176,7 +1187,9 @@ export interface EditorTrust {
 trusted: boolean
 }
 /**
- * A server of a workspace's file starts only as it was listed last: one that has changed since is refused.
+ * A server of a workspace's file starts only as it was seen: one that has changed since is refused.
+ * 
+ * `digest` is that of what the user has seen; without it what was listed last counts.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "EnableServer".
@@ -1184,6 +1197,7 @@ trusted: boolean
 export interface EnableServer {
 name: string
 enabled: boolean
+digest?: (string | null)
 }
 /**
  * A chat as one document.
@@ -1760,7 +1774,8 @@ editor?: (EditorParams | null)
 /**
  * A server, how it is doing, and why; `source` is where it is written.
  * 
- * In the state `needs_trust` the message says what would be run or reached, whole.
+ * In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
+ * not said no to it, and `digest` changes with it.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Server".
@@ -1771,6 +1786,8 @@ state: ("off" | "starting" | "ready" | "failed" | "needs_trust" | "needs_auth")
 tools: number
 message?: string
 source?: string
+digest?: string
+ask?: true
 }
 /**
  * Sorted by name; `problems` are what is wrong with what is written.
@@ -2033,6 +2050,7 @@ export interface Methods {
   "codelaw/mcp/list": { params: ListServers; result: ServerList };
   "codelaw/mcp/restart": { params: RestartServer; result: Restarted };
   "codelaw/mcp/enable": { params: EnableServer; result: ServerList };
+  "codelaw/mcp/decline": { params: DeclineServer; result: ServerList };
   "codelaw/search": { params: SearchCode; result: FoundPlaces };
   "codelaw/index/status": { params: ReadIndex; result: IndexReport };
   "codelaw/index/rebuild": { params: ReadIndex; result: IndexReport };
@@ -2108,6 +2126,7 @@ export const METHODS = [
   "codelaw/mcp/list",
   "codelaw/mcp/restart",
   "codelaw/mcp/enable",
+  "codelaw/mcp/decline",
   "codelaw/search",
   "codelaw/index/status",
   "codelaw/index/rebuild",

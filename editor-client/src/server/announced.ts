@@ -6,6 +6,7 @@ import { METHODS, VERSION } from "../protocol/types";
 export const CAPABILITIES = {
   events: {},
   approvals: {},
+  servers: {},
   editor: {
     save: {},
     diagnostics: {},

@@ -2,6 +2,7 @@
 import { fireEvent, screen, waitFor } from "@testing-library/preact";
 import { describe, expect, test, vi } from "vitest";
 import type { Server, ServerList } from "../../src/protocol/types";
+import { ServerOffers } from "../../webview/parts/ServerOffer";
 import { Servers } from "../../webview/parts/Servers";
 import { expectAccessible, show, stateOf } from "../context/panel";
 
@@ -14,7 +15,7 @@ describe("the servers that people bring along", () => {
       { name: "desk", state: "ready", tools: 2 },
       { name: "odd", state: "needs_trust", tools: 0, message: `${COMMAND}\u202e` },
     ];
-    const enableServer = vi.fn((name: string, enabled: boolean): Promise<ServerList> => {
+    const enableServer = vi.fn(({ name }: Server, enabled: boolean): Promise<ServerList> => {
       servers = servers.map((one) => (one.name === name ? { ...one, state: enabled ? "starting" : "off" } : one));
       return Promise.resolve({ servers });
     });
@@ -29,7 +30,7 @@ describe("the servers that people bring along", () => {
     await expectAccessible(container);
     fireEvent.click(screen.getByRole("button", { name: "Let odd start" }));
     await waitFor(() => expect(container.textContent).toContain("starting"));
-    expect(enableServer).toHaveBeenCalledExactlyOnceWith("odd", true);
+    expect(enableServer).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ name: "odd" }), true);
     fireEvent.click(screen.getByRole("button", { name: "Restart desk" }));
     await waitFor(() => expect(restartServer).toHaveBeenCalledExactlyOnceWith("desk"));
     fireEvent.click(screen.getByRole("button", { name: "Switch desk off" }));
@@ -41,5 +42,43 @@ describe("the servers that people bring along", () => {
     const { container } = show(<Servers state={state} />, { listServers });
     await waitFor(() => expect(listServers).toHaveBeenCalled());
     expect(container.textContent).toBe("");
+  });
+});
+
+describe("the question whether a server may start", () => {
+  const waiting = (name: string, message: string): Server => ({
+    name,
+    state: "needs_trust",
+    tools: 0,
+    message,
+    digest: `digest of ${name}`,
+    ask: true,
+  });
+
+  test("shows a short command at once; the answer is about what was shown, and the next one follows", async () => {
+    let servers = [waiting("a", "would run: npx a\u202e"), waiting("b", COMMAND), { ...waiting("c", ""), ask: undefined }];
+    const without = (name: string): Promise<ServerList> => {
+      servers = servers.filter((one) => one.name !== name);
+      return Promise.resolve({ servers } as ServerList);
+    };
+    const enableServer = vi.fn(({ name }: Server) => without(name));
+    const declineServer = vi.fn(({ name }: Server) => without(name));
+    const listServers = () => Promise.resolve({ servers } as ServerList);
+    const { container } = show(<ServerOffers state={state} />, { listServers, enableServer, declineServer });
+    await waitFor(() => expect(container.textContent).toContain("would run: npx a"));
+    expect(container.textContent).toContain("1 of 2");
+    expect(container.textContent).not.toContain("\u202e");
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "Enable" }));
+    await waitFor(() => expect(screen.getByRole("heading").textContent).toContain("b"));
+    expect(enableServer).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ digest: "digest of a" }), true);
+    expect(screen.queryByRole("button", { name: "Enable" })).toBeNull();
+    expect(container.textContent).not.toContain("xxx");
+    fireEvent.click(screen.getByRole("button", { name: "Show what it runs" }));
+    expect(container.textContent).toContain(COMMAND);
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "Not now" }));
+    await waitFor(() => expect(container.textContent).toBe(""));
+    expect(declineServer).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ digest: "digest of b" }));
   });
 });

@@ -9,6 +9,7 @@ import { ContextPage } from "./ContextPage";
 import { Log } from "./Log";
 import { PermissionsPage } from "./Permissions";
 import { Pickers } from "./Pickers";
+import { ServerOffers } from "./ServerOffer";
 import { TodoList } from "./Todo";
 import { Welcome } from "./Welcome";
 import { WindowBar } from "./WindowBar";
@@ -36,6 +37,7 @@ function ChatPage({ state }: { state: State }) {
       {empty ? <Welcome /> : <Log state={state} />}
       <div class="below">
         {todo.length > 0 && <TodoList items={todo} />}
+        <ServerOffers state={state} />
         <Approvals state={state} />
         <Composer state={state} />
         <Pickers state={state} />

@@ -61,7 +61,7 @@ export function Servers({ state }: { state: State }) {
               class="approval-option"
               aria-label={waits(one) ? t.letStart(one.name) : t.switchOff(one.name)}
               disabled={busy !== null}
-              onClick={() => void change(one.name, () => actions.enableServer(one.name, waits(one)))}
+              onClick={() => void change(one.name, () => actions.enableServer(one, waits(one)))}
             >
               {waits(one) ? t.enable : t.disable}
             </button>

@@ -59,6 +59,10 @@ class ServerList:
     sources: Mapping[str, str]
     """By name, where each is written."""
     problems: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name, of all that each is started with or reached by."""
+    asking: frozenset[str] = frozenset()
+    """Names of those about which the user has yet to be asked."""
 
 
 @dataclass(frozen=True, slots=True)

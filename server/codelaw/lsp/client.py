@@ -55,6 +55,8 @@ class Client:
     """It answers `workspace/codeLens/refresh`."""
     trusted: bool = True
     """The editor trusts the folder; what it says later comes by `codelaw/workspace/editorTrust` (S-7)."""
+    servers: bool = False
+    """It asks the user itself about the servers of `codelaw/mcp/list` that have `ask` (X-3)."""
     process_id: int | None = None
 
 
@@ -94,6 +96,7 @@ def client_of(params: types.InitializeParams) -> Client:
         selective=bool(hover.dynamic_registration and completion.dynamic_registration),
         markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
         lens_refresh=bool(lens.refresh_support),
+        servers=_declared(ours, "servers"),
         trusted=ours.get("workspaceTrusted") in (None, True),
         process_id=params.process_id,
     )

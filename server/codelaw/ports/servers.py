@@ -7,12 +7,19 @@ from typing import Any, Protocol
 
 from codelaw.domain.served import Offer, ServedResult, ServerAnswer, ServerQuestion, ServerSpec, ServerState
 
+CALL_SECONDS = 120.0
+"""That a call may take without a sign of progress, where nothing else is said."""
+
 
 class Asking(Protocol):
     """Whom a server asks in the middle of a call."""
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         """The answer; cancelling the task withdraws the question."""
+        ...
+
+    def told(self, line: str) -> None:
+        """How far the call is, in the server's words; returns at once, and raises nothing."""
         ...
 
 
@@ -27,8 +34,11 @@ class Browser(Protocol):
 class ToolServers(Protocol):
     """Runs servers in the background and speaks with them; a broken server breaks nothing else."""
 
-    def begin(self, specs: Sequence[ServerSpec]) -> None:
-        """Make these the servers in force: begin what is new or changed, end what is gone. Returns at once."""
+    def begin(self, specs: Sequence[ServerSpec], call_seconds: float = CALL_SECONDS) -> None:
+        """Make these the servers in force: begin what is new or changed, end what is gone. Returns at once.
+
+        `call_seconds` is the time that a call from now on may take without a sign of progress.
+        """
         ...
 
     async def settled(self, seconds: float) -> None:

@@ -42,6 +42,7 @@ CLIENT_METHODS = (
     "codelaw/mcp/list",
     "codelaw/mcp/restart",
     "codelaw/mcp/enable",
+    "codelaw/mcp/decline",
     "codelaw/search",
     "codelaw/index/status",
     "codelaw/index/rebuild",

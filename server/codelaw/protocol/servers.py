@@ -10,6 +10,7 @@ from codelaw.domain.served import ServerStateName
 from codelaw.protocol.base import Method, Params, Payload
 
 ServerName = Annotated[str, Field(min_length=1, max_length=200)]
+Digest = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class ListServers(Params):
@@ -21,16 +22,28 @@ class RestartServer(Params):
 
 
 class EnableServer(Params):
-    """A server of a workspace's file starts only as it was listed last: one that has changed since is refused."""
+    """A server of a workspace's file starts only as it was seen: one that has changed since is refused.
+
+    `digest` is that of what the user has seen; without it what was listed last counts.
+    """
 
     name: ServerName
     enabled: bool
+    digest: Digest | None = None
+
+
+class DeclineServer(Params):
+    """The user does not want to be asked about a server as they have seen it."""
+
+    name: ServerName
+    digest: Digest
 
 
 class Server(Payload):
     """A server, how it is doing, and why; `source` is where it is written.
 
-    In the state `needs_trust` the message says what would be run or reached, whole.
+    In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
+    not said no to it, and `digest` changes with it.
     """
 
     name: str
@@ -38,6 +51,8 @@ class Server(Payload):
     tools: int
     message: str | None = None
     source: str | None = None
+    digest: str | None = None
+    ask: Literal[True] | None = None
 
 
 class ServerList(Payload):
@@ -55,4 +70,5 @@ METHODS = {
     "codelaw/mcp/list": Method(ListServers, ServerList),
     "codelaw/mcp/restart": Method(RestartServer, Restarted),
     "codelaw/mcp/enable": Method(EnableServer, ServerList),
+    "codelaw/mcp/decline": Method(DeclineServer, ServerList),
 }

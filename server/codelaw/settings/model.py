@@ -334,6 +334,12 @@ class McpGroup(Group):
         description="Servers of the Model Context Protocol by name: `{command, args, env, cwd}` of a program, or"
         " `{type, url, headers}`. `${NAME}` is a variable of the environment.",
     )
+    call_seconds: float = Field(
+        default=120.0,
+        ge=1,
+        le=3600,
+        description="Seconds that a call of a server's tool may take without a sign of progress, from 1 to 3600.",
+    )
 
 
 class SkillsGroup(Group):

@@ -46,10 +46,14 @@ class Person:
     def __init__(self, answer: ServerAnswer) -> None:
         self._answer = answer
         self.asked: list[ServerQuestion] = []
+        self.heard: list[str] = []
 
     async def ask(self, question: ServerQuestion) -> ServerAnswer:
         self.asked.append(question)
         return self._answer
+
+    def told(self, line: str) -> None:
+        self.heard.append(line)
 
 
 async def no_calls() -> None:

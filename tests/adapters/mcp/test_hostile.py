@@ -68,8 +68,9 @@ async def test_a_cancel_does_not_wait_for_the_server(both: McpServers, told: Tol
 
 
 async def test_a_call_that_hangs_ends_with_its_time(told: Told, tmp_path: Path) -> None:
-    servers = made_servers(tmp_path, told, call_seconds=0.3)
-    servers.begin([program("bad", "hostile.py", "hangs at a call"), program("other", "hostile.py", "none")])
+    servers = made_servers(tmp_path, told)
+    both = [program("bad", "hostile.py", "hangs at a call"), program("other", "hostile.py", "none")]
+    servers.begin(both, call_seconds=0.3)
     await told.until("bad", "ready")
     await told.until("other", "ready")
     with pytest.raises(ToolFailure, match="did not answer within") as failure:
@@ -80,10 +81,12 @@ async def test_a_call_that_hangs_ends_with_its_time(told: Told, tmp_path: Path) 
 
 
 async def test_progress_keeps_a_call_alive(told: Told, tmp_path: Path) -> None:
-    servers = made_servers(tmp_path, told, call_seconds=2.0)
-    servers.begin([program("good", "well_behaved.py", "stdio", "new")])
+    servers = made_servers(tmp_path, told)
+    servers.begin([program("good", "well_behaved.py", "stdio", "new")], call_seconds=2.0)
     await told.until("good", "ready")
-    assert (await servers.call("good", "work", {"steps": 15}, NOBODY)).text == "worked"
+    person = Person(ServerAnswer("decline"))
+    assert (await servers.call("good", "work", {"steps": 15}, person)).text == "worked"
+    assert person.heard[:2] == ["1 of 15", "2 of 15"], "and is told"
     await servers.close()
 
 

@@ -19,6 +19,8 @@ QUESTIONS = 10
 MESSAGE_CHARACTERS = 4_000
 SCHEMA_CHARACTERS = 64_000
 URL_CHARACTERS = 4_000
+PROGRESS_CHARACTERS = 500
+"""Of what a server says of its progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,13 @@ class Call:
         self.questions = 0
         self.scope = anyio.CancelScope(deadline=anyio.current_time() + seconds)
 
-    async def progress(self, progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG002
-        """The server is at work."""
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """The server is at work, and says how far it is."""
         if not self._pending:
             self.scope.deadline = anyio.current_time() + self._seconds
+        if self.asking is not None:
+            far = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+            self.asking.told(f"{far}: {message[:PROGRESS_CHARACTERS]}" if message else far)
 
     @contextmanager
     def waiting(self) -> Generator[None]:

@@ -118,13 +118,13 @@ class Connection:
             await anyio.sleep(wait)
             self._asked.changed.set()  # what was not told meanwhile
 
-    async def do(self, job: Job, asking: Asking | None) -> ServedResult:
-        """Do it within the time that it may take.
+    async def do(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
+        """Do it; it may take so long without a sign of progress.
 
         Raises:
             ToolFailure: it took too long, or the server refused it or answered what cannot be read.
         """
-        call = Call(self._means.call_seconds, asking)
+        call = Call(seconds, asking)
         until = anyio.current_time() + MOST_SECONDS
         try:
             with self._asked.during(call), anyio.CancelScope(deadline=until) as most, call.scope:
@@ -145,7 +145,7 @@ class Connection:
             raise ToolFailure("EXECUTION_ERROR", message, uncertain=True) from error
         hung = call.scope.cancelled_caught or most.cancelled_caught
         assert hung  # noqa: S101 - nothing else leads here
-        message = f"The server {self._name} did not answer within {self._means.call_seconds:.0f} s."
+        message = f"The server {self._name} did not answer within {seconds:.0f} s."
         raise ToolFailure("TIMEOUT", message, uncertain=True)
 
     def _refused(self, error: MCPError, *, ended: bool) -> str:

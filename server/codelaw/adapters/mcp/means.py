@@ -22,8 +22,6 @@ class Means:
     """Of codelaw, as servers are told."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of programs, without keys (S-5)."""
-    call_seconds: float = 120.0
-    """That a call may take without a sign of progress."""
     start_seconds: float = 60.0
     """Until a server has told its tools; some are downloaded first."""
     login_seconds: float = 300.0

@@ -62,8 +62,8 @@ class Server:
         self._stopping = asyncio.Event()
         self._task = asyncio.create_task(self._own(), name=f"codelaw-server-{spec.name}")
 
-    async def ask(self, job: Job, asking: Asking | None) -> ServedResult:
-        """Have it done; a cancel tells the server, and returns within a second (R-8).
+    async def ask(self, job: Job, asking: Asking | None, seconds: float) -> ServedResult:
+        """Have it done, in `seconds` without a sign of progress; a cancel tells the server, and returns soon (R-8).
 
         Raises:
             ToolFailure: the server is not ready, ended, or did not do it.
@@ -74,7 +74,7 @@ class Server:
         if self.state.state != "ready":
             message = f"The server {self.spec.name} is not ready ({self.state.state}). {self.state.message}"
             raise ToolFailure("EXECUTION_ERROR", message.strip())
-        asked = _Asked(job, asking)
+        asked = _Asked(job, asking, seconds)
         self._work.put_nowait(asked)
         try:
             await asyncio.wait([asked.done])
@@ -181,7 +181,7 @@ class Server:
     async def _do(self, connection: Connection, asked: _Asked) -> None:
         with asked.scope:
             try:
-                asked.settle(await connection.do(asked.job, asked.asking))
+                asked.settle(await connection.do(asked.job, asked.asking, asked.seconds))
             except ToolFailure as failure:
                 asked.fail(failure)
             except Exception as error:  # noqa: BLE001 - as above
@@ -211,9 +211,10 @@ class Server:
 class _Asked:
     """Work for a server, and what became of it."""
 
-    def __init__(self, job: Job, asking: Asking | None) -> None:
+    def __init__(self, job: Job, asking: Asking | None, seconds: float) -> None:
         self.job = job
         self.asking = asking
+        self.seconds = seconds
         self.scope = anyio.CancelScope()
         self.done: asyncio.Future[ServedResult] = asyncio.get_running_loop().create_future()
 

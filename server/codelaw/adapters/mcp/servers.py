@@ -12,7 +12,7 @@ from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.server import Server
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState
-from codelaw.ports.servers import Asking
+from codelaw.ports.servers import CALL_SECONDS, Asking
 
 CLOSE_SECONDS = 1.9
 
@@ -28,11 +28,13 @@ class McpServers:
         self._ending: set[asyncio.Task[None]] = set()
         self._offer = Offer()
         self._closed = False
+        self._call_seconds = CALL_SECONDS
 
-    def begin(self, specs: Sequence[ServerSpec]) -> None:
+    def begin(self, specs: Sequence[ServerSpec], call_seconds: float = CALL_SECONDS) -> None:
         """See `ToolServers.begin`."""
         if self._closed:
             return
+        self._call_seconds = call_seconds
         wanted = {spec.name: spec for spec in specs}
         for name, server in [*self._servers.items()]:
             if wanted.get(name) != server.spec:
@@ -94,7 +96,7 @@ class McpServers:
     async def _ask(self, name: str, job: Job, asking: Asking | None) -> ServedResult:
         if (server := self._servers.get(name)) is None:
             raise ToolFailure("NOT_FOUND", f"There is no server {name} any more.")
-        return await server.ask(job, asking)
+        return await server.ask(job, asking, self._call_seconds)
 
     def _started(self, spec: ServerSpec, *, log_in: bool = False) -> Server:
         return Server(spec, replace(self._means, log_in=log_in), self._heard)

@@ -123,6 +123,9 @@ class ServerAsking:
         )
         return answer(put, given)
 
+    def told(self, line: str) -> None:
+        """Who listens to a call gets it from the tool (`tools/served/asking`)."""
+
 
 def _accept(name: str, shown: str) -> ApprovalOption:
     return ApprovalOption(name, shown, "allow_once")

@@ -19,6 +19,8 @@ class ServerRequests(Core):
             self._servers.states(),
             {server.name: server.source for server in found.servers},
             tuple(notice.message for notice in found.notices),
+            {server.name: server.digest for server in found.servers},
+            found.asking,
         )
 
     async def restart_server(self, name: str) -> None:
@@ -29,15 +31,28 @@ class ServerRequests(Core):
         """
         await self._servers.restart(name, self._settings.value, restricted=self._restricted)
 
-    async def enable_server(self, name: str, *, enabled: bool) -> ServerList:
+    async def enable_server(self, name: str, *, enabled: bool, digest: str | None = None) -> ServerList:
         """Let a server start as it was listed, or switch it off; remembered for this person.
+
+        `digest` is that of what the user has seen.
 
         Raises:
             Refusal: `server_not_found`, `not_trusted`.
         """
-        server = await self._servers.enable(name, self._settings.value, enabled=enabled, restricted=self._restricted)
+        settings, restricted = self._settings.value, self._restricted
+        server = await self._servers.enable(name, settings, enabled=enabled, digest=digest, restricted=restricted)
         made: Literal["trust", "withdraw"] = "trust" if enabled else "withdraw"
         folder = "" if server.folder is None else str(server.folder)
         title = f"The server {server.name} may start" if enabled else f"The server {server.name} is switched off"
         self._recorder.note("trust", made, "user", title=title, detail=shown(server), folder=folder)
+        return await self.servers()
+
+    async def decline_server(self, name: str, *, digest: str) -> ServerList:
+        """Ask no more about a server as the user has seen it; it stays as it is, to be let start at any time.
+
+        Raises:
+            Refusal: `server_not_found`, `not_trusted`.
+        """
+        settings, restricted = self._settings.value, self._restricted
+        await self._servers.decline(name, settings, digest=digest, restricted=restricted)
         return await self.servers()

@@ -19,6 +19,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
 from codelaw.domain.served import Offer, ServerState
+from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
 from codelaw.settings.servers.filling import Surroundings
 from codelaw.settings.servers.written import WrittenServer
@@ -81,6 +82,7 @@ class BroughtServers:
         """What programs get of the environment."""
         self._looked = Looked()
         self._begun: tuple[ServerSpec, ...] = ()
+        self._call_seconds = self._seconds_begun = CALL_SECONDS
         self._waited: tuple[ServerSpec, ...] = ()
         """Those for which a turn has waited."""
         self._wanted = False
@@ -95,6 +97,7 @@ class BroughtServers:
         """Read anew what names servers; nothing is started, and what may no longer run is ended."""
         found = await asyncio.to_thread(self._look, settings, restricted=restricted)
         self._looked = found
+        self._call_seconds = settings.mcp.call_seconds
         if self._servers is not None and self._begun:
             still = {spec.name: spec for spec in found.specs}
             self._begin(tuple(spec for spec in self._begun if still.get(spec.name) == spec))
@@ -181,8 +184,12 @@ class BroughtServers:
         else:
             self._begin(found.specs)
 
-    async def enable(self, name: str, settings: Settings, *, enabled: bool, restricted: bool) -> WrittenServer:
+    async def enable(
+        self, name: str, settings: Settings, *, enabled: bool, digest: str | None = None, restricted: bool
+    ) -> WrittenServer:
         """Remember that a server may start as it was shown, or must not; gives the server.
+
+        `digest` is that of what was shown; without it what was listed last counts.
 
         Raises:
             Refusal: `server_not_found`; `not_trusted`: it is not what was shown, or the editor trusts no folder.
@@ -191,15 +198,23 @@ class BroughtServers:
         server = (await self.look(settings, restricted=restricted)).server(name)
         if enabled and restricted:
             raise Refusal("not_trusted", RESTRICTED, "Trust the folder in the editor first.")
-        if enabled and server.folder is not None and shown.get(name) != server.digest:
-            raise Refusal(
-                "not_trusted", f"{name} is not what was shown.", "List the servers, look, and enable it then."
-            )
+        if enabled and server.folder is not None:
+            _same(server, digest or shown.get(name))
         await asyncio.to_thread(remembered.answer, self._home, server, enabled=enabled)
         found = await self.look(settings, restricted=restricted)
         if self._wanted:
             self._begin(found.specs)
         return server
+
+    async def decline(self, name: str, settings: Settings, *, digest: str, restricted: bool) -> None:
+        """Remember that the user does not want to be asked about a server as it was shown.
+
+        Raises:
+            Refusal: `server_not_found`; `not_trusted`: it is not what was shown.
+        """
+        server = (await self.look(settings, restricted=restricted)).server(name)
+        _same(server, digest)
+        await asyncio.to_thread(remembered.decline, self._home, server)
 
     def notices(self, chat_id: str) -> list[Notice]:
         """What a chat that uses servers has not been told yet: what is wrong, and which servers wait for an answer."""
@@ -207,7 +222,8 @@ class BroughtServers:
         self._told.move_to_end(chat_id)
         while len(self._told) > CHATS:
             self._told.popitem(last=False)
-        every = [*self._looked.notices, *filter(None, map(_notice, self.states()))]
+        asked = [one for one in self.states() if one.state != "needs_trust" or one.name in self._looked.asking]
+        every = [*self._looked.notices, *filter(None, map(_notice, asked))]
         fresh = [notice for notice in every if notice.message not in told]
         told.update(notice.message for notice in fresh)
         return fresh
@@ -228,11 +244,12 @@ class BroughtServers:
                 agent.outbox.tell(McpEvent(state.name, state.state, state.message))
 
     def _begin(self, specs: tuple[ServerSpec, ...]) -> None:
-        if specs == self._begun:
+        wanted = specs, self._call_seconds
+        if wanted == (self._begun, self._seconds_begun) or not (specs or self._begun):
             return
         self._servers = self._servers or self._made()
-        self._begun = specs
-        self._servers.begin(specs)
+        self._begun, self._seconds_begun = wanted
+        self._servers.begin(*wanted)
 
     def _made(self) -> ToolServers:
         # The package costs most of a second, and most people have no servers.
@@ -266,6 +283,12 @@ def _notice(state: ServerState) -> Notice | None:
             return Notice("warning", "mcp_failed", f"The server {state.name} cannot be used. {state.message}")
         case _:
             return None
+
+
+def _same(server: WrittenServer, digest: str | None) -> None:
+    if digest != server.digest:
+        hint = "List the servers, look, and enable it then."
+        raise Refusal("not_trusted", f"{server.name} is not what was shown.", hint)
 
 
 def _hint(state: ServerState) -> str:

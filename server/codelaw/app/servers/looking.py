@@ -36,6 +36,8 @@ class Looked:
     kept: Mapping[str, ServerState] = field(default_factory=dict[str, ServerState])
     """By name those that do not, and why."""
     notices: tuple[Notice, ...] = ()
+    asking: frozenset[str] = frozenset()
+    """Names of those that wait for the user, who has not said no to them as they are."""
 
     def server(self, name: str) -> WrittenServer:
         """One by name.
@@ -64,6 +66,7 @@ def looked(
     servers: list[WrittenServer] = []
     specs: list[ServerSpec] = []
     kept: dict[str, ServerState] = {}
+    asking: set[str] = set()
     for one in whole.servers:
         try:
             server = _with_variables(one, around)
@@ -73,11 +76,13 @@ def looked(
                 specs.append(filled(server, around))
             else:
                 kept[server.name] = kept_back
+                if kept_back.state == "needs_trust" and known.asks(server):
+                    asking.add(server.name)
         except NotFilled as problem:
             if one not in servers:
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
-    return Looked(tuple(servers), tuple(specs), kept, whole.notices)
+    return Looked(tuple(servers), tuple(specs), kept, whole.notices, frozenset(asking))
 
 
 def _with_variables(server: WrittenServer, around: Surroundings) -> WrittenServer:

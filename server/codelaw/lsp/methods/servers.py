@@ -35,7 +35,11 @@ async def restart(connection: Connection, params: wire.RestartServer) -> wire.Re
 
 
 async def enable(connection: Connection, params: wire.EnableServer) -> wire.ServerList:
-    return _listed(await connection.session.enable_server(params.name, enabled=params.enabled))
+    return _listed(await connection.session.enable_server(params.name, enabled=params.enabled, digest=params.digest))
+
+
+async def decline(connection: Connection, params: wire.DeclineServer) -> wire.ServerList:
+    return _listed(await connection.session.decline_server(params.name, digest=params.digest))
 
 
 def _line(server: wire.Server) -> str:
@@ -45,7 +49,14 @@ def _line(server: wire.Server) -> str:
 
 def _listed(found: ServerList) -> wire.ServerList:
     servers = [
-        wire.Server.of(one, message=one.message or None, source=found.sources.get(one.name)) for one in found.servers
+        wire.Server.of(
+            one,
+            message=one.message or None,
+            source=found.sources.get(one.name),
+            digest=found.digests.get(one.name),
+            ask=True if one.name in found.asking else None,
+        )
+        for one in found.servers
     ]
     return wire.ServerList(servers=servers, problems=list(found.problems) or None)
 
@@ -54,6 +65,7 @@ HANDLERS = {
     "codelaw/mcp/list": list_servers,
     "codelaw/mcp/restart": restart,
     "codelaw/mcp/enable": enable,
+    "codelaw/mcp/decline": decline,
 }
 
 TWINS = {

@@ -32,12 +32,13 @@ from codelaw.lsp.documents.documents import DocumentMoment, EditorDocuments
 from codelaw.lsp.features.features import Features
 from codelaw.lsp.law import LawDiagnostics, is_law
 from codelaw.lsp.methods.handlers import COMMAND_HANDLERS, HANDLERS, TWINS
+from codelaw.lsp.methods.server_offers import offer_servers
 from codelaw.lsp.methods.standard import ANSWERS
 from codelaw.lsp.methods.workspace import offer_trust
 from codelaw.lsp.server.configuration import Configuration
 from codelaw.lsp.server.dynamic_registration import offer
 from codelaw.lsp.server.folders import Folders
-from codelaw.lsp.server.watching import Watching, is_settings_file
+from codelaw.lsp.server.watching import Watching, is_servers_file, is_settings_file
 from codelaw.lsp.sessions import OpenSession, RunningTurn, Session
 from codelaw.lsp.transport import collecting
 from codelaw.lsp.transport.encoded import Encoded
@@ -102,6 +103,8 @@ class Connection:
         self._told: set[str] = set()
         self.asked_trust: set[tuple[str, ...]] = set()
         """Workspace files, with the keys in them, about which the user was asked (S-3)."""
+        self.asked_servers: set[tuple[str, str]] = set()
+        """Servers, with the digest of what each is started with, about which the user was asked (X-3)."""
         self._compaction_told: CompactionReport | None = None
         self._begun_alone: set[str] = set()
         """Turns that began by themselves."""
@@ -213,7 +216,7 @@ class Connection:
 
     async def files_changed(self, uris: Iterable[str]) -> None:
         """Watched files have changed on the disk. A checkout may change very many: others have their turn between."""
-        settings = law = False
+        settings = law = servers = False
         for number, uri in enumerate(uris, 1):
             if not settings and is_settings_file(uri):
                 settings = True
@@ -221,7 +224,10 @@ class Connection:
             if not law and is_law(uri, self.law_files):
                 law = True
                 self.law.soon()
-            if settings and law:
+            if not servers and is_servers_file(uri):
+                servers = True
+                self.later(offer_servers(self))
+            if settings and law and servers:
                 return
             if number % FILES_AT_ONCE == 0:
                 await asyncio.sleep(0)
@@ -354,6 +360,7 @@ class Connection:
 
     async def _tell_problems(self) -> None:
         offer_trust(self)
+        self.later(offer_servers(self))
         fresh: list[Notice] = [
             notice
             for notice in (*self.settings.problems, *await self.session.rule_notices())

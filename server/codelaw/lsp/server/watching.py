@@ -1,4 +1,4 @@
-"""Files the client is asked to watch: the law and the workspace's settings (V-4)."""
+"""Files the client is asked to watch: the law, the workspace's settings and its servers (V-4)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from codelaw.lsp.client import Client
 from codelaw.lsp.transport.errors import ClientError, Disconnected
 from codelaw.lsp.transport.rpc import Rpc
 from codelaw.settings import WORKSPACE_FILE
+from codelaw.settings.servers.written import FILES
 
 log = logging.getLogger(__name__)
 
 REGISTRATION = "codelaw-files"
+SERVER_FILES = tuple(name for name, _ in FILES)
 
 
 def law_patterns(files: Sequence[str]) -> list[str]:
@@ -69,10 +71,15 @@ class Watching:
             log.warning("The client watches no files for us: %s", error)
 
     def _watchers(self, folders: list[str], files: Sequence[str]) -> list[dict[str, Any]]:
-        patterns = [*law_patterns(files), WORKSPACE_FILE]
+        patterns = [*law_patterns(files), WORKSPACE_FILE, *SERVER_FILES]
         if not self._client.relative_patterns:
             return [{"globPattern": f"**/{pattern}"} for pattern in patterns]
         return [{"globPattern": {"baseUri": folder, "pattern": pattern}} for folder in folders for pattern in patterns]
+
+
+def is_servers_file(uri: str) -> bool:
+    """Whether a uri names a file of a workspace's servers."""
+    return uri.endswith(tuple("/" + name for name in SERVER_FILES))
 
 
 def is_settings_file(uri: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,10 +26,16 @@ class Answers:
     allowed: Mapping[str, str] = field(default_factory=dict[str, str])
     """The digest of what was shown."""
     off: frozenset[str] = frozenset()
+    declined: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The digest of what was shown when the user said: not now."""
 
     def lets(self, server: WrittenServer) -> bool:
         """Whether it may be started: the user has named it in their own settings, or has seen it as it is."""
         return server.folder is None or self.allowed.get(server.key) == server.digest
+
+    def asks(self, server: WrittenServer) -> bool:
+        """Whether the user has yet to say anything of the server as it is."""
+        return not self.lets(server) and self.declined.get(server.key) != server.digest
 
 
 def read_answers(home: Path) -> Answers:
@@ -40,14 +46,19 @@ def read_answers(home: Path) -> Answers:
     except (OSError, ValueError, RecursionError):
         return Answers()
     table = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-    allowed, off = table.get("allowed"), table.get("off")
-    named = cast("dict[str, Any]", allowed) if isinstance(allowed, dict) else {}
+    off = table.get("off")
     return Answers(
-        {key: digest for key, digest in named.items() if isinstance(digest, str)},
+        _digests(table.get("allowed")),
         frozenset(key for key in cast("list[Any]", off) if isinstance(key, str))
         if isinstance(off, list)
         else frozenset(),
+        _digests(table.get("declined")),
     )
+
+
+def _digests(given: Any) -> dict[str, str]:
+    named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    return {key: digest for key, digest in named.items() if isinstance(digest, str)}
 
 
 def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
@@ -64,5 +75,17 @@ def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
         if enabled and server.folder is not None:
             allowed[server.key] = server.digest
         off = known.off - {server.key} if enabled else known.off | {server.key}
-        put(home / FILE, {"allowed": dict(sorted(allowed.items())), "off": sorted(off)})
-        return Answers(allowed, frozenset(off))
+        return _kept(home, Answers(allowed, frozenset(off), known.declined))
+
+
+def decline(home: Path, server: WrittenServer) -> Answers:
+    """Remember that the user does not want to be asked about a server as it is written now; as `answer`."""
+    with alone(home / FILE):
+        known = read_answers(home)
+        return _kept(home, replace(known, declined={**known.declined, server.key: server.digest}))
+
+
+def _kept(home: Path, known: Answers) -> Answers:
+    allowed, declined = dict(sorted(known.allowed.items())), dict(sorted(known.declined.items()))
+    put(home / FILE, {"allowed": allowed, "off": sorted(known.off), "declined": declined})
+    return known

@@ -13,7 +13,7 @@ from codelaw.domain.served import Offer, ServedResult, ServedTool
 from codelaw.ports.servers import ToolServers
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.bounds import bounded, cut_middle
-from codelaw.tools.served.asking import NOBODY
+from codelaw.tools.served.asking import NOBODY, Watched
 from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.schemas import problems, told, words
 
@@ -70,7 +70,10 @@ class Served(Tool[ServedArguments]):
         return "The server says that it only reads, and no rule allows it any more."
 
     async def run(self, args: ServedArguments, env: ToolEnvironment) -> ToolResult:
-        result = await self._servers.call(self._tool.server, self._tool.name, _values(args), env.asking or NOBODY)
+        asking = env.asking or NOBODY
+        if env.listener is not None:
+            asking = Watched(asking, env.listener)
+        result = await self._servers.call(self._tool.server, self._tool.name, _values(args), asking)
         return served_result(self._tool, result)
 
 
