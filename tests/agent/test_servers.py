@@ -216,6 +216,35 @@ async def test_the_users_word_lasts_and_a_change_asks_again(bench: Bench, server
     assert (await bench.session.servers()).servers[0].state == "needs_trust"
 
 
+@pytest.mark.parametrize(
+    ("args", "file"),
+    [(["tools/desk.py"], "tools/desk.py"), (["--main=tools/desk.py"], "tools/desk.py"), (["-m", "tools.desk"], "")],
+)
+async def test_the_program_in_the_workspace_is_a_part_of_what_was_let_start(
+    bench: Bench, servers: FakeServers, args: list[str], file: str
+) -> None:
+    script = bench.root / "tools" / "desk.py"
+    script.parent.mkdir()
+    script.write_text("print('as it was seen')\n")
+    names(bench, desk={"command": "python3", "args": args})
+    await reopen(bench, servers, {})
+    (state,) = (await bench.session.servers()).servers
+    assert state.message.endswith("(tools/desk.py as it is now)")
+    await bench.session.enable_server("desk", enabled=True)
+    bench.vendor.reset([bench.finish("ok", times=0)])
+    chat = (await bench.turn("hello")).chat_id
+    assert [spec.name for spec in servers.specs] == ["desk"]
+    script.write_text("print('as a command in the sandbox has left it')\n")
+    await bench.turn("again", chat)
+    assert servers.specs == (), "outside of the sandbox it does not run"
+    (state,) = (await bench.session.servers()).servers
+    assert state.state == "needs_trust"
+    assert state.message.startswith("It is not what you have let start before. .mcp.json would run: python3")
+    assert file in state.message
+    await bench.session.enable_server("desk", enabled=True)
+    assert [spec.name for spec in servers.specs] == ["desk"]
+
+
 async def test_what_changed_since_it_was_shown_is_not_let_start(bench: Bench, servers: FakeServers) -> None:
     names(bench, desk={"command": "good"})
     await reopen(bench, servers, {})

@@ -11,6 +11,18 @@ ServerStateName = Literal["off", "starting", "ready", "failed", "needs_trust", "
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """A file that has to be as it was when the user agreed to what is started from it."""
+
+    path: Path
+    """Whole, without links."""
+    shown: str
+    """From the workspace folder on."""
+    digest: str
+    """SHA-256, hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A server that is a program, spoken to over its standard streams."""
 
@@ -19,6 +31,8 @@ class Program:
     env: Mapping[str, str] = field(default_factory=dict[str, str])
     """What it gets beside a clean environment."""
     cwd: Path | None = None
+    pins: tuple[Pin, ...] = ()
+    """Files of the workspace that it is started from; without them it does not start."""
 
 
 @dataclass(frozen=True, slots=True)

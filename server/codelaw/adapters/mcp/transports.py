@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator
@@ -21,6 +22,7 @@ from codelaw.adapters.mcp.http import client_for
 from codelaw.adapters.mcp.lines import LINE_BYTES, mended, too_rich
 from codelaw.adapters.mcp.login import login
 from codelaw.adapters.mcp.means import Means, ServerFailure
+from codelaw.adapters.mcp.pins import check
 from codelaw.adapters.mcp.program import Running
 from codelaw.domain.served import Address, Program, ServerSpec
 
@@ -97,6 +99,7 @@ class ProgramLine(_Opened):
         said, go = anyio.create_memory_object_stream[SessionMessage](0)
         try:
             with anyio.CancelScope(shield=True):
+                await asyncio.to_thread(check, self._program)
                 await running.start(self._program, self._means.environment, self._means.cwd)
             async with anyio.create_task_group() as group:
                 group.start_soon(_read, running, gate, come)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.mcp.means import ServerFailure
+from codelaw.adapters.mcp.pins import pins
 from codelaw.adapters.texts import small_text
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.served import ServerState
+from codelaw.domain.served import Program, ServerState
 from codelaw.settings.servers import written
 from codelaw.settings.servers.answers import Answers
 from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
@@ -69,7 +71,7 @@ def looked(
     asking: set[str] = set()
     for one in whole.servers:
         try:
-            server = _with_variables(one, around)
+            server = _with_pins(_with_variables(one, around), around)
             servers.append(server)
             kept_back = _kept_back(server, known, restricted=restricted)
             if kept_back is None:
@@ -78,7 +80,7 @@ def looked(
                 kept[server.name] = kept_back
                 if kept_back.state == "needs_trust" and known.asks(server):
                     asking.add(server.name)
-        except NotFilled as problem:
+        except (NotFilled, ServerFailure) as problem:
             if one not in servers:
                 servers.append(one)
             kept[one.name] = ServerState(one.name, "failed", message=str(problem))
@@ -97,6 +99,17 @@ def _with_variables(server: WrittenServer, around: Surroundings) -> WrittenServe
     return written.with_env_file(server, text)
 
 
+def _with_pins(server: WrittenServer, around: Surroundings) -> WrittenServer:
+    """With the files of its workspace that it is started from, as far as its words are known by now."""
+    if server.folder is None or "command" not in server.table:
+        return server
+    try:
+        way = filled(server, around).way
+    except NotFilled:
+        return server
+    return replace(server, pins=pins(way, server.folder)) if isinstance(way, Program) else server
+
+
 def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> ServerState | None:
     """Why a server does not start; None where it may."""
     if restricted:
@@ -105,5 +118,7 @@ def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> Se
         return ServerState(server.name, "off", message=SWITCHED_OFF)
     if not known.lets(server):
         verb = "reach" if "url" in server.table else "run"
-        return ServerState(server.name, "needs_trust", message=f"{server.source} would {verb}: {written.shown(server)}")
+        changed = "It is not what you have let start before. " if server.key in known.allowed else ""
+        message = f"{changed}{server.source} would {verb}: {written.shown(server)}"
+        return ServerState(server.name, "needs_trust", message=message)
     return None

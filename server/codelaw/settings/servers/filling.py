@@ -55,7 +55,7 @@ def filled(server: WrittenServer, around: Surroundings) -> ServerSpec:
     if not cwd.is_absolute():
         cwd = (server.folder or around.home) / cwd
     words = tuple(filling.text(word) for word in cast("list[str]", table.get("args", [])))
-    program = Program(filling.text(str(table["command"])), words, filling.table("env"), cwd)
+    program = Program(filling.text(str(table["command"])), words, filling.table("env"), cwd, server.pins)
     return ServerSpec(server.name, program, server.source)
 
 

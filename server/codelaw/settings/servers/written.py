@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.safety.unseen import visible_line
+from codelaw.domain.served import Pin
 from codelaw.settings.servers.lenient_json import lenient_json
 
 SETTINGS = "settings"
@@ -47,6 +48,8 @@ class WrittenServer:
     """Where it is written, as people know it."""
     folder: Path | None = None
     """The root of the workspace folder whose file names it; None for the user's own settings."""
+    pins: tuple[Pin, ...] = ()
+    """The files of the workspace that it is started from."""
 
     @property
     def key(self) -> str:
@@ -58,6 +61,8 @@ class WrittenServer:
     def digest(self) -> str:
         """SHA-256 of all that it is started with or reached by, hexadecimal."""
         told = {key: value for key, value in self.table.items() if key != "disabled"}
+        if self.pins:
+            told[""] = {pin.shown: pin.digest for pin in self.pins}
         written = json.dumps(told, ensure_ascii=True, sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()
 
@@ -157,6 +162,9 @@ def shown(server: WrittenServer) -> str:
         parts.append(f"in {_word(str(table['cwd']))}")
     if variables := _names(table.get("env")):
         parts.append(f"with {variables}")
+    if server.pins:
+        files = ", ".join(_word(pin.shown) for pin in server.pins)
+        parts.append(f"({files} as {'it is' if len(server.pins) == 1 else 'they are'} now)")
     return " ".join(parts)
 
 
