@@ -44,6 +44,8 @@ export type CommandId =
   | "codelaw.openSettings"
   | "codelaw.welcome"
   | "codelaw.showLaw"
+  | "codelaw.showContext"
+  | "codelaw.showPermissions"
   | "codelaw.manageTrust";
 
 /** A document, or a part of one, that goes along with the next message. */

@@ -12,14 +12,42 @@ export interface Way {
 
 const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   const choose: Way = { title: words.chooseModel, command: "codelaw.chooseModel" };
+  const logs: Way = { title: words.showLogs, command: "codelaw.showLogs" };
+  const settings: Way = { title: words.openSettings, command: "codelaw.openSettings" };
+  const trust: Way = { title: words.manageTrust, command: "codelaw.manageTrust" };
   return {
     auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
     model_not_found: { ...choose, hint: words.chooseModelHint },
+    model_refused: choose,
+    model_unavailable: settings,
     not_confirmed: { ...choose, hint: words.confirmHint },
     window_too_small: choose,
-    store_unavailable: { title: words.showLogs, command: "codelaw.showLogs" },
+    context_overflow: { title: words.showContext, command: "codelaw.showContext" },
+    unreadable_reply: choose,
+    repeated_failure: choose,
+    hook_blocked: settings,
+    memory_refused: settings,
+    not_trusted: trust,
+    grant_not_found: { title: words.showPermissions, command: "codelaw.showPermissions", hint: words.permissionsHint },
+    store_unavailable: logs,
+    internal_error: logs,
+    disconnected: { title: words.restart, command: "codelaw.restart" },
   };
 };
+
+/** Errors of a turn that may be gone when it is asked again as it is. */
+const PASSING = new Set([
+  "model_unavailable",
+  "model_refused",
+  "unreadable_reply",
+  "repeated_failure",
+  "internal_error",
+  "store_unavailable",
+  "auth_failed",
+]);
+
+/** Whether a turn that failed so may go well the next time. */
+export const mayPass = (code: string): boolean => PASSING.has(code);
 
 /** What helps with an error of that code, if anything of the editor's does, in a display language such as `de`. */
 export function wayOut(code: string, language: string): Way | undefined {

@@ -5,6 +5,7 @@ import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
+import { makeSteering } from "./steering";
 import { t } from "./language";
 
 /** Entries of the record that are shown. */
@@ -300,6 +301,7 @@ export function makeActions(panel: Panel): Actions {
     ...reading,
     send,
     stop,
+    ...makeSteering(panel, { ready, prepared, putBack, begin }),
     retry,
     carryOut,
     edit: (turn) => void edit(turn),

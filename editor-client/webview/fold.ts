@@ -2,8 +2,8 @@
 // renders again only what changed.
 import type { ChatEvent, HookRun, NoticeGiven, Steer, ToolCall, ToolOutput } from "../src/protocol/types";
 import type { Answer, Call, ChatState, Compaction, Entry, Item, Thought, Turn } from "./state";
-import { t } from "./language";
 import { grown } from "./text/live";
+import { againInWords } from "./text/words";
 
 /** A batch under way: `fresh` are the objects made in it, which may be written to. */
 interface Draft {
@@ -60,18 +60,21 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
     }
     case "thought":
     case "answer":
+      answered(draft, turnId);
       grow(draft, turnId, seq, { kind: event.kind, id: "", step: event.step, at, text: event.delta });
       return;
     case "steer":
       steer(draft, turnId, seq, at, event);
       return;
     case "tool_call":
+      answered(draft, turnId);
       upsert(draft, turnId, seq, event, at);
       return;
     case "todo":
       draft.chat.todo = event.items;
       return;
     case "usage":
+      answered(draft, turnId);
       draft.chat.usage = event;
       return;
     case "compaction":
@@ -81,7 +84,7 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       const items = itemsFor(draft, turnId, seq);
       if (items === null) return;
       const kept = items.filter((item) => !isDelta(item) || item.step !== event.step);
-      const message = t.askingAgain(event.inSeconds, event.attempt, event.reason).replace(/\.\.$/, ".");
+      const { inSeconds, attempt, reason } = event;
       const notice: Item = {
         kind: "notice",
         id: `retry-${event.step}`,
@@ -89,7 +92,8 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
         at,
         level: "info",
         code: "retry",
-        message,
+        message: againInWords(inSeconds, attempt, reason),
+        retry: { until: at + inSeconds, attempt, reason },
       };
       replaceItems(items, [...kept.filter((item) => item.id !== notice.id), notice]);
       return;
@@ -103,6 +107,7 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
     case "turn_ended": {
       const turn = turnFor(draft, turnId);
       if (turn !== null) {
+        answered(draft, turnId);
         turn.result = event.result;
         turn.interrupted = false;
       }
@@ -200,6 +205,18 @@ function replaceItems(items: Item[], by: Item[]): void {
 }
 
 // ------------------------------------------------------------------------------------------------------- single kinds
+
+/** That the model was asked again is no news once it has answered, or the turn is over. */
+function answered(draft: Draft, turnId: string): void {
+  const turn = turnId === "" ? null : findTurn(draft, turnId);
+  // Little can come between the two.
+  const place = turn?.items.findLastIndex((item, at) => at >= turn.items.length - RECENT && isRetry(item)) ?? -1;
+  if (place !== -1) turn?.items.splice(place, 1);
+}
+
+const RECENT = 5;
+
+const isRetry = (item: Item): boolean => item.kind === "notice" && item.retry !== undefined;
 
 /** Deltas of one kind and step that nothing stands between are one item. */
 function grow(draft: Draft, turnId: string, seq: number, delta: Thought | Answer): void {

@@ -1,7 +1,7 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
 import type { ApprovalReply, AuditEntry, Chat, Grant, RevertConflict, Server, ServerList } from "../src/protocol/types";
-import type { Action, State, Turn } from "./state";
+import type { Action, State, Steer, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
 export class PanelProblem extends Error {
@@ -44,6 +44,11 @@ export interface Actions {
   /** Send what is in the composer: a turn, a word to the running turn, or an edited turn in a fork. */
   send(): Promise<void>;
   stop(): Promise<void>;
+  /** Stop the running turn and begin the next with a word that waits. */
+  sendSteerNow(steer: Steer): Promise<void>;
+  /** Bring a word that waits back into the composer. */
+  editSteer(steer: Steer): Promise<void>;
+  withdrawSteer(steer: Steer): Promise<void>;
   /** Take the last turn out of the context and send its text again; an older one is sent again in a fork. */
   retry(turn: Turn): Promise<void>;
   /** Go on in agent mode with the plan of the last turn. */

@@ -121,6 +121,8 @@ export interface Notice extends Base {
   level: "info" | "warning" | "error";
   code: string;
   message: string;
+  /** The model is asked again at that time (seconds since the epoch); gone as soon as it answers. */
+  retry?: { until: number; attempt: number; reason: string };
 }
 export interface Steer extends Base {
   kind: "steer";

@@ -16,6 +16,8 @@ const PANEL_COMMANDS: Record<CommandId, true> = {
   "codelaw.openSettings": true,
   "codelaw.welcome": true,
   "codelaw.showLaw": true,
+  "codelaw.showContext": true,
+  "codelaw.showPermissions": true,
   "codelaw.manageTrust": true,
 };
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);

@@ -1,12 +1,13 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ServerState } from "../../src/messages";
 import { Hands } from "../../webview/hands";
 import { App } from "../../webview/parts/App";
 import type { State } from "../../webview/state";
 import { reduce } from "../../webview/store";
-import { READY, rig, settle, type Rig } from "./extension";
+import { violations } from "../input/panel";
+import { NOTHING, READY, Refused, rig, settle, type Rig } from "./extension";
 import { ended, events, heard, NAMES, record, run, showing, started, stream } from "./streams";
 
 const server = (more: Partial<ServerState> = {}) => ({ kind: "server", server: { ...READY, ...more } }) as const;
@@ -260,6 +261,13 @@ describe("an error", () => {
     ["model_not_found", "Choose Model", "codelaw.chooseModel"],
     ["not_confirmed", "Choose Model", "codelaw.chooseModel"],
     ["window_too_small", "Choose Model", "codelaw.chooseModel"],
+    ["model_refused", "Choose Model", "codelaw.chooseModel"],
+    ["model_unavailable", "Open Settings", "codelaw.openSettings"],
+    ["context_overflow", "Show Context", "codelaw.showContext"],
+    ["not_trusted", "Manage Trust", "codelaw.manageTrust"],
+    ["store_unavailable", "Show Logs", "codelaw.showLogs"],
+    ["internal_error", "Show Logs", "codelaw.showLogs"],
+    ["disconnected", "Restart Server", "codelaw.restart"],
   ] as const)("of a turn with the code %s offers %s", (code, title, command) => {
     const { posted } = show(failed(code));
     fireEvent.click(screen.getByRole("button", { name: title }));
@@ -279,8 +287,98 @@ describe("an error", () => {
   });
 
   it("without a way of the editor's keeps the server's hint", () => {
-    const { container } = show(failed("model_unavailable"));
+    const { container } = show(failed("turn_not_found"));
     expect(container.textContent).toContain("Set model.apiKey in config.toml.");
-    expect(screen.queryByRole("button", { name: "Set API Key" })).toBeNull();
+    expect(container.querySelector(".notice button")).toBeNull();
+  });
+
+  it("that may pass has the retry beside it, and only there", () => {
+    const made = show(failed("model_unavailable"));
+    made.answers["codelaw/chat/revert"] = () => new Promise(() => undefined);
+    const retry = screen.getByRole("button", { name: "Retry" });
+    expect(retry.closest(".notice")).not.toBeNull();
+    fireEvent.click(retry);
+    expect(made.requests("codelaw/chat/revert")).toHaveLength(1);
+  });
+});
+
+describe("a wait for the model", () => {
+  it("counts down", () => {
+    vi.useFakeTimers({ now: 1_005_000 });
+    // The third event of the chat is said at 1003 s.
+    const retry = { kind: "retry", attempt: 2, inSeconds: 30, reason: "the rate limit was reached", step: 1 };
+    const { container } = show(chat({ kind: "thought", delta: "x", step: 1 }, retry));
+    const words = (): string => container.querySelector('[data-code="retry"]')!.textContent;
+    expect(words()).toBe("Asking again in 28 s (attempt 2): the rate limit was reached.");
+    void act(() => void vi.advanceTimersByTime(5000));
+    expect(words()).toContain("in 23 s");
+    vi.useRealTimers();
+  });
+});
+
+describe("a word that waits for the next step", () => {
+  const steer = { kind: "steer", id: "s1", state: "waiting", step: 1, text: "And the tests" };
+  const withSteer = () => chat({ kind: "answer", delta: "I am at it", step: 1 }, steer, call("running"));
+  const call = (status: string): object => ({
+    kind: "tool_call",
+    callId: "k",
+    tool: "Bash",
+    title: "make",
+    status,
+    step: 1,
+  });
+
+  it("stands below what runs, with what can be done about it", async () => {
+    const { container } = show(withSteer());
+    const last = container.querySelector("article.turn")!.lastElementChild!;
+    expect(last.getAttribute("aria-label")).toBe("Waiting for the next step");
+    expect(last.querySelector("p")!.textContent).toBe("And the tests");
+    expect([...last.querySelectorAll("button")].map(({ textContent }) => textContent)).toEqual([
+      "Send now",
+      "Edit",
+      "Withdraw",
+    ]);
+    expect(await violations(container)).toEqual([]);
+  });
+
+  it("is taken back by its id, and what it said can be mended", async () => {
+    const made = show(withSteer());
+    made.answers["codelaw/chat/unsteer"] = () => ({ withdrawn: true });
+    fireEvent.click(screen.getByRole("button", { name: "Withdraw" }));
+    await settle();
+    expect(made.requests("codelaw/chat/unsteer").map(({ params }) => params)).toEqual([{ chatId: "c", id: "s1" }]);
+    expect(made.state().composer.text).toBe("");
+    fireEvent.click(screen.getByRole("button", { name: "Edit" }));
+    await settle();
+    expect(made.state().composer.text).toBe("And the tests");
+  });
+
+  it("is sent at once: the turn is stopped, and the next one begins with it", async () => {
+    const made = show(withSteer());
+    const order: string[] = [];
+    made.answers["codelaw/chat/unsteer"] = () => (order.push("unsteer"), { withdrawn: true });
+    made.answers["codelaw/chat/cancel"] = () => (order.push("cancel"), { cancelled: true });
+    made.answers["codelaw/chat/send"] = () => (order.push("send"), NOTHING);
+    fireEvent.click(screen.getByRole("button", { name: "Send now" }));
+    await settle();
+    expect(order).toEqual(["unsteer", "cancel", "send"]);
+    expect(made.requests("codelaw/chat/send")[0]!.params).toMatchObject({ chatId: "c", text: "And the tests" });
+  });
+
+  it("is left alone when the model was told meanwhile", async () => {
+    const made = show(withSteer());
+    made.answers["codelaw/chat/unsteer"] = () => ({ withdrawn: false });
+    fireEvent.click(screen.getByRole("button", { name: "Send now" }));
+    await settle();
+    expect([made.requests("codelaw/chat/cancel").length, made.requests("codelaw/chat/send").length]).toEqual([0, 0]);
+  });
+
+  it("comes back to the composer when the turn cannot be stopped", async () => {
+    const made = show(withSteer());
+    made.answers["codelaw/chat/unsteer"] = () => ({ withdrawn: true });
+    made.answers["codelaw/chat/cancel"] = () => Promise.reject(new Refused("internal_error"));
+    fireEvent.click(screen.getByRole("button", { name: "Send now" }));
+    await settle();
+    expect(made.state()).toMatchObject({ composer: { text: "And the tests", sending: null }, problem: {} });
   });
 });

@@ -99,14 +99,14 @@ describe("events", () => {
       { kind: "thought", delta: "second", step: 2 },
       { kind: "answer", delta: "half an ans", step: 2 },
       { kind: "retry", attempt: 2, inSeconds: 3, reason: "overloaded", step: 2 },
-      { kind: "answer", delta: "whole answer", step: 2 },
     );
-    const { items } = turns(reduce(begin, heard(...said)))[0]!;
-    expect(items.map((item) => (item.kind === "notice" ? item.message : "text" in item ? item.text : ""))).toEqual([
-      "first",
-      "Asking again in 3 s (attempt 2): overloaded.",
-      "whole answer",
-    ]);
+    const words = (state: State): string[] =>
+      turns(state)[0]!.items.map((item) => (item.kind === "notice" ? item.message : "text" in item ? item.text : ""));
+    const waiting = reduce(begin, heard(...said));
+    expect(words(waiting)).toEqual(["first", "Asking again in 3 s (attempt 2): overloaded."]);
+    const again = reduce(waiting, heard(...events("c", "t1", 6, { kind: "answer", delta: "whole answer", step: 2 })));
+    expect(words(again), "once it answers, the wait is no news").toEqual(["first", "whole answer"]);
+    const { items } = turns(again)[0]!;
     expect(new Set(items.map(({ id }) => id)).size).toBe(items.length);
   });
 

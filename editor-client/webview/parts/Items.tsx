@@ -1,9 +1,12 @@
-import type { Compaction, Hook, Item, Notice, Steer } from "../state";
+import { useEffect, useState } from "preact/hooks";
+import type { Compaction, Hook, Item, Notice } from "../state";
 import { compactionInWords } from "../text/compaction";
 import { Markdown } from "../text/Markdown";
 import { partsOf } from "../text/steps";
+import { againInWords } from "../text/words";
 import { Call } from "./Call";
 import { Icon } from "./Icon";
+import { SteerLine } from "./Steer";
 import { Steps } from "./Steps";
 import { Thought } from "./Thought";
 import { t } from "../language";
@@ -79,24 +82,20 @@ function NoticeLine({ item }: { item: Notice }) {
   return (
     <p class="notice" data-level={item.level} data-code={item.code} dir="auto">
       {item.level !== "info" && <Icon name="warning" />}
-      <span>{item.message}</span>
+      {item.retry === undefined ? <span>{item.message}</span> : <Countdown retry={item.retry} />}
     </p>
   );
 }
 
-const STEERS: Record<Steer["state"], string> = {
-  waiting: t.addedWaits,
-  told: t.added,
-  returned: t.addedLate,
-};
-
-function SteerLine({ item }: { item: Steer }) {
-  return (
-    <div class="steer" data-state={item.state} dir="auto">
-      <span class="steer-label">{STEERS[item.state]}</span>
-      <p>{item.text}</p>
-    </div>
-  );
+/** How long it is until the model is asked again. */
+function Countdown({ retry: { until, attempt, reason } }: { retry: NonNullable<Notice["retry"]> }) {
+  const left = (): number => Math.max(0, until - Date.now() / 1000);
+  const [seconds, setSeconds] = useState(left);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds(left), 1000);
+    return () => clearInterval(timer);
+  }, [until]);
+  return <span>{againInWords(seconds, attempt, reason)}</span>;
 }
 
 function HookLine({ item: { run } }: { item: Hook }) {

@@ -1,10 +1,16 @@
 import type { Problem } from "../../src/messages";
-import { wayOut } from "../../src/ways";
+import { mayPass, wayOut } from "../../src/ways";
 import { useHands } from "../hands";
-import { language } from "../language";
+import { language, t } from "../language";
+
+interface Props {
+  problem: Problem;
+  /** Ask again as it was asked; where that is another button's, undefined. */
+  onRetry?: () => void;
+}
 
 /** What went wrong, what to do about it, and the button that does it. */
-export function Trouble({ problem: { code, message, hint } }: { problem: Problem }) {
+export function Trouble({ problem: { code, message, hint }, onRetry }: Props) {
   const { panel } = useHands();
   const way = wayOut(code, language);
   const words = way?.hint ?? hint;
@@ -20,6 +26,14 @@ export function Trouble({ problem: { code, message, hint } }: { problem: Problem
             onClick={() => panel.tell({ kind: "command", command: way.command })}
           >
             {way.title}
+          </button>
+        </>
+      )}
+      {onRetry !== undefined && mayPass(code) && (
+        <>
+          {" "}
+          <button type="button" class="link-button" onClick={onRetry}>
+            {t.retry}
           </button>
         </>
       )}

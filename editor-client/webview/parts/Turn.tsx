@@ -1,5 +1,6 @@
 import "../style/turn.css";
 import { memo } from "preact/compat";
+import { mayPass } from "../../src/ways";
 import { useHands } from "../hands";
 import type { Turn as TurnEntry } from "../state";
 import { endOf, timesOf } from "../text/times";
@@ -9,6 +10,7 @@ import { Icon } from "./Icon";
 import { Items } from "./Items";
 import { Question } from "./Question";
 import { Ticking } from "./Ticking";
+import { WaitingSteer } from "./Steer";
 import { Trouble } from "./Trouble";
 import { t } from "../language";
 
@@ -26,6 +28,9 @@ interface Props {
 export const Turn = memo(function Turn({ chatId, turn, running, accepted, planned, results }: Props) {
   const { actions } = useHands();
   const state = stateOf(turn, running);
+  // What waits to be told stands below all that goes on.
+  const waiting = running ? turn.items.filter((item) => item.kind === "steer" && item.state === "waiting") : [];
+  const items = waiting.length === 0 ? turn.items : turn.items.filter((item) => !waiting.includes(item));
   return (
     <article
       class="turn"
@@ -36,8 +41,9 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, planne
       aria-busy={running}
     >
       <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
-      <Items items={turn.items} results={results} running={running} open={state !== "finished"} />
+      <Items items={items} results={results} running={running} open={state !== "finished"} />
       {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} planned={planned} />}
+      {waiting.map((item) => item.kind === "steer" && <WaitingSteer key={item.id} item={item} />)}
     </article>
   );
 });
@@ -77,7 +83,7 @@ function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "tur
         <p class="notice" data-level="error" dir="auto">
           <Icon name="warning" />
           <span>
-            <Trouble problem={result.error} />
+            <Trouble problem={result.error} onRetry={() => void actions.retry(turn)} />
           </span>
         </p>
       )}
@@ -100,9 +106,11 @@ function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "tur
               {t.copyAnswer}
             </button>
           )}
-          <button type="button" class="link-button" onClick={() => void actions.retry(turn)}>
-            {t.retry}
-          </button>
+          {!(result?.error !== undefined && mayPass(result.error.code)) && (
+            <button type="button" class="link-button" onClick={() => void actions.retry(turn)}>
+              {t.retry}
+            </button>
+          )}
         </span>
       </footer>
     </>

@@ -18,6 +18,10 @@ export function stopped(reason: string): string {
   return STOPPED[reason] ?? t.ended(reason);
 }
 
+/** That the model is asked again in so many seconds, and why. */
+export const againInWords = (seconds: number, attempt: number, reason: string): string =>
+  t.askingAgain(seconds, attempt, reason).replace(/\.\.$/, ".");
+
 /** A time span: `0.4 s`, `12 s`, `3 min 5 s`. */
 export function span(seconds: number): string {
   if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`;

@@ -9,4 +9,10 @@ export const ways: WayWords = {
   confirmHint:
     "Wählen Sie ein Modell für diesen Chat, das bestätigt ihn, oder das Offline-Modell; oder senden Sie noch einmal und beantworten Sie die Frage.",
   showLogs: "Protokoll zeigen",
+  openSettings: "Einstellungen öffnen",
+  manageTrust: "Vertrauen verwalten",
+  showContext: "Kontext zeigen",
+  showPermissions: "Erlaubnisse zeigen",
+  permissionsHint: "Die Seite der Erlaubnisse zeigt, welche es gibt.",
+  restart: "Server neu starten",
 };

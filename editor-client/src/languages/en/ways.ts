@@ -7,6 +7,12 @@ export const ways = {
   confirmHint:
     "Choose a model for this chat, which confirms it, or the offline one; or send again and answer the question.",
   showLogs: "Show Logs",
+  openSettings: "Open Settings",
+  manageTrust: "Manage Trust",
+  showContext: "Show Context",
+  showPermissions: "Show Permissions",
+  permissionsHint: "The page of permissions lists those there are.",
+  restart: "Restart Server",
 };
 
 /** Every table has these words. */

@@ -1,0 +1,64 @@
+// What becomes of a word to a running turn that the model has not been told yet.
+import type { Attachment } from "../src/messages";
+import type { EditorParams } from "../src/protocol/types";
+import { sentLooking } from "./looking";
+import type { Actions, Panel } from "./panel";
+import { tellProblem } from "./reading";
+import type { Pending, Steer } from "./state";
+
+/** How a message is sent, and put back when it could not be. */
+interface Sending {
+  readonly ready: () => boolean;
+  readonly prepared: <T>(pending: Pending | null, run: () => Promise<T>) => Promise<T | null>;
+  readonly putBack: (text: string, attachments: Attachment[]) => void;
+  readonly begin: (
+    chatId: string | null,
+    text: string,
+    attachments: Attachment[],
+    editor: EditorParams | null,
+  ) => Promise<void>;
+}
+
+export type Steering = Pick<Actions, "sendSteerNow" | "editSteer" | "withdrawSteer">;
+
+export function makeSteering(panel: Panel, { ready, prepared, putBack, begin }: Sending): Steering {
+  /** Take back a word that waits; false when the model has been told meanwhile. */
+  const takeBack = async (chatId: string, id: string): Promise<boolean> => {
+    try {
+      const { withdrawn } = await panel.request("codelaw/chat/unsteer", { chatId, id: steerId(id) });
+      return withdrawn;
+    } catch (error) {
+      tellProblem(panel, error);
+      return false;
+    }
+  };
+
+  const withdrawSteer = async ({ id }: Steer): Promise<void> => {
+    const chatId = panel.state().chat?.chat.id;
+    if (chatId !== undefined) await takeBack(chatId, id);
+  };
+
+  const editSteer = async ({ id, text }: Steer): Promise<void> => {
+    const chatId = panel.state().chat?.chat.id;
+    if (chatId !== undefined && (await takeBack(chatId, id))) putBack(text, []);
+  };
+
+  const sendSteerNow = async ({ id, text }: Steer): Promise<void> => {
+    const { chat, composer } = panel.state();
+    if (chat === null || composer.sending !== null || !ready()) return;
+    const chatId = chat.chat.id;
+    const editor = sentLooking(panel.state());
+    if (!(await takeBack(chatId, id))) return;
+    // The answer to a cancel comes when the turn has ended.
+    const stopped = await prepared({ chatId, text, attachments: [] }, () =>
+      panel.request("codelaw/chat/cancel", { chatId }),
+    );
+    if (stopped === null) putBack(text, []);
+    else await begin(chatId, text, [], editor);
+  };
+
+  return { sendSteerNow, editSteer, withdrawSteer };
+}
+
+/** The server's id of an item that says what was said to a running turn. */
+const steerId = (id: string): string => id.replace(/^steer-/u, "");
