@@ -189,6 +189,6 @@ def test_the_page_knows_nothing_of_the_editor_and_markup_enters_it_in_one_place(
         name for name, text in page.items() if re.search(r"""(?:from|import) ?\(?["'](?:vscode|node:)""", text)
     ] == []
     shared = {path for text in page.values() for path in re.findall(r'from "(?:\.\./)+src/([^"]+)"', text)}
-    assert {path.split("/")[0] for path in shared} == {"hidden", "languages", "messages", "protocol", "ways"}
+    assert {path.split("/")[0] for path in shared} == {"amounts", "hidden", "languages", "messages", "protocol", "ways"}
     raw = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment", re.IGNORECASE)
     assert [name for name, text in page.items() if raw.search(text)] == ["webview/text/Html.tsx"]

@@ -18,6 +18,7 @@ STARTERS = {
     "adapters/leftovers/guardian.py",  # who ends what a killed server has left
     "adapters/processes/child.py",  # commands, in the sandbox
     "adapters/processes/sandboxes/finding.py",  # trials of the sandbox
+    "adapters/repository.py",  # git, which only reads
     "adapters/workspace/child.py",
     "adapters/workspace/rg.py",
     "cli/spawn.py",  # the server

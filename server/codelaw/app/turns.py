@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
+from codelaw.agent.inputs.kinds import Agents
 from codelaw.agent.inputs.law_files import Law, find_law
 from codelaw.agent.inputs.looking import editor_fragment
 from codelaw.agent.inputs.many_tools import arranged
 from codelaw.agent.inputs.measures import Measures
 from codelaw.agent.inputs.shown_laws import NoLaw, ShownLaws, TurnLaw
-from codelaw.agent.inputs.subagents import Agents, Kind, ModelFacts, built_in, described
+from codelaw.agent.inputs.subagents import described
 from codelaw.agent.inputs.turn_context import HistorySettings, Limits, TurnInputs
 from codelaw.app import models
 from codelaw.app.bringing import Bringing, own_places
@@ -45,7 +46,6 @@ from codelaw.transcript.repair.limits import turn_limit
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.context.sections import Section
-    from codelaw.domain.brought import AgentSheet
     from codelaw.domain.chats import Chat, Strategy
     from codelaw.domain.requests import Attachment, EditorState
     from codelaw.ports.code import CodeIndex
@@ -154,25 +154,6 @@ def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
     return Native(searching=searching) if dialect == "native" else React()
 
 
-def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
-    """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
-    name = models.alias(settings, sheet.model, asked)
-    facts = None
-    if name != asked:
-        window = models.window_of(settings, name).tokens
-        reserve = models.reserve_of(settings, name, window)
-        facts = ModelFacts(name, window, reserve, models.prices(name), models.caches(name))
-    return Kind(
-        sheet.sheet.name,
-        sheet.description,
-        sheet.body,
-        tools=None if sheet.tools is None else frozenset(sheet.tools),
-        denied=frozenset(sheet.denied),
-        model=facts,
-        steps=sheet.steps,
-    )
-
-
 class TurnMaker:
     """Makes plans and inputs for the turns of one session."""
 
@@ -236,7 +217,7 @@ class TurnMaker:
         searching = settings.tools.web_search and dialect == "native" and not restricted
         spoken = _spoken(dialect, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
-        kinds, kind_problems = await self._kinds(shown, settings, mode, name, restricted=restricted)
+        kinds, kind_problems = await self._agents.kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,
@@ -333,16 +314,6 @@ class TurnMaker:
             if kinds
             else None,
         )
-
-    async def _kinds(
-        self, shown: Workspace, settings: Settings, mode: Mode, name: str, *, restricted: bool
-    ) -> tuple[tuple[Kind, ...], Notice | None]:
-        """The kinds of subagents that a turn offers, and what is wrong with those that people bring along (X-4)."""
-        if not settings.agents.enabled:
-            return (), None
-        found = await self._agents.found(shown, restricted=restricted)
-        brought = tuple(_kind(one, settings, name) for one in found.agents)
-        return (*built_in(mode), *brought), found.notice
 
     def around(self, settings: Settings, agent: AgentChat | None, *, restricted: bool) -> Around:
         """Where what a message mentions is looked up (M-8)."""

@@ -56,11 +56,11 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
         Sheet(said or sheet.name, sheet.shown, sheet.uri, sheet.own),
         description[:LONGEST_DESCRIPTION],
         body[:LONGEST_BODY],
-        _tools(found, "tools"),
-        _tools(found, "disallowedtools") or (),
-        "" if model.lower() in SAME_MODEL else model,
-        int(steps) if steps else None,
-        " ".join(filter(None, problems)),
+        tools=_tools(found, "tools"),
+        denied=_tools(found, "disallowedtools") or (),
+        model="" if model.lower() in SAME_MODEL else model,
+        steps=int(steps) if steps else None,
+        problem=" ".join(filter(None, problems)),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.native import Native
+from codelaw.agent.inputs.kinds import Kind
 from codelaw.context.escaping import neutralise
 from codelaw.context.system.modules import system_sections
 from codelaw.domain.chats import Mode
@@ -16,8 +16,8 @@ from codelaw.tools.categories import SEARCH, offered_in
 from codelaw.tools.tasks.task import TASK, Described
 
 if TYPE_CHECKING:
+    from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.domain.models import Prices
     from codelaw.tools.toolbox import Toolbox
 
 EXPLORE, PLAN, GENERAL = "explore", "plan", "general"
@@ -30,56 +30,6 @@ _DESCRIBED = {
 }
 STRATEGY = "last-n"
 """A child has no history: nothing is to be archived or demoted for it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """A model that a kind asks for, at the endpoint of the turn."""
-
-    name: str
-    window: int
-    reserve: int
-    """Tokens, both."""
-    prices: Prices | None = None
-    caches: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of subagent, as a turn offers it."""
-
-    name: str
-    description: str
-    text: str
-    """What it is told in front of its task."""
-    mode: Mode | None = None
-    """None: that of the turn."""
-    tools: frozenset[str] | None = None
-    """Names; None for all of the mode."""
-    denied: frozenset[str] = frozenset()
-    model: ModelFacts | None = None
-    """None: the turn's own."""
-    steps: int | None = None
-    """A lower limit than the settings' own."""
-
-
-@dataclass(frozen=True)
-class Agents:
-    """The kinds of one turn, and what all its children have in common."""
-
-    kinds: tuple[Kind, ...]
-    mode: Mode
-    steps: int
-    tokens: int
-    """What one child may use."""
-    persona: str | None = None
-    remembering: bool = False
-    skills: str = ""
-    """The index of skills, as it stands in L1."""
-
-    @cached_property
-    def by_name(self) -> dict[str, Kind]:
-        return {kind.name: kind for kind in self.kinds}
 
 
 def built_in(mode: Mode) -> tuple[Kind, ...]:

@@ -13,8 +13,8 @@ from codelaw.context.system.law import tokens_of
 
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Dialect
+    from codelaw.agent.inputs.kinds import Agents
     from codelaw.agent.inputs.shown_laws import TurnLaw
-    from codelaw.agent.inputs.subagents import Agents
     from codelaw.context.builder import History
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Strategy

@@ -23,8 +23,8 @@ from codelaw.tools.freshness import Ledger
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
+    from codelaw.agent.inputs.kinds import Agents, Kind
     from codelaw.agent.inputs.measures import Measures
-    from codelaw.agent.inputs.subagents import Agents, Kind
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.domain.results import ToolResult
     from codelaw.ports.subagents import Order

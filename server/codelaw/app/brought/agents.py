@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
-from codelaw.agent.inputs.subagents import BUILT_IN
+from codelaw.agent.inputs.kinds import Kind, ModelFacts
+from codelaw.agent.inputs.subagents import BUILT_IN, built_in
+from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below
 from codelaw.domain.brought import AgentSheet, Sheet
-from codelaw.domain.chats import Notice
+from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.settings.places import user_file
 from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
@@ -20,6 +22,7 @@ from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
+    from codelaw.settings import Settings
 
 MOST_AGENTS = 100
 """In one place."""
@@ -69,6 +72,35 @@ class BroughtAgents:
         for root in self._own:
             read += await asyncio.to_thread(_at_home, root)
         return _ranked(read)
+
+    async def kinds(
+        self, workspace: Workspace, settings: Settings, mode: Mode, asked: str, *, restricted: bool
+    ) -> tuple[tuple[Kind, ...], Notice | None]:
+        """The kinds that a turn of the model `asked` offers, and what is wrong with those that people bring along."""
+        if not settings.agents.enabled:
+            return (), None
+        found = await self.found(workspace, restricted=restricted)
+        brought = tuple(_kind(one, settings, asked) for one in found.agents)
+        return (*built_in(mode), *brought), found.notice
+
+
+def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
+    """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
+    name = models.alias(settings, sheet.model, asked)
+    facts = None
+    if name != asked:
+        window = models.window_of(settings, name).tokens
+        reserve = models.reserve_of(settings, name, window)
+        facts = ModelFacts(name, window, reserve, models.prices(name), models.caches(name))
+    return Kind(
+        sheet.sheet.name,
+        sheet.description,
+        sheet.body,
+        tools=None if sheet.tools is None else frozenset(sheet.tools),
+        denied=frozenset(sheet.denied),
+        model=facts,
+        steps=sheet.steps,
+    )
 
 
 async def _shared(workspace: Workspace, place: str) -> list[AgentSheet]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -50,7 +51,7 @@ def use(connection: Connection[Any], schema: str) -> None:
     connection.execute(sql.SQL("SET search_path TO {}").format(path))
 
 
-def _version(connection: Connection[Any], schema: str, steps: list[tuple[int, str, str]]) -> int:
+def _version(connection: Connection[Any], schema: str, steps: Sequence[tuple[int, str, str]]) -> int:
     """The version of the schema; 0 where it is missing or empty."""
     tables = connection.execute(
         "SELECT relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = %s"
