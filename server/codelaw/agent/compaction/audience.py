@@ -1,18 +1,25 @@
-"""Who hears of a compaction and pays for it: the turn that needs it, else the chat."""
+"""Who hears of a compaction and pays for it: the turn that needs it, else the chat; and the calls for summaries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+import logging
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from codelaw.agent.model_calls.recovery import Recovery, Retry
 from codelaw.domain.chats import Notice
+from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import CompactionEvent, NoticeEvent
+from codelaw.domain.models import Usage
 
 if TYPE_CHECKING:
-    from codelaw.agent.model_calls.recovery import Retry
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.recording.outbox import Outbox
-    from codelaw.domain.models import Usage
+    from codelaw.domain.models import Delta, ModelReply, ModelRequest
+    from codelaw.ports.model import ChatModel
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +56,42 @@ class Audience:
             self.turn.notice(notice)
         else:
             self.outbox.tell(NoticeEvent(notice.level, notice.code, notice.message))
+
+
+@dataclass(slots=True)
+class SummaryCalls:
+    """Calls for texts that are shown when they are whole."""
+
+    model: ChatModel
+    audience: Audience | None = None
+    """Who is told of waits; None: the log."""
+    spent: Usage = field(default_factory=Usage)
+    """What was billed, failed attempts included."""
+
+    async def reply(self, request: ModelRequest) -> ModelReply:
+        """The whole reply; a broken one is asked for again from its beginning, since it is short.
+
+        Raises:
+            ModelFailure: none could be had.
+        """
+        recovery = Recovery()
+
+        def unheard(delta: Delta) -> None:
+            pass
+
+        try:
+            while True:
+                try:
+                    reply = await self.model.reply(request, unheard)
+                    break
+                except ModelFailure as failure:
+                    retry = recovery.after(failure)
+                if self.audience is not None:
+                    self.audience.waits(retry)
+                else:
+                    _log.info("a summary is asked for again: %s", retry)
+                await asyncio.sleep(retry.seconds)
+        finally:
+            self.spent += recovery.spent
+        self.spent += reply.usage
+        return reply

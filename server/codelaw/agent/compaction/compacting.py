@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from codelaw.agent.compaction.audience import Audience
+from codelaw.agent.compaction.audience import Audience, SummaryCalls
 from codelaw.agent.compaction.compaction_plan import Cause, Plan, plan, report_of, shown_tokens
 from codelaw.agent.compaction.summarising import Summariser
 from codelaw.agent.compaction.watermark import Ended, ended, held_up
@@ -189,7 +189,8 @@ class _Job:
             return await self._cut(planned, "automatic summaries are paused after failures in a row")
         self._phase("summarising")
         parts = sizes(self.inputs.limits.window, self.inputs.settings.index_tokens)
-        writer = Summariser(self.inputs, parts, self.audience)
+        calls = SummaryCalls(self.inputs.model, self.audience)
+        writer = Summariser(self.inputs, parts, calls)
         text: str | None = None
         problem, timed_out = "", False
         try:
@@ -203,7 +204,7 @@ class _Job:
         except ModelFailure as failure:
             problem = failure.message.rstrip(".")
         finally:
-            self.audience.pays(writer.spent)
+            self.audience.pays(calls.spent)
         if text is not None:
             self.of.failures = 0
             return await self._swap(planned, text, self.cause.reason)

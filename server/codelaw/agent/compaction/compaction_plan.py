@@ -19,7 +19,7 @@ from codelaw.context.shortening.lasting import lasting
 from codelaw.domain.checkpoints import CompactionReason, CompactionReport, Demotion
 from codelaw.domain.messages import Message
 from codelaw.transcript.rounds import Round
-from codelaw.transcript.summaries.compaction import cut
+from codelaw.transcript.summaries.compaction import Cut, cut
 from codelaw.transcript.summaries.summary import sizes
 
 if TYPE_CHECKING:
@@ -107,57 +107,39 @@ def plan(state: HistoryState, inputs: TurnInputs, cause: Cause) -> Plan:
     known = state.transcript.demoted
     # What follows the cut is written anew in any case, so demoting costs nothing more: as if the cache were cold.
     saved = savings(shown, known, inputs, view, cold=True)
+    parted, demotions = Cut((), rounds), saved
+    idle: CompactionReason = "rounds_not_enough"
+    sized = _sizes(shown, known | set(saved))
+    left = before + sum(sized[one.turn_id] for one in rounds)
     if not rounds or (len(rounds) <= settings.keep_rounds and cause.goal is None):
         demotions = _thinned(rounds, shown, known, saved, fixed=before, inputs=inputs)
-        return Plan(
-            history=history,
-            archived=(),
-            kept=rounds,
-            demotions=demotions,
-            tokens_before=inputs.corrected(view),
-            fixed=before,
-            idle="rounds_not_enough",
-        )
-    sized = _sizes(shown, known | set(saved))
-    summary = sizes(inputs.limits.window, settings.index_tokens).total
-    # The skills that these rounds have loaded stand behind the summary.
-    spoken = [message for round_ in rounds for message in round_.messages]
-    bodies, _ = carried(spoken, body_room(inputs.summary_room))
-    summary += sum(map(message_tokens, bodies))
-    if cause.asked_for:
-        parted = cut(rounds, keep=settings.keep_rounds, room=0, sizes=sized)
-    elif inputs.corrected(before + sum(sized[one.turn_id] for one in rounds)) <= _goal(inputs, cause):
+    elif not cause.asked_for and inputs.corrected(left) <= _goal(inputs, cause):
         # Cheap measures are enough, or nothing was to be done at all.
-        return Plan(
-            history=history,
-            archived=(),
-            kept=rounds,
-            demotions=saved,
-            tokens_before=inputs.corrected(view),
-            fixed=before,
-            idle="below_low_water",
-        )
+        idle = "below_low_water"
     else:
-        room = inputs.low_water - inputs.corrected(before + summary)
+        summary = sizes(inputs.limits.window, settings.index_tokens).total
+        # The skills that these rounds have loaded stand behind the summary.
+        bodies, _ = carried([one for round_ in rounds for one in round_.messages], body_room(inputs.summary_room))
+        fixed = before + summary + sum(map(message_tokens, bodies))
+        room = 0 if cause.asked_for else inputs.low_water - inputs.corrected(fixed)
         parted = cut(rounds, keep=settings.keep_rounds, room=room, sizes=_corrected(sized, inputs))
-    demotions = _thinned(parted.kept, shown, known, saved, fixed=before + summary, inputs=inputs)
-    if cause.goal is not None:
-        sized = _sizes(shown, known | set(demotions))
-        # With room to grow, or the next compaction would not be allowed to wait (K-8).
-        goal = cause.goal - inputs.limits.window // GROWTH
-        if inputs.corrected(before + summary + sum(sized[one.turn_id] for one in parted.kept)) > goal:
-            # Well below the goal, or the next step would be in danger again.
-            room = min(cause.goal, inputs.low_water) - inputs.corrected(before + summary)
-            parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, inputs))
-    tokens = inputs.corrected(view)
+        demotions = _thinned(parted.kept, shown, known, saved, fixed=fixed, inputs=inputs)
+        if cause.goal is not None:
+            sized = _sizes(shown, known | set(demotions))
+            # With room to grow, or the next compaction would not be allowed to wait (K-8).
+            goal = cause.goal - inputs.limits.window // GROWTH
+            if inputs.corrected(fixed + sum(sized[one.turn_id] for one in parted.kept)) > goal:
+                # Well below the goal, or the next step would be in danger again.
+                room = min(cause.goal, inputs.low_water) - inputs.corrected(fixed)
+                parted = cut(rounds, keep=1, room=room, sizes=_corrected(sized, inputs))
     return Plan(
         history=history,
         archived=parted.archived,
         kept=parted.kept,
         demotions=demotions,
-        tokens_before=tokens,
+        tokens_before=inputs.corrected(view),
         fixed=before,
-        idle="rounds_not_enough",
+        idle=idle,
     )
 
 

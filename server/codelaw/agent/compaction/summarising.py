@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.dialects.react import React
-from codelaw.agent.model_calls.recovery import Recovery
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.shortening.demotion import demoted
@@ -16,16 +14,15 @@ from codelaw.context.tokens import estimate, far_off
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Usage
 from codelaw.templates.render import render
 from codelaw.transcript.rounds import Round, rounds
 from codelaw.transcript.summaries.summary import BadSummary, Border, Sizes, border, check, instruction
 
 if TYPE_CHECKING:
-    from codelaw.agent.compaction.audience import Audience
+    from codelaw.agent.compaction.audience import SummaryCalls
     from codelaw.agent.dialects.base import Dialect
     from codelaw.agent.inputs.turn_context import TurnInputs
-    from codelaw.domain.models import Delta, ModelReply, ModelRequest
+    from codelaw.domain.models import ModelRequest
 
 ATTEMPTS = 2
 """How often a summary is asked for that turns out to be unusable (K-5)."""
@@ -54,12 +51,11 @@ class _Prompt:
 
 @dataclass(slots=True)
 class Summariser:
-    """Writes one summary. `spent` adds up what was billed, failed attempts included."""
+    """Writes one summary."""
 
     inputs: TurnInputs
     sizes: Sizes
-    audience: Audience
-    spent: Usage = field(default_factory=Usage)
+    calls: SummaryCalls
 
     async def write(self, history: History, archived: Sequence[Message], *, warm: bool) -> str:
         """The model's text, checked. `archived` are the first messages of `history`, as the view has them.
@@ -149,7 +145,7 @@ class Summariser:
         size = sum(map(message_tokens, source))
         asked = prompt.instruction
         for number in range(1, ATTEMPTS + 1):
-            reply = await self._reply(self._request(prompt, asked))
+            reply = await self.calls.reply(self._request(prompt, asked))
             try:
                 return check(
                     reply.text,
@@ -178,27 +174,6 @@ class Summariser:
         return prompt.dialect.request(
             view, model=prompt.model, max_tokens=self.sizes.max_tokens, toolbox=self.inputs.toolbox
         )
-
-    async def _reply(self, request: ModelRequest) -> ModelReply:
-        recovery = Recovery()
-
-        def unheard(delta: Delta) -> None:
-            """A summary is shown when it is whole."""
-
-        try:
-            while True:
-                try:
-                    reply = await self.inputs.model.reply(request, unheard)
-                    break
-                except ModelFailure as failure:
-                    # A summary is short: a broken one is asked for again from its beginning.
-                    retry = recovery.after(failure)
-                self.audience.waits(retry)
-                await asyncio.sleep(retry.seconds)
-        finally:
-            self.spent += recovery.spent
-        self.spent += reply.usage
-        return reply
 
     def _instruction(self, until: Border | None = None) -> str:
         return instruction(limit_tokens=self.sizes.model_tokens, dialect=self.inputs.dialect.name, border=until)

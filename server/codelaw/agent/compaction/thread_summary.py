@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from codelaw.agent.compaction.audience import SummaryCalls
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.selection import estimated
-from codelaw.agent.model_calls.recovery import Recovery
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.past.strategies import SUMMARISED, resolve
 from codelaw.context.past.thread import Due, Window, due, limit, request_texts
@@ -20,7 +20,6 @@ from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
 from codelaw.domain.events import NoticeEvent
 from codelaw.domain.messages import Message
-from codelaw.domain.models import Usage
 from codelaw.transcript.summaries.summary_check import BadSummary, check_text
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from codelaw.agent.recording.history import Past
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.context.calibration import Calibration
-    from codelaw.domain.models import Delta, ModelReply, ModelRequest
     from codelaw.transcript.transcript import Transcript
 
 UPDATED = "thread_summary_updated"
@@ -76,7 +74,9 @@ class Rolling:
         if self.passing:
             self.passing -= 1
             return
-        self._work = asyncio.create_task(_Job(self, inputs, seen).run(), name="rolling summary")
+        self._work = asyncio.create_task(
+            _Job(self, inputs, seen, SummaryCalls(inputs.model)).run(), name="rolling summary"
+        )
 
     async def settled(self) -> None:
         """Wait until none is in flight."""
@@ -95,7 +95,7 @@ class _Job:
     of: Rolling
     inputs: TurnInputs
     seen: Transcript
-    _spent: Usage = field(default_factory=Usage)
+    calls: SummaryCalls
 
     async def run(self) -> None:
         """Never raises but for a cancel."""
@@ -147,7 +147,7 @@ class _Job:
         name = inputs.settings.summary_model or inputs.model_name
         most = limit_tokens * _OUTPUT
         request = React().request(view, model=name, max_tokens=most, toolbox=inputs.toolbox)
-        reply = await self._reply(request)
+        reply = await self.calls.reply(request)
         return await asyncio.to_thread(
             check_text,
             reply.text,
@@ -157,37 +157,16 @@ class _Job:
             count=estimate,
         )
 
-    async def _reply(self, request: ModelRequest) -> ModelReply:
-        recovery = Recovery()
-
-        def unheard(delta: Delta) -> None:
-            """It is shown when it is whole."""
-
-        try:
-            while True:
-                try:
-                    reply = await self.inputs.model.reply(request, unheard)
-                    break
-                except ModelFailure as failure:
-                    # It is short: a broken one is asked for again from its beginning.
-                    retry = recovery.after(failure)
-                _log.info("the rolling summary is asked for again: %s", retry)
-                await asyncio.sleep(retry.seconds)
-        finally:
-            self._spent += recovery.spent
-        self._spent += reply.usage
-        return reply
-
     @property
     def _cost(self) -> str:
         """What was billed, in words."""
-        read = self._spent.total_tokens - self._spent.output_tokens
-        return f"{read} tokens read, {self._spent.output_tokens} written"
+        read = self.calls.spent.total_tokens - self.calls.spent.output_tokens
+        return f"{read} tokens read, {self.calls.spent.output_tokens} written"
 
     def _failed(self, why: str) -> None:
         message = f"The summary of the conversation could not be brought up to date: {why}."
         spent, again = "", "The next turn tries again."
-        if self._spent.total_tokens:
+        if self.calls.spent.total_tokens:
             spent = f" It cost {self._cost}."
             self.of.failures += 1
             self.of.passing = min(MOST_PASSED, 2 ** max(0, self.of.failures - PATIENCE) - 1)
