@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
-import signal
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import cast
 from codelaw.adapters.leftovers.guardian_child import end_marked
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
 from codelaw.adapters.mcp.lines import HELD_BYTES, Lines
-from codelaw.adapters.processes.child import Child
+from codelaw.adapters.processes.child import Child, within
 from codelaw.domain.served import Program
 from codelaw.ports.finishing import outlast
 
@@ -136,12 +134,8 @@ class Running:
             child.go_on()
             if self._input is not None:
                 self._input.close()
-            await _within(child.exited, GRACE_SECONDS)
-            if not child.exited.is_set():
-                _signal(child.pid, signal.SIGTERM)
-                await _within(child.exited, GRACE_SECONDS)
-            _signal(child.pid, signal.SIGKILL)
-            await _within(child.exited, KILL_SECONDS)
+            await within(child.exited, GRACE_SECONDS)
+            await child.terminate(grace=GRACE_SECONDS, patience=KILL_SECONDS)
             await asyncio.to_thread(_end_strays, self._mark)
         finally:
             child.close()
@@ -257,14 +251,3 @@ def _end_strays(mark: str) -> None:
     """Kill what has left the program's group, where `/proc` tells of it."""
     if os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is no path of the user's
         end_marked([f"{MARK}={mark}".encode()])
-
-
-async def _within(event: asyncio.Event, seconds: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-
-
-def _signal(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -114,6 +115,21 @@ class Child:
         for pipe in self._pipes:
             pipe.close()
 
+    async def terminate(self, *, grace: float, patience: float) -> None:
+        """End the group: SIGKILL comes `grace` seconds after SIGTERM, and its effect is waited for with `patience`.
+
+        A program that runs as another user, by `sudo`, cannot be killed by us: it is left.
+        """
+        if not self.exited.is_set():
+            self._signal(signal.SIGTERM)
+            await within(self.exited, grace)
+        self._signal(signal.SIGKILL)
+        await within(self.exited, patience)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
     def _set_ended(self, ended: asyncio.Future[int]) -> None:
         self.returncode = ended.result()
         self.exited.set()
@@ -122,6 +138,13 @@ class Child:
         self._open -= 1
         if not self._open:
             self.closed.set()
+
+
+async def within(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, but no longer than that."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 @contextmanager

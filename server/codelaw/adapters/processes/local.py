@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import signal
@@ -14,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codelaw.adapters.leftovers.leftovers import MARK, Leftovers
-from codelaw.adapters.processes.child import Child, Feed
+from codelaw.adapters.processes.child import Child, Feed, within
 from codelaw.adapters.processes.limits import Limits, size_of
 from codelaw.adapters.processes.rules.blocked import blocked
 from codelaw.adapters.processes.rules.withheld import Withheld, nothing
@@ -312,13 +311,8 @@ async def _until(child: Child, watching: Coroutine[None, None, str]) -> str:
 
 async def _end(child: Child) -> None:
     """Kill what is left of the group and read what is left of the output; done within a second."""
-    if not child.exited.is_set():
-        _signal(child.pid, signal.SIGTERM)
-        await _within(child.exited, GRACE_SECONDS)
-    _signal(child.pid, signal.SIGKILL)
-    # A program that runs as another user, by `sudo`, cannot be killed by us: it is left.
-    await _within(child.exited, KILL_SECONDS)
-    await _within(child.closed, DRAIN_SECONDS)
+    await child.terminate(grace=GRACE_SECONDS, patience=KILL_SECONDS)
+    await within(child.closed, DRAIN_SECONDS)
     # A descendant that left the group may still hold the pipes: ours are closed, so that it cannot hold us.
     child.close()
 
@@ -343,14 +337,3 @@ def _end_strays(mark: bytes) -> None:
                 continue
         if not again:
             return
-
-
-async def _within(event: asyncio.Event, seconds: float) -> None:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-
-
-def _signal(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
