@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from codelaw.agent.compaction.audience import Audience, SummaryCalls
@@ -38,7 +38,6 @@ IGNORED = "The strategy `full` shows every round all the same; what was archived
 FAILURES = 3
 """Failures in a row after which automatic compactions pause (K-7)."""
 
-State = Literal["idle", "in_flight", "done", "failed"]
 _log = logging.getLogger(__name__)
 
 
@@ -50,7 +49,6 @@ class Compacting:
     outbox: Outbox
     hooks: Hooks | None = None
     """Those that run before and after one (X-7)."""
-    state: State = "idle"
     failures: int = 0
     """Automatic ones that failed, in a row."""
     _flight: asyncio.Task[CompactionReport] | None = field(default=None, repr=False)
@@ -76,7 +74,6 @@ class Compacting:
             Refusal: the store or another server is in the way; the view is as it was.
         """
         if not self.in_flight:
-            self.state = "in_flight"
             job = _Job(self, inputs, cause, Audience(self.outbox, turn))
             self._flight = asyncio.create_task(job.run(), name="compaction")
         flight = self._flight
@@ -88,7 +85,6 @@ class Compacting:
             if not flight.cancelled() or (task is not None and task.cancelling()):
                 raise
             # It was stopped before it had begun, which is no reason to stop who waits for it.
-            self.state = "idle"
             return CompactionReport(compacted=False, reason="cancelled", message=CANCELLED)
 
     async def newest(self) -> Ended | None:
@@ -136,6 +132,8 @@ class _Job:
     _began: float = 0.0
     _started: float = 0.0
     """By the loop's clock, which never jumps."""
+    _failed: bool = False
+    """No summary could be had."""
     _plan: Plan | None = None
     _shown: tuple[int, int] | None = None
     """Tokens before and after in the view of another strategy than `layered`."""
@@ -150,7 +148,6 @@ class _Job:
             report = self._explained(await self._compact())
             self.of.remember(self.cause.turn_id, report)
         except asyncio.CancelledError:
-            self.of.state = "idle"
             report = self._report("cancelled", CANCELLED)
             self._phase("cancelled", report)
             return report
@@ -160,7 +157,7 @@ class _Job:
         except Exception:  # noqa: BLE001 - a bug leaves the history as it was, and the turn goes on (R-10)
             _log.exception("a compaction failed")
             return self._fail("codelaw failed inside; the log says why.")
-        self._phase("failed" if self.of.state == "failed" and not report.compacted else "finished", report)
+        self._phase("failed" if self._failed and not report.compacted else "finished", report)
         try:
             await self._hooked("PostCompact", {"compacted": report.compacted, "reason": report.reason})
         except asyncio.CancelledError:
@@ -181,7 +178,6 @@ class _Job:
         self._plan = planned = await asyncio.to_thread(plan, state, self.inputs, self.cause)
         self._shown = await asyncio.to_thread(shown_tokens, planned, self.of.past.transcript, self.inputs)
         if not planned.changes:
-            self.of.state = "done"
             return self._report(planned.idle)
         if not planned.archived:
             return await self._swap(planned, None, planned.idle)
@@ -209,7 +205,7 @@ class _Job:
             self.of.failures = 0
             return await self._swap(planned, text, self.cause.reason)
         self.of.failures += not self.cause.asked_for
-        self.of.state = "failed"
+        self._failed = True
         if timed_out:
             self.audience.warned("summary_timed_out", TIMED_OUT)
             self._pause()
@@ -251,8 +247,6 @@ class _Job:
             # The cancel came too late: what is stored is what is shown.
             if id_ not in {cut.id for cut in past.transcript.checkpoints}:
                 raise
-        if self.of.state == "in_flight":
-            self.of.state = "done"
         return replace(self._report(reason, message, id_), summary=by)
 
     def _summary(self, planned: Plan, text: str | None, id_: str) -> Message:
@@ -291,7 +285,6 @@ class _Job:
         self.audience.hears(CompactionEvent(phase, report, self.of.past.store.owner))
 
     def _fail(self, why: str) -> CompactionReport:
-        self.of.state = "failed"
         self.of.failures += not self.cause.asked_for
         report = self._report("summary_failed", why)
         self._phase("failed", report)
