@@ -28,6 +28,7 @@ from codelaw.lsp.server.folders import Folders
 from codelaw.lsp.transport.decoding import changed_uris
 from codelaw.lsp.transport.errors import INVALID_PARAMS, WireError, refusal
 from codelaw.lsp.transport.rpc import Rpc
+from codelaw.lsp.transport.structuring import converter
 from codelaw.protocol.names import CHAT_CANCEL, CHAT_SEND, CLIENT_METHODS, COMPACT, EDITOR_TRUST
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class CodelawServer(LanguageServer):
         `on_exit` is called with the exit status when the client says `exit` or was refused; `token` must be in
         `initializationOptions.token`; `overrides` are settings of the command line.
         """
-        super().__init__("codelaw", __version__, protocol_cls=Rpc)  # pyright: ignore[reportUnknownMemberType]
+        super().__init__("codelaw", __version__, protocol_cls=Rpc, converter_factory=converter)  # pyright: ignore[reportUnknownMemberType]
         self.rpc = cast("Rpc", self.protocol)
         self.client = Client()
         self.documents = EditorDocuments()

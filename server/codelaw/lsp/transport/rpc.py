@@ -32,7 +32,6 @@ from codelaw.lsp.transport.errors import (
     internal_error,
 )
 from codelaw.lsp.transport.framing import HEAD, Frame, Oversized, Unframed
-from codelaw.lsp.transport.structuring import bound
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +69,6 @@ class Rpc(LanguageServerProtocol):
 
     def __init__(self, server: Any, converter: Any) -> None:
         super().__init__(server, converter)
-        bound(converter)
         self.state: State = "new"
         self.wire: Wire | None = None
         self.requests: dict[str, RequestHandler] = {}

@@ -1,23 +1,28 @@
-"""Arrays of LSP's own params: nothing but an array is one, and a wrong one costs no more than a few of its items.
+"""The converter of LSP's own params: nothing but an array is an array, and a wrong one costs a few of its items.
 
-The converter's own hook takes whatever can be iterated, a string character by character, and keeps an error with its
+Its own hook of arrays takes whatever can be iterated, a string character by character, and keeps an error with its
 traceback for every item that is wrong (V-2).
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast, get_args
 
-from cattrs import BaseConverter, IterableValidationError, IterableValidationNote
+from cattrs import BaseConverter, Converter, IterableValidationError, IterableValidationNote
 from cattrs.cols import is_sequence
+from lsprotocol.converters import get_converter
 
 MOST_ERRORS = 20
 """Wrong items of an array after which no more of them are looked at."""
 
 
-def bound(converter: BaseConverter) -> None:
-    """Make a converter read arrays like this. Call it before anything is structured."""
-    converter.register_structure_hook_factory(is_sequence, _sequences)
+@cache
+def converter() -> Converter:
+    """The one of all connections: to make it is most of what a connection's beginning costs."""
+    made = get_converter()
+    made.register_structure_hook_factory(is_sequence, _sequences)
+    return made
 
 
 def _sequences(kind: Any, converter: BaseConverter) -> Any:
