@@ -1,6 +1,6 @@
-"""Servers that start at once: a process that has everything imported forks for each one.
+"""Servers that start at once: a process that has everything imported and rehearsed forks for each one.
 
-    python warm.py keep SOCKET MODULE:FUNCTION [MODULE...]    forks; ends with its standard input
+    python warm.py keep SOCKET MODULE:FUNCTION [MODULE...] [MODULE:FUNCTION...]    forks; ends with its standard input
     python warm.py start SOCKET [ARGUMENT...]                 is a server, to whoever starts, signals or kills it
 
 Importing costs a server most of its start, and hundreds of tests start one. What they test begins after that; that a
@@ -31,15 +31,18 @@ STATUS = struct.Struct("!i")
 
 
 @contextmanager
-def warm(command: list[str], entry: str, *modules: str) -> Iterator[list[str]]:
-    """What to start instead of `command`, which calls the function `entry`; `command` itself where that cannot be."""
+def warm(command: list[str], entry: str, *first: str) -> Iterator[list[str]]:
+    """What to start instead of `command`, which calls the function `entry`; `command` itself where that cannot be.
+
+    `first`: modules that are imported, and functions that are called, before anything is forked.
+    """
     if sys.platform != "linux":
         yield command
         return
     with tempfile.TemporaryDirectory(prefix="codelaw-warm-") as folder:
         address = f"{folder}/socket"
         keeper = subprocess.Popen(
-            [sys.executable, __file__, "keep", address, entry, *modules],
+            [sys.executable, __file__, "keep", address, entry, *first],
             env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'server'}"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -55,12 +58,14 @@ def warm(command: list[str], entry: str, *modules: str) -> Iterator[list[str]]:
             keeper.wait(30)
 
 
-def keep(address: str, entry: str, modules: list[str]) -> int:
+def keep(address: str, entry: str, first: list[str]) -> int:
     """Fork for everyone who asks."""
-    module, function = entry.split(":")
-    main = getattr(importlib.import_module(module), function)
-    for name in modules:
-        importlib.import_module(name)
+    main = _named(entry)
+    for name in first:
+        if ":" in name:
+            _named(name)()
+        else:
+            importlib.import_module(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -75,6 +80,11 @@ def keep(address: str, entry: str, modules: list[str]) -> int:
                 return _guard(connection, main)
             connection.close()
     return 0
+
+
+def _named(place: str) -> Callable[[], int]:
+    module, function = place.split(":")
+    return getattr(importlib.import_module(module), function)
 
 
 def _guard(connection: socket.socket, main: Callable[[], int]) -> int:

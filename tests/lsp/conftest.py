@@ -18,7 +18,11 @@ FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 def fake_server() -> Iterator[list[str]]:
     """A command that starts the server with a fake session, quickly."""
     with warm(
-        FAKE_SERVER, "tests.lsp.fake_server:entry", "codelaw.lsp.server.serve", "tests.lsp.fake_session"
+        FAKE_SERVER,
+        "tests.lsp.fake_server:entry",
+        "tests.lsp.fake_session",
+        "tests.fakes.rehearsed:wire",
+        "tests.fakes.rehearsed:tokens",
     ) as command:
         yield command
 
