@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codelaw.context.system.nested_law import TOLD_FOLDERS
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.files import Folder
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
@@ -265,18 +266,19 @@ async def test_a_very_long_one_is_cut_and_told(bench: Bench, tree: Path):
     assert "(Cut after 16000 of " in told
 
 
-async def test_two_hundred_levels(bench: Bench):
+@pytest.mark.parametrize("levels", [60, pytest.param(200, marks=pytest.mark.long)])
+async def test_many_levels(bench: Bench, levels: int):
     place = bench.root
-    for number in range(200):
+    for number in range(levels):
         place /= f"d{number}"
         place.mkdir()
         (place / "AGENTS.md").write_text(f"LEVEL{number}Z")
     (place / "a.txt").write_text("deep\n")
     path = str((place / "a.txt").relative_to(bench.root))
-    await did(bench, *(read(path) for _ in range(12)))
+    await did(bench, *(read(path) for _ in range(levels // TOLD_FOLDERS + 2)))
     told = said(bench.sent())
-    assert [told.count(f"LEVEL{number}Z") for number in range(200)] == [1] * 200
-    assert told.index("LEVEL198Z") < told.index("LEVEL199Z") < told.index("LEVEL0Z")
+    assert [told.count(f"LEVEL{number}Z") for number in range(levels)] == [1] * levels
+    assert told.index(f"LEVEL{levels - 2}Z") < told.index(f"LEVEL{levels - 1}Z") < told.index("LEVEL0Z")
     unbroken(bench)
 
 
