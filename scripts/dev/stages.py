@@ -10,8 +10,8 @@ from pathlib import Path
 
 from scripts.dev.base import ROOT, Problem
 
-WORKERS = min(os.cpu_count() or 1, 4)
-"""Processes that share the tests; more would only wait for the disk."""
+WORKERS = min((os.cpu_count() or 1) + 1, 5)
+"""Processes that share the tests, one more than there are processors: tests often wait for processes and the disk."""
 TESTS = "tests"
 """The lane of pytest, whose output is shown as it comes."""
 CHECKS = "checks"
