@@ -18,6 +18,10 @@ import pytest
 
 HERE = Path(__file__).parent
 PATH = os.pathsep.join(sys.path)
+INSTALLED = [sys.executable, "-P", "-m", "codelaw"]
+"""The command as it is installed."""
+FORKED: list[str] = []
+"""What starts it in a forked process instead; `forked` of the conftest fills it."""
 STEERING = [chr(code) for code in (*range(9), *range(11, 32), *range(0x7F, 0xA0), 0x202E)]
 """What must never reach a terminal."""
 

@@ -14,6 +14,7 @@ import pytest
 from codelaw.app.health import endpoint
 from codelaw.cli.main import main
 from codelaw.settings.model import ModelGroup
+from tests.cli.driving import FORKED, INSTALLED
 from tests.loopback.server import LoopbackVendor
 
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -28,8 +29,18 @@ def workspace(tmp_path):
 
 
 def codelaw(*arguments, workspace, **environment):
+    """Run a command in a process that is forked, as its server is."""
+    return begun(FORKED, arguments, workspace, environment)
+
+
+def installed(*arguments, workspace, **environment):
+    """Run a command as whoever has installed it does."""
+    return begun(INSTALLED, arguments, workspace, environment)
+
+
+def begun(command, arguments, workspace, environment):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "codelaw", *arguments],
+        [*command, *arguments],
         cwd=workspace,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -42,7 +53,7 @@ def codelaw(*arguments, workspace, **environment):
 
 
 def test_a_turn_is_listed_and_goes_on(workspace):
-    done = codelaw("chat", "Where is the frobnicator? @README.md", "--json", workspace=workspace)
+    done = installed("chat", "Where is the frobnicator? @README.md", "--json", workspace=workspace)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     assert "frob.py:1" in result["answer"]
@@ -50,7 +61,7 @@ def test_a_turn_is_listed_and_goes_on(workspace):
     assert "".join(event["delta"] for event in deltas if event["kind"] == "answer") == result["answer"]
     again = codelaw("chat", "And frob.py?", "--chat", result["chatId"], "--json", workspace=workspace)
     assert json.loads(again.stdout.splitlines()[-1])["chatId"] == result["chatId"]
-    (chat,) = [json.loads(line) for line in codelaw("chats", "--json", workspace=workspace).stdout.splitlines()]
+    (chat,) = [json.loads(line) for line in installed("chats", "--json", workspace=workspace).stdout.splitlines()]
     assert (chat["id"], chat["turns"], chat["kind"]) == (result["chatId"], 2, "headless")
     assert result["chatId"] in codelaw("chats", "frobnicator", workspace=workspace).stdout
     assert codelaw("chats", "nothing-like-it", workspace=workspace).stdout == ""
@@ -77,7 +88,7 @@ def test_the_newest_chat_of_a_workspace_goes_on(workspace, tmp_path_factory):
 
 
 def test_the_context_is_shown_by_section(workspace):
-    done = codelaw("context", "What is @frob.py?", workspace=workspace)
+    done = installed("context", "What is @frob.py?", workspace=workspace)
     assert done.returncode == 0, done.stderr
     assert "question" in done.stdout
     assert "What is @frob.py?" in done.stdout
@@ -90,7 +101,7 @@ def test_the_context_is_shown_by_section(workspace):
 
 
 def test_the_doctor_tells_what_works_and_where_from(workspace):
-    done = codelaw("doctor", workspace=workspace, CODELAW_TURN__MAX_STEPS="7")
+    done = installed("doctor", workspace=workspace, CODELAW_TURN__MAX_STEPS="7")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "turn.maxSteps = 7  (environment, CODELAW_TURN__MAX_STEPS)" in done.stdout
     assert "offline" in done.stdout
@@ -269,16 +280,16 @@ def test_a_limit_is_a_number_from_1(workspace, limit):
 
 
 def test_the_schema_is_json(workspace):
-    assert "codelaw/chat/send" in json.loads(codelaw("schema", workspace=workspace).stdout)["methods"]
+    assert "codelaw/chat/send" in json.loads(installed("schema", workspace=workspace).stdout)["methods"]
 
 
 @pytest.mark.parametrize("arguments", [["--stdio"], ["--stdio", f"--clientProcessId={os.getpid()}"], []])
 def test_serve_takes_what_editors_append(workspace, arguments):
-    assert codelaw("serve", *arguments, workspace=workspace).returncode == 1  # its input ended without a good-bye
+    assert installed("serve", *arguments, workspace=workspace).returncode == 1  # its input ended without a good-bye
 
 
 def test_serve_refuses_an_address_that_is_none(workspace):
-    done = codelaw("serve", "--tcp", "nonsense", workspace=workspace)
+    done = installed("serve", "--tcp", "nonsense", workspace=workspace)
     assert done.returncode == 2
     assert "nonsense" in done.stderr
 
