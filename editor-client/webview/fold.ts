@@ -74,8 +74,10 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       draft.chat.todo = event.items;
       return;
     case "usage":
-      answered(draft, turnId);
-      draft.chat.usage = event;
+      if (event.parent === undefined) {
+        answered(draft, turnId);
+        draft.chat.usage = event;
+      } else spend(draft, turnId, event.parent, event.totalTokens);
       return;
     case "compaction":
       compact(draft, turnId, seq, { phase: event.phase, report: event.report ?? null, at });
@@ -262,6 +264,15 @@ function upsert(draft: Draft, turnId: string, seq: number, call: ToolCall, at: n
   }
   const given = Object.fromEntries(Object.entries(call).filter(([, value]) => value !== undefined && value !== null));
   items[place] = timed({ ...before, call: { ...before.call, ...given } }, at);
+}
+
+/** What a subagent uses is told at the call that has begun it. */
+function spend(draft: Draft, turnId: string, callId: string, tokens: number): void {
+  const turn = findTurn(draft, turnId);
+  const place = turn?.items.findIndex((item) => item.kind === "call" && item.call.callId === callId) ?? -1;
+  const before = turn?.items[place];
+  if (turn === null || before?.kind !== "call") return;
+  turn.items[place] = { ...before, spent: (before.spent ?? 0) + tokens };
 }
 
 /** What a running command prints joins its row; its result will have it all. */

@@ -115,6 +115,8 @@ export interface Call extends Base {
   asked: { from: number; to: number | null } | null;
   startedAt: number | null;
   endedAt: number | null;
+  /** Tokens that a subagent which it has begun has used so far. */
+  spent?: number;
 }
 export interface Notice extends Base {
   kind: "notice";

@@ -94,6 +94,34 @@ describe("a chat", () => {
     expect(container.querySelector(".reason")!.textContent).toMatch(/Interrupted/);
   });
 
+  it("shows what a subagent does in the row of its call", () => {
+    const task = { kind: "tool_call", callId: "k", tool: "Task", title: "explore: look", step: 1 };
+    const grep = { kind: "tool_call", callId: "g", tool: "Grep", title: "Grep needle", step: 1, parent: "k" };
+    const used = { inputTokens: 900, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 100, totalTokens: 1000 };
+    const usage = { kind: "usage", ...used, contextTokens: 7, contextWindow: 9, step: 1 };
+    const said = [
+      { ...usage, contextTokens: 5 },
+      { ...task, status: "running", args: { kind: "explore", prompt: "look" } },
+      { ...usage, parent: "k" },
+      { ...usage, parent: "k" },
+      { ...grep, status: "running", args: { pattern: "needle" } },
+    ];
+    const { container, again } = show(chat(...said));
+    const row = container.querySelector<HTMLDetailsElement>('[data-call-id="k"]')!;
+    expect(container.querySelectorAll(".call")).toHaveLength(1);
+    expect(row.querySelector(".call-time")!.textContent).toContain("2");
+    expect(container.querySelector(".call-newest")!.textContent).toContain("needle");
+    row.open = true;
+    fireEvent(row, new Event("toggle"));
+    const step = row.querySelector('.call-steps [data-call-id="g"]')!;
+    expect(step.getAttribute("data-status")).toBe("running");
+    const over = chat(...said, { ...grep, status: "completed" }, { ...task, status: "completed", summary: "Done." });
+    again(over);
+    expect(row.querySelector('.call-steps [data-call-id="g"]')!.getAttribute("data-status")).toBe("completed");
+    expect(container.querySelector(".call-newest")).toBeNull();
+    expect(over.chat!.usage!.contextTokens).toBe(5);
+  });
+
   it("copies, retries and edits by buttons", async () => {
     const made = show(chat({ kind: "answer", delta: "The answer", step: 1 }, ended("c", "t1", "The answer")));
     made.answers["codelaw/chat/revert"] = () => new Promise(() => undefined);

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ToolCall } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { Call as CallItem } from "../state";
+import { amount } from "../text/amounts";
 import { ansiHtml, plain } from "../text/ansi";
 import { Html } from "../text/Html";
 import { counted } from "../text/hunks";
@@ -30,10 +31,15 @@ export const Call = memo(function Call({
   item,
   result,
   ended,
+  begun = NONE,
+  results,
 }: {
   item: CallItem;
   result: string | null;
   ended: boolean;
+  /** The calls of the subagent that this one has begun. */
+  begun?: readonly CallItem[] | undefined;
+  results?: ReadonlyMap<string, string>;
 }) {
   const { call } = item;
   const { actions } = useHands();
@@ -45,6 +51,7 @@ export const Call = memo(function Call({
     if (open && over && result === null) void actions.readResult(call.callId);
   }, [open, over, result === null, call.callId]);
   const target = targetOf(call);
+  const newest = over ? undefined : begun[begun.length - 1];
   const why = status === "failed" || status === "rejected" ? (call.summary ?? "") : "";
   return (
     <>
@@ -61,8 +68,16 @@ export const Call = memo(function Call({
             <Visible text={target} />
           </span>
           {call.diff !== undefined && <Counts diff={call.diff} />}
+          {item.spent !== undefined && <span class="call-time">{t.tokens(amount(item.spent))}</span>}
           <Time item={item} over={over} />
         </summary>
+        {open && begun.length > 0 && (
+          <div class="call-steps" role="group" aria-label={t.subagentSteps}>
+            {begun.map((one) => (
+              <Call key={one.id} item={one} result={results?.get(one.id) ?? null} ended={ended || over} />
+            ))}
+          </div>
+        )}
         {open && <Inside call={call} result={result} over={over} />}
       </details>
       {!open && why !== "" && (
@@ -70,10 +85,17 @@ export const Call = memo(function Call({
           <Visible text={why} />
         </p>
       )}
+      {!open && newest !== undefined && (
+        <p class="call-problem call-newest" dir="auto">
+          <Visible text={`${newest.call.tool} ${targetOf(newest.call)}`} />
+        </p>
+      )}
       {!over && item.live !== "" && <Live text={item.live} />}
     </>
   );
 });
+
+const NONE: readonly CallItem[] = [];
 
 /** Lines that are shown of a command while it runs. */
 const LIVE_LINES = 10;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Compaction, Hook, Item, Notice } from "../state";
+import type { Call as CallItem, Compaction, Hook, Item, Notice } from "../state";
 import { compactionInWords } from "../text/compaction";
 import { Markdown } from "../text/Markdown";
 import { partsOf } from "../text/steps";
@@ -23,18 +23,23 @@ interface Props {
 /** What happened, in order; what led to the outcome of a turn that is over folds into lines. */
 export function Items({ items, results, running, open }: Props) {
   const last = items[items.length - 1];
+  const begun = childrenOf(items);
+  // What a subagent calls stands in the row of the call that has begun it.
+  const own =
+    begun.size === 0 ? items : items.filter((item) => item.kind !== "call" || !begun.has(item.call.parent ?? ""));
   const draw = (item: Item) => (
     <One
       key={item.id}
       item={item}
-      result={results.get(item.id) ?? null}
+      results={results}
+      begun={begun.get(item.id)}
       running={running}
       live={running && item === last}
     />
   );
   return (
     <>
-      {partsOf(items).map((part) =>
+      {partsOf(own).map((part) =>
         part.kind === "item" ? (
           draw(part.item)
         ) : (
@@ -49,13 +54,15 @@ export function Items({ items, results, running, open }: Props) {
 
 interface OneProps {
   item: Item;
-  result: string | null;
+  results: ReadonlyMap<string, string>;
+  /** The calls of the subagent that this one has begun. */
+  begun: readonly CallItem[] | undefined;
   running: boolean;
   /** It may still grow. */
   live: boolean;
 }
 
-function One({ item, result, running, live }: OneProps) {
+function One({ item, results, begun, running, live }: OneProps) {
   switch (item.kind) {
     case "thought":
       return <Thought item={item} live={live} />;
@@ -66,7 +73,14 @@ function One({ item, result, running, live }: OneProps) {
         </div>
       );
     case "call":
-      return <Call item={item} result={result} ended={!running} />;
+      return (
+        <Call
+          item={item}
+          result={results.get(item.id) ?? null}
+          ended={!running}
+          {...(begun === undefined ? {} : { begun, results })}
+        />
+      );
     case "notice":
       return <NoticeLine item={item} />;
     case "steer":
@@ -76,6 +90,18 @@ function One({ item, result, running, live }: OneProps) {
     case "compaction":
       return <CompactionLine item={item} />;
   }
+}
+
+/** The calls of subagents, by the call that has begun each. */
+function childrenOf(items: readonly Item[]): ReadonlyMap<string, readonly CallItem[]> {
+  const calls = items.filter((item) => item.kind === "call");
+  const known = new Set(calls.map(({ id }) => id));
+  const begun = new Map<string, CallItem[]>();
+  for (const item of calls) {
+    const { parent } = item.call;
+    if (parent !== undefined && known.has(parent)) begun.set(parent, [...(begun.get(parent) ?? []), item]);
+  }
+  return begun;
 }
 
 function NoticeLine({ item }: { item: Notice }) {

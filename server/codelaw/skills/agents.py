@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
 from codelaw.domain.brought import AgentSheet, Sheet
 from codelaw.domain.safety.unseen import without_hidden
@@ -53,9 +54,9 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
         steps = ""
     model = " ".join(found.fields.get("model", "").split())[:200]
     return AgentSheet(
-        Sheet(said or sheet.name, sheet.shown, sheet.uri, sheet.own),
-        description[:LONGEST_DESCRIPTION],
-        body[:LONGEST_BODY],
+        sheet=replace(sheet, name=said or sheet.name),
+        description=description[:LONGEST_DESCRIPTION],
+        body=body[:LONGEST_BODY],
         tools=_tools(found, "tools"),
         denied=_tools(found, "disallowedtools") or (),
         model="" if model.lower() in SAME_MODEL else model,

@@ -164,6 +164,7 @@ export const panel: PanelWords = {
   waiting: "Wartet",
   waitingApproval: "Wartet auf Ihre Erlaubnis",
   running: "Läuft",
+  subagentSteps: "Was der Subagent getan hat",
   outputSoFar: "Was er bisher ausgegeben hat",
   done: "Fertig",
   rejected: "Zurückgewiesen",

@@ -163,6 +163,7 @@ export const panel = {
   waiting: "Waiting",
   waitingApproval: "Waiting for your approval",
   running: "Running",
+  subagentSteps: "What the subagent has done",
   outputSoFar: "What it has printed so far",
   done: "Done",
   rejected: "Rejected",
