@@ -197,6 +197,25 @@ async def test_a_childs_edit_is_asked_about_and_is_the_turns_to_revert(bench: Be
     assert (bench.root / "a.txt").read_text() == "old\n"
 
 
+async def test_a_childs_edit_is_no_change_of_the_users_and_must_be_read_again(bench: Bench):
+    (bench.root / "a.txt").write_text("old\n")
+    bench.vendor.play(
+        bench.act("Read", {"path": "a.txt"}),
+        tasks(bench, ("general", "Change a.txt")),
+        bench.act("Edit", {"path": "a.txt", "old_string": "old", "new_string": "new"}),
+        bench.act("Read", {"path": "a.txt"}),
+        bench.act("Edit", {"path": "a.txt", "old_string": "old", "new_string": "new"}),
+        bench.finish("changed"),
+        bench.act("Edit", {"path": "a.txt", "old_string": "new", "new_string": "newer"}),
+        bench.finish("Done."),
+    )
+    await bench.turn("Change it.")
+    assert "was not read in this chat" in observed(bench, 3)
+    assert "The user changed" not in said(bench.sent(6))
+    assert "It has changed a.txt" in said(bench.sent(6))
+    assert "has changed since it was read" in observed(bench)
+
+
 async def test_what_a_rule_denies_a_child_does_not_see(bench: Bench):
     (bench.root / "secret.txt").write_text("SECRETMARK\n")
     await bench.reopen(permissions={"deny": ["Read(secret.txt)"]})

@@ -1,10 +1,10 @@
 import "../style/call.css";
 import { memo } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
+import { amount } from "../../src/amounts";
 import type { ToolCall } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { Call as CallItem } from "../state";
-import { amount } from "../text/amounts";
 import { ansiHtml, plain } from "../text/ansi";
 import { Html } from "../text/Html";
 import { counted } from "../text/hunks";

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from codelaw.domain.errors import ToolFailure
@@ -52,6 +52,16 @@ class Ledger:
         """Whether a file read before has other content now; touching it is no change."""
         entry = self._entries.get(_key(located))
         return entry is not None and entry.digest not in (current.digest, *current.formed_from)
+
+    def heard(self, other: Ledger, paths: Collection[str]) -> None:
+        """A subagent, whose ledger is `other`, has changed these files, as shown: no change of the user's (X-4).
+
+        What the model knows of them stays, so that an edit still conflicts.
+        """
+        for key, theirs in other._entries.items():
+            entry = self._entries.get(key)
+            if entry is not None and entry.located.shown in paths:
+                entry.told, entry.stamp = theirs.told, theirs.stamp
 
     def require_read(self, located: Located, current: FileText) -> None:
         """Refuse to change what the model has not seen as it is now (F-3).

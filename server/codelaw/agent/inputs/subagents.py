@@ -24,9 +24,9 @@ EXPLORE, PLAN, GENERAL = "explore", "plan", "general"
 BUILT_IN = (EXPLORE, PLAN, GENERAL)
 _MODES: dict[str, Mode] = {EXPLORE: "ask", PLAN: "plan"}
 _DESCRIBED = {
-    EXPLORE: "finds things out and reports them; reads only",
-    PLAN: "studies the code and reports a plan; reads only",
-    GENERAL: "does a whole piece of work with all tools here",
+    EXPLORE: "reads only",
+    PLAN: "reads only",
+    GENERAL: "",
 }
 STRATEGY = "last-n"
 """A child has no history: nothing is to be archived or demoted for it."""

@@ -62,6 +62,8 @@ class ChildTurns:
         compacting = Compacting(past, opened.outbox)
         fitter = WindowFitter(opened, inputs, past, compacting, todos, measures=self.measures)
         ending = await Turn(opened, order.prompt, fitter, executor).run()
+        changed = {change.path for change in opened.changes}
+        self.above.environment.ledger.heard(executor.environment.ledger, changed)
         await to_the_end(asyncio.ensure_future(_closed(opened, ending, executor)))
         if ending.stop == "cancelled":
             raise asyncio.CancelledError

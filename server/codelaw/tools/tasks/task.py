@@ -16,6 +16,8 @@ from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 TASK = "Task"
 TITLE = 100
 """Characters of a title."""
+LONGEST_PROMPT = 100_000
+"""Characters (S-6)."""
 LONGEST_LINE = 160
 """Characters of a kind's description in the manual."""
 LONGEST_LIST = 3_000
@@ -27,9 +29,9 @@ Described = tuple[str, str]
 
 
 class TaskArguments(Arguments):
-    kind: str = Field(min_length=1, max_length=200)
-    prompt: str = Field(min_length=1, max_length=100_000)
-    description: str = Field(default="", max_length=1_000)
+    kind: str
+    prompt: str = Field(min_length=1)
+    description: str = ""
 
 
 class Task(Tool[TaskArguments]):
@@ -47,10 +49,14 @@ class Task(Tool[TaskArguments]):
 
     def __init__(self, kinds: Sequence[Described] = ()) -> None:
         self.description = (
-            "Hand a piece of work to a subagent and get its report. It sees nothing of this chat: the prompt says all "
-            "that it needs and what to report. Use it for wide searches and for independent parts; those that only "
-            f"read run beside each other. Kinds: {_listed(kinds)}."
+            "Hand work, such as a wide search, to a subagent; its report comes back. It sees the prompt alone. "
+            f"Kinds: {_listed(kinds)}."
         )
+
+    def invalid(self, args: TaskArguments) -> Sequence[str]:
+        if len(args.prompt) <= LONGEST_PROMPT:
+            return ()
+        return [f"prompt has {len(args.prompt)} characters: at most {LONGEST_PROMPT} are taken, name files instead"]
 
     def title(self, args: TaskArguments) -> str:
         return f"{title(args.kind, TITLE)}: {title(args.description or args.prompt, TITLE)}"
@@ -70,7 +76,7 @@ def _listed(kinds: Sequence[Described]) -> str:
     lines: list[str] = []
     taken = 0
     for name, words in kinds:
-        line = f"{name} ({words[:LONGEST_LINE]})"
+        line = f"{name} ({words[:LONGEST_LINE]})" if words else name
         taken += len(line)
         lines.append(line if taken <= LONGEST_LIST else name)
     return ", ".join(lines) or "none"
