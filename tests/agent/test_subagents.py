@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+from codelaw.app import models
 from codelaw.domain.events import ToolCallEvent, UsageEvent
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine, notices, plain, said, system
@@ -286,3 +287,59 @@ async def test_no_subagents_where_they_are_switched_off(bench: Bench):
     bench.vendor.play(tasks(bench, ("explore", "Look")), bench.finish("None."))
     await bench.turn("Look.")
     assert "There is no tool 'Task' in this mode" in observed(bench)
+
+
+async def test_a_steer_waits_for_the_turns_own_next_step(bench: Bench):
+    bench.user.answer = None
+    bench.vendor.play(
+        tasks(bench, ("general", "Do it")),
+        bench.act("Bash", {"command": "true"}),
+        bench.finish("done"),
+        bench.finish("I heard."),
+    )
+    running = await bench.session.send(None, "Do it.")
+    async with asyncio.timeout(30):
+        while not bench.user.asked:
+            await asyncio.sleep(0.02)
+        await bench.session.steer(running.chat_id, "STEERMARK please")
+        await bench.session.cancel(running.chat_id)
+        await running.result()
+    assert "STEERMARK" not in said(bench.sent())
+    states = [event.state for event in bench.kinds("steer")]
+    assert states == ["waiting", "returned"]
+    assert bench.user.withdrawn == 1
+
+
+async def test_a_child_whose_reading_fills_the_window_goes_on(bench: Bench):
+    bench.vendor.characters = 2.92
+    bench.vendor.window = 32_000
+    await bench.reopen(model={"contextWindow": 32_000})
+    for number in range(6):
+        (bench.root / f"f{number}.txt").write_text("".join(f"line {line} of plain words\n" for line in range(900)))
+    bench.vendor.play(
+        tasks(bench, ("explore", "Read all")),
+        *(bench.act("Read", {"path": f"f{number}.txt"}) for number in range(6)),
+        bench.finish("read"),
+        bench.finish("Done."),
+    )
+    result = await bench.turn("Read.")
+    assert (result.stop_reason, result.answer) == ("finished", "Done.")
+    assert "Task explore: finished; 7 steps" in observed(bench)
+    assert bench.kinds("compaction") == []
+    fine(bench)
+
+
+async def test_a_childs_own_model_has_its_own_price(bench: Bench):
+    agents = bench.root / ".codelaw" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "cheap.md").write_text("---\ndescription: x\nmodel: claude-haiku-4-5\n---\nBe brief.\n")
+    used = {"input_tokens": 1_000_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    bench.vendor.play(
+        bench.act("Task", {"kind": "cheap", "prompt": "x"}, usage={**used, "input_tokens": 0, "output_tokens": 0}),
+        bench.finish("brief", usage={**used, "output_tokens": 0}),
+        bench.finish("Done.", usage={**used, "input_tokens": 0, "output_tokens": 0}),
+    )
+    result = await bench.turn("Go.")
+    prices = models.prices("claude-haiku-4-5")
+    assert prices is not None
+    assert result.cost_usd == prices.input

@@ -1,4 +1,4 @@
-"""What the terminal says of hooks, and of a plan (X-7, X-1)."""
+"""What the terminal says of hooks, of a plan, and of subagents (X-7, X-1, X-4)."""
 
 from __future__ import annotations
 
@@ -33,3 +33,22 @@ def test_a_plan_is_carried_out_by_a_command():
     assert slash.read("/go") == slash.Command("go")
     assert isinstance(slash.read("/go on"), slash.Mistake)
     assert "/go " in slash.HELP
+
+
+def test_what_a_subagent_calls_stands_above_the_line_of_its_own_call(capsys: pytest.CaptureFixture[str]):
+    usage = {"inputTokens": 1, "cacheReadTokens": 0, "cacheWriteTokens": 0, "outputTokens": 1}
+    printer = TurnPrinter(Screen())
+    for event in (
+        {"kind": "usage", "contextTokens": 10, "contextWindow": 100, "step": 1},
+        {"kind": "tool_call", "callId": "t", "tool": "Task", "title": "explore: look", "status": "running", "step": 1},
+        {"kind": "usage", "contextTokens": 90, "contextWindow": 100, "step": 1, "parent": "t"},
+        {"kind": "tool_call", "callId": "g", "tool": "Grep", "title": "Grep x", "status": "completed", "step": 1,
+         "parent": "t"},
+        {"kind": "tool_call", "callId": "t", "tool": "Task", "title": "explore: look", "status": "completed", "step": 1},
+    ):  # fmt: skip
+        printer.event(event)
+    printer.result({"stopReason": "finished", "usage": usage, "steps": 1, "chatId": "c"})
+    captured = capsys.readouterr()
+    lines = (captured.out + captured.err).splitlines()
+    assert lines[:2] == ["↳ ✓ Grep x", "✓ explore: look"]
+    assert "context 10 %" in lines[-1]

@@ -76,6 +76,19 @@ def test_reading_modes_offer_what_reads():
     assert asking.get("mcp__github__create_issue") is None
 
 
+def test_a_part_of_the_tools_is_found_among_itself():
+    every = deferring(*many(4), issue_tool(), calling=True)
+    reading = every.only({"Read", "find_tools", "call_tool", issue_tool().name})
+    assert reading.names == ("Read", "find_tools", "call_tool")
+    assert [tool.name for tool in reading.brought] == [issue_tool().name]
+    assert reading.deferred == 1
+    assert reading.get("Write") is None
+    without = every.only({"Read", issue_tool().name})
+    assert without.names == ("Read", issue_tool().name)
+    assert without.deferred == 0
+    assert every.only({"Read", "find_tools", "call_tool"}).names == ("Read",)
+
+
 def test_the_description_names_servers_and_never_how_many():
     one, other = deferring(*many(300)), deferring(*many(297))
     assert one.manual() == other.manual()

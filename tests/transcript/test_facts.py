@@ -83,6 +83,13 @@ def test_files_that_a_command_changed_are_listed():
     )
 
 
+def test_files_that_a_subagent_changed_are_listed():
+    data = {"kind": "general", "ended": "step limit", "changed": ["a.py", "b.py"], "report": "…"}
+    told = facts(said(("Task", {"kind": "general", "prompt": "do it"}, {"status": "partial", "data": data})), {})
+    assert told.files == (ChangedFile("a.py", edits=1), ChangedFile("b.py", edits=1))
+    assert told.failures == ()
+
+
 def test_a_command_is_told_once_with_how_its_runs_ended():
     found = facts(said(bash("go test", 1), bash("go test", 1), bash("go  test\n", 0), bash("ls", 0), bash("ls", 0)), {})
     assert [(one.text, one.runs, one.failed) for one in found.commands] == [
