@@ -97,3 +97,4 @@ async def test_a_child_is_in_the_record_the_fork_and_the_export(start: Start, ve
         report = await client.request("codelaw/context/inspect", {"chatId": fork["id"], "text": "next"})
         assert "FOUNDMARK" not in report["text"]
         assert "It is in a.txt" in report["text"]
+        assert "steps of subagents" in {dropped["name"] for dropped in report["dropped"]}

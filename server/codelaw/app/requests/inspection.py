@@ -22,6 +22,7 @@ from codelaw.domain.reports import ContextReport, Dropped, LawDocument, LawRepor
 from codelaw.templates.render import render
 from codelaw.tools.categories import offers
 from codelaw.tools.keeping.todos import recap
+from codelaw.tools.tasks.task import TASK
 from codelaw.tools.toolbox import every_tool
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ async def inspect(
     told = "it stands behind an earlier question"
     said = [Dropped(one.name, told) for one in beside.fragments if one not in fragments]
     around = gathered(inputs, fragments, tuple(tail))
-    around = replace(around, dropped=(*around.dropped, *beside.dropped, *said, *_to_find(inputs.toolbox)))
+    left_out = (*around.dropped, *beside.dropped, *said, *_to_find(inputs.toolbox), *_of_children(agent))
+    around = replace(around, dropped=left_out)
     view = build(
         history,
         in_turn(running.question, running.scratchpad) if running is not None else (),
@@ -105,6 +107,15 @@ async def inspect(
     )
     tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
     return view, replace(made, model=plan.model_name, tools=tools)
+
+
+def _of_children(agent: AgentChat | None) -> Iterator[Dropped]:
+    """The steps of subagents, of which the view has the reports (X-4)."""
+    shown = agent.past.transcript.shown if agent is not None else ()
+    reports = sum(message.role == "tool" and message.metadata.tool_name == TASK for message in shown)
+    if reports:
+        why = f"the view has {reports} of their reports; each step stands in the record"
+        yield Dropped("steps of subagents", why)
 
 
 def _to_find(toolbox: Toolbox) -> Iterator[Dropped]:
