@@ -256,6 +256,26 @@ async def test_a_cancel_reaches_the_command_of_a_child(bench: Bench):
     fine(bench)
 
 
+async def test_a_cancel_reaches_all_children_that_wait_for_the_model(bench: Bench):
+    if bench.dialect == "react":
+        return  # one call in a reply
+    bench.vendor.play(
+        tasks(bench, ("explore", "CHILDONE"), ("explore", "CHILDTWO")),
+        VendorReply(broken="hang", when_contains="CHILDONE"),
+        VendorReply(broken="hang", when_contains="CHILDTWO"),
+    )
+    running = await bench.session.send(None, "Look twice.")
+    async with asyncio.timeout(30):
+        while len(bench.vendor.messages) < 3:
+            await asyncio.sleep(0.02)
+        await bench.session.cancel(running.chat_id)
+        result = await running.result()
+    assert result.stop_reason == "cancelled"
+    assert calls(bench, "interrupted") == [("Task", False), ("Task", False)]
+    inner = [message for message in await record(bench, result.chat_id) if message.metadata.parent]
+    assert [message.metadata.interrupted for message in inner].count(True) == 2
+
+
 async def test_a_kind_of_the_workspace_has_its_tools_and_model(bench: Bench):
     agents = bench.root / ".claude" / "agents"
     agents.mkdir(parents=True)
