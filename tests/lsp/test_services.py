@@ -108,6 +108,7 @@ async def test_every_shape_that_lsp_allows(editor: RawClient, name: str, answer:
     method = "codelaw/editor/quickFix" if name == "fixes" else f"codelaw/editor/{name}"
     editor.answers[method] = answer
     more = {
+        "terminal": [],
         "symbols": [],
         "outline": [],
         "diagnostics": [],

@@ -291,7 +291,7 @@ describe("the last output of a terminal", () => {
   });
 
   it("is unknown in an editor that does not tell of commands", () => {
-    const silent = new Terminals({ onDidCloseTerminal: fake.window.onDidCloseTerminal });
+    const silent = new Terminals({ onDidCloseTerminal: vi.fn() });
     expect(silent.last()).toBeNull();
     silent.dispose();
   });
