@@ -4,32 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import zlib
 
 import pytest
 
 from codelaw.domain.media.images import LONGEST_SIDE, MOST_BYTES, MOST_TOKENS, NoImage, image_of
-
-
-def png(width: int, height: int) -> bytes:
-    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
-
-
-def gif(width: int, height: int) -> bytes:
-    return b"GIF89a" + struct.pack("<HH", width, height) + b"\0\0\0;"
-
-
-def jpeg(width: int, height: int) -> bytes:
-    about = b"\xff\xe0" + struct.pack(">H", 16) + b"JFIF" + bytes(10)
-    tables = b"\xff\xff\xdb" + struct.pack(">H", 4) + bytes(2)
-    frame = b"\xff\xc2" + struct.pack(">HBHHB", 8, 8, height, width, 1)
-    return b"\xff\xd8" + about + tables + frame + b"\xff\xd9"
-
-
-def webp(kind: bytes, body: bytes) -> bytes:
-    return b"RIFF" + struct.pack("<I", 12 + len(body)) + b"WEBP" + kind + struct.pack("<I", len(body)) + body
-
+from tests.domain.pictures import gif, jpeg, png, webp
 
 LOSSY = webp(b"VP8 ", b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", 640 | 1 << 14, 480))
 LOSSLESS = webp(b"VP8L", b"\x2f" + struct.pack("<I", 639 | 479 << 14))

@@ -118,6 +118,7 @@ FoundPlaces: FoundPlaces
 Grant: Grant
 GrantList: GrantList
 HookRun: HookRun
+ImageParams: ImageParams
 IndexReport: IndexReport
 Indexed: Indexed
 InspectContext: InspectContext
@@ -142,6 +143,7 @@ MentionItem: MentionItem
 MentionList: MentionList
 Message: Message
 MessageFragment: MessageFragment
+MessageImage: MessageImage
 MessageMetadata: MessageMetadata
 Model: Model
 ModelChanged: ModelChanged
@@ -197,6 +199,7 @@ StrategyOptions: StrategyOptions
 SymbolsReply: SymbolsReply
 TerminalReply: TerminalReply
 TerminalText: TerminalText
+TextParams: TextParams
 Thought: Thought
 Todo: Todo
 TodoItem: TodoItem
@@ -897,7 +900,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found")
 message: string
 hint: string
 }
@@ -954,6 +957,7 @@ mtime?: number
 answer?: string
 calls?: Call[]
 fragments?: MessageFragment[]
+images?: MessageImage[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
 interrupted?: boolean
@@ -969,6 +973,19 @@ damaged?: boolean
 export interface MessageFragment {
 name: string
 text: string
+}
+/**
+ * A picture of a user message, without its bytes; `size` counts them, `digest` is their SHA-256.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MessageImage".
+ */
+export interface MessageImage {
+mediaType: string
+width: number
+height: number
+size: number
+digest: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1326,6 +1343,17 @@ problem?: string
  */
 export interface GrantList {
 grants: Grant[]
+}
+/**
+ * A picture, its bytes in base64; what it is they say themselves, whatever `mediaType` is (M-6).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ImageParams".
+ */
+export interface ImageParams {
+kind: "image"
+data: string
+mediaType?: (string | null)
 }
 /**
  * `seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
@@ -1768,8 +1796,19 @@ mode?: (("agent" | "ask" | "plan") | null)
 model?: (string | null)
 strategy?: (("layered" | "full" | "last-n" | "summary+recent" | "span-retrieval" | "sliding-window" | "auto") | null)
 strategyOptions?: (StrategyOptions | null)
-attachments?: (AttachmentParams[] | null)
+attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 editor?: (EditorParams | null)
+}
+/**
+ * A text that is no document, as a terminal's output or a page that was pasted (M-6).
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TextParams".
+ */
+export interface TextParams {
+kind: "text"
+title: string
+text: string
 }
 /**
  * A server, how it is doing, and why; `source` is where it is written.
@@ -2133,4 +2172,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found";

@@ -132,6 +132,12 @@ def _age(name: str) -> tuple[int, ...]:
     return (*(-number for number in [*version, 0, 0][:2]), len(numbers) - len(version))
 
 
+def sees(name: str) -> bool:
+    """Whether a model sees pictures; of one that nobody knows it is not assumed (M-6)."""
+    profile = catalog.profile(name)
+    return profile is not None and profile.images
+
+
 def caches(name: str) -> bool:
     """Whether prompts of a model are cached by its vendor; taken for granted where nothing is known."""
     profile = catalog.profile(name)

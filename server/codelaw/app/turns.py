@@ -37,7 +37,7 @@ from codelaw.context.system.skill_index import skill_index
 from codelaw.context.tokens import estimate, guard
 from codelaw.domain.chats import Dialect, Mode, Notice
 from codelaw.domain.errors import Refusal
-from codelaw.domain.messages import Fragment, Message, Metadata
+from codelaw.domain.messages import Fragment, Message
 from codelaw.settings.places import process_environment
 from codelaw.skills.commands import call
 from codelaw.tools.toolbox import Toolbox, default_toolbox
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.context.sections import Section
     from codelaw.domain.chats import Chat, Strategy
-    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.ports.code import CodeIndex
     from codelaw.ports.model import ChatModel
     from codelaw.ports.services import LanguageServices
@@ -112,7 +112,7 @@ class Asked:
     text: str
     settings: Settings
     mode: Mode
-    attachments: Sequence[Attachment] = ()
+    attachments: Sequence[Enclosed] = ()
     editor: EditorState | None = None
     restricted: bool = False
     """Whether the editor does not trust the folder (S-7)."""
@@ -147,7 +147,7 @@ class Plan:
     @property
     def asked(self) -> Message:
         """The question as it would be sent, before it belongs to a turn."""
-        return Message("ask", "next", "user", self.question.content, Metadata(fragments=self.question.fragments))
+        return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
 def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
@@ -193,7 +193,7 @@ class TurnMaker:
         settings: Settings,
         name: str,
         mode: Mode,
-        attachments: Sequence[Attachment],
+        attachments: Sequence[Enclosed],
         editor: EditorState | None,
         agent: AgentChat | None,
         checked: bool = True,
@@ -274,6 +274,12 @@ class TurnMaker:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
             message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
+        if asked.pictures and not models.sees(name):
+            notices.append(
+                Notice(
+                    "warning", "image_unseen", f"The model {name} cannot see pictures: it is told that there are some."
+                )
+            )
         size = guard(limits.window)
         if size == "warn":
             message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
@@ -362,10 +368,12 @@ class TurnMaker:
             caches=models.caches(plan.model_name),
             skills=plan.skills,
             agents=plan.agents,
+            sees=models.sees(plan.model_name),
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:
         typed = estimate(asked.content) + sum(estimate(fragment.text) for fragment in asked.fragments)
+        typed += sum(one.image.tokens for one in asked.pictures)
         needed = typed + law.tokens + system + limits.reserve
         if needed > limits.window:
             raise Refusal(

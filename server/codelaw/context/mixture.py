@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codelaw.context.sections import Section, message_texts
+from codelaw.context.sections import Section, image_tokens, message_texts
 from codelaw.context.tokens import CALL_OVERHEAD, Kinds, kinds
 
 KINDS = 4
@@ -13,7 +13,7 @@ KINDS = 4
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Estimated tokens by kind: prose, code, wide scripts, and what calls take besides their text."""
+    """Estimated tokens by kind: prose, code, wide scripts, and what calls and pictures take besides text."""
 
     prose: float = 0.0
     code: float = 0.0
@@ -34,12 +34,13 @@ class Mixture:
 def mixture(sections: Sequence[Section]) -> Mixture:
     """Of the texts of sections as they are sent."""
     found: list[Kinds] = []
-    calls = 0
+    calls = images = 0
     for section in sections:
         if not section.messages:
             found.append(kinds(section.content))
         for message in section.messages:
             found += map(kinds, message_texts(message))
             calls += len(message.metadata.calls)
+            images += image_tokens(message)
     prose, code, wide = (sum(one[kind] for one in found) for kind in range(3))
-    return Mixture(prose, code, wide, float(CALL_OVERHEAD * calls))
+    return Mixture(prose, code, wide, float(CALL_OVERHEAD * calls + images))

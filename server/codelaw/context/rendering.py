@@ -31,8 +31,12 @@ def action_text(message: Message) -> str:
 
 def user_texts(message: Message) -> list[str]:
     """The parts of a user message in the order they are sent: what was typed, its fragments, what stands behind it."""
-    behind = (*message.metadata.fragments, *message.metadata.asides)
-    return [text for text in (message.content, *(part.text for part in behind)) if text]
+    return [*asked_texts(message), *(part.text for part in message.metadata.asides if part.text)]
+
+
+def asked_texts(message: Message) -> list[str]:
+    """What was typed, and its fragments; pictures follow them where there are any."""
+    return [text for text in (message.content, *(part.text for part in message.metadata.fragments)) if text]
 
 
 def render_message(message: Message) -> str:

@@ -54,7 +54,13 @@ def message_texts(message: Message) -> Sequence[str]:
 
 def message_tokens(message: Message) -> int:
     """Estimated tokens of one message as it is sent."""
-    return sum(map(estimate, message_texts(message))) + CALL_OVERHEAD * len(message.metadata.calls)
+    texts = sum(map(estimate, message_texts(message)))
+    return texts + CALL_OVERHEAD * len(message.metadata.calls) + image_tokens(message)
+
+
+def image_tokens(message: Message) -> int:
+    """What the vendor counts for the pictures of a message."""
+    return sum(image.tokens for image in message.metadata.images)
 
 
 def text_section(layer: Layer, name: str, content: str) -> Section:

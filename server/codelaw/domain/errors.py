@@ -28,6 +28,7 @@ RefusalCode = Literal[
     "context_overflow",
     "window_too_small",
     "invalid_text",
+    "invalid_attachment",
     "hook_blocked",
     "unreadable_reply",
     "repeated_failure",

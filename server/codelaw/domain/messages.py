@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from codelaw.domain.media.images import Image
+
 Role = Literal["user", "assistant", "tool", "summary"]
 Note = Literal["steer", "reminder", "hint"]
 
@@ -45,6 +47,8 @@ class Metadata:
     """The calls of an assistant message, in order."""
     fragments: tuple[Fragment, ...] = ()
     """Frozen volatile facts that are sent, and stored, with a user message."""
+    images: tuple[Image, ...] = ()
+    """Pictures that were sent with a user message; the store keeps their bytes by `picture_ref` (M-6)."""
     asides: tuple[Fragment, ...] = ()
     """What stands right behind the message in a view; no record has any (L-3)."""
     note: Note | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from codelaw.domain.media.images import Image
 from codelaw.domain.messages import Call
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -81,6 +82,8 @@ class ModelProfile:
     """Tokens."""
     tools: bool = True
     caching: bool = True
+    images: bool = False
+    """Whether it sees pictures; of one that nobody knows it is not assumed (M-6)."""
     prices: Prices | None = None
 
 
@@ -110,7 +113,17 @@ class ResultBlock:
     breakpoint: bool = False
 
 
-Block = TextBlock | CallBlock | ResultBlock
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    """A picture of a user message; its bytes travel beside the messages, in `ModelRequest.images`."""
+
+    image: Image
+    instead: str
+    """What a model is told that cannot see it."""
+    breakpoint: bool = False
+
+
+Block = TextBlock | CallBlock | ResultBlock | ImageBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +156,14 @@ class ModelRequest:
     stop_sequences: tuple[str, ...] = ()
     searching: bool = False
     """Whether the vendor may search the web for it, by a tool of its own (X-1)."""
+    images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The pictures that are sent, by digest; of any other only the words instead (M-6)."""
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """The pictures that its messages hold."""
+        blocks = (block for message in self.messages for block in message.blocks)
+        return frozenset(block.image.digest for block in blocks if isinstance(block, ImageBlock))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codelaw.domain.media.images import Picture
+
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
@@ -21,6 +23,18 @@ class Attachment:
 
     uri: str
     range: LineRange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A text that is no document of the editor, sent with a message (M-6)."""
+
+    title: str
+    text: str
+
+
+Enclosed = Attachment | Picture | Snippet
+"""All that can go along with a message."""
 
 
 @dataclass(frozen=True, slots=True)

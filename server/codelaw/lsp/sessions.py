@@ -18,7 +18,7 @@ from codelaw.domain.laws import LawState, NamedPath
 from codelaw.domain.memories import Category, Memory, MemoryScope, Recalled, Saved
 from codelaw.domain.permissions import Grant
 from codelaw.domain.reports import ArchiveReport, ChatRecord, ContextReport, LawReport, Looked, MentionItem, ModelInfo
-from codelaw.domain.requests import Attachment, EditorState
+from codelaw.domain.requests import EditorState, Enclosed
 from codelaw.domain.served import ServerList
 from codelaw.ports.approver import Approver
 from codelaw.ports.code import FoundPlaces, IndexState, PlaceKind
@@ -82,7 +82,7 @@ class Session(Protocol):
         model: str | None = None,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
-        attachments: Sequence[Attachment] = (),
+        attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
         halt: asyncio.Event | None = None,

@@ -65,8 +65,10 @@ class ChatStore(Protocol):
 
     async def delete(self, chat_id: str) -> None: ...
 
-    async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
-        """Open a turn with its user message; gives the number of turns that came before it.
+    async def begin_turn(
+        self, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
+    ) -> int:
+        """Open a turn with its user message, and what it refers to; gives the number of turns that came before it.
 
         Raises:
             Refusal: `chat_busy` when a turn of a living server runs in this chat.

@@ -93,7 +93,8 @@ def field_errors(error: ValidationError) -> list[dict[str, str]]:
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         path = ""
         for part in detail["loc"]:
-            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+            if not str(part).startswith("#"):  # which shape of several was meant
+                path += f"[{part}]" if isinstance(part, int) else f".{part}"
         message = MESSAGES.get(detail["type"], detail["msg"])
         found.append({"path": path.removeprefix(".")[:200], "message": message})
     return found[:TOLD]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
@@ -38,6 +38,36 @@ class AttachmentParams(Params):
 
     uri: Annotated[str, Field(min_length=1, max_length=8192)]
     range: Range | None = None
+
+
+class ImageParams(Params):
+    """A picture, its bytes in base64; what it is they say themselves, whatever `mediaType` is (M-6)."""
+
+    kind: Literal["image"]
+    data: str
+    media_type: Annotated[str, Field(max_length=200)] | None = None
+
+
+class TextParams(Params):
+    """A text that is no document, as a terminal's output or a page that was pasted (M-6)."""
+
+    kind: Literal["text"]
+    title: Annotated[str, Field(min_length=1, max_length=1000)]
+    text: Annotated[str, Field(min_length=1)]
+
+
+def _attached(value: Any) -> str:
+    """Which of the shapes is meant; a tag with a `#` stands in no path of an error."""
+    kind: Any = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return "#document" if kind is None else f"#{kind}"
+
+
+Enclosure = Annotated[
+    Annotated[AttachmentParams, Tag("#document")]
+    | Annotated[ImageParams, Tag("#image")]
+    | Annotated[TextParams, Tag("#text")],
+    Discriminator(_attached),
+]
 
 
 class EditorParams(Params):
@@ -115,7 +145,7 @@ class SendMessage(Params):
     model: Name | None = None
     strategy: Strategy | None = None
     strategy_options: StrategyOptions | None = None
-    attachments: Annotated[list[AttachmentParams], Field(max_length=100)] | None = None
+    attachments: Annotated[list[Enclosure], Field(max_length=100)] | None = None
     editor: EditorParams | None = None
 
 
@@ -193,6 +223,16 @@ class MessageFragment(Payload):
     text: str
 
 
+class MessageImage(Payload):
+    """A picture of a user message, without its bytes; `size` counts them, `digest` is their SHA-256."""
+
+    media_type: str
+    width: int
+    height: int
+    size: int
+    digest: str
+
+
 class MessageMetadata(Payload):
     step: int | None = None
     tool_name: str | None = None
@@ -201,6 +241,7 @@ class MessageMetadata(Payload):
     answer: str | None = None
     calls: list[Call] | None = None
     fragments: list[MessageFragment] | None = None
+    images: list[MessageImage] | None = None
     note: Note | None = None
     ref: str | None = None
     interrupted: bool | None = None

@@ -6,15 +6,26 @@ message is spelled once and its bytes are kept for as long as the next request h
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType]
 
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelRequest, ResultBlock, TextBlock, ToolSchema
+from codelaw.domain.models import (
+    ApiMessage,
+    Block,
+    CallBlock,
+    ImageBlock,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+    ToolSchema,
+)
 
 _quote: Callable[[str], str] = encode_basestring
 SEARCH: dict[str, object] = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
 """The vendor's own tool, which runs on its side."""
+_NONE: Mapping[str, bytes] = {}
 _MARK = ',"cache_control":{"type":"ephemeral"}'
 
 
@@ -22,7 +33,8 @@ class BodyWriter:
     """Writes bodies; remembers the messages of the previous one by identity. Equal requests give equal bytes."""
 
     def __init__(self) -> None:
-        self._messages: dict[int, tuple[ApiMessage, bytes]] = {}
+        self._messages: dict[int, tuple[ApiMessage, bytes, frozenset[str]]] = {}
+        """By id each message, how it was spelt, and the pictures that were sent in it."""
         self._tools: tuple[tuple[ToolSchema, ...], bool, bytes] = ((), False, b"")
 
     def write(self, request: ModelRequest) -> bytes:
@@ -41,16 +53,17 @@ class BodyWriter:
             parts += (b',"tools":', self._tools_json(request.tools, searching=request.searching))
         if request.system:
             parts += (b',"system":[', _bytes(",".join(map(_block, request.system))), b"]")
-        return b"".join([*parts, b',"messages":[', self._messages_json(request.messages), b"]}"])
+        return b"".join([*parts, b',"messages":[', self._messages_json(request), b"]}"])
 
-    def _messages_json(self, messages: tuple[ApiMessage, ...]) -> bytes:
-        known = self._messages
-        current: dict[int, tuple[ApiMessage, bytes]] = {}
+    def _messages_json(self, request: ModelRequest) -> bytes:
+        known, messages, images = self._messages, request.messages, request.images
+        current: dict[int, tuple[ApiMessage, bytes, frozenset[str]]] = {}
+        sent = frozenset(images)
         for message in messages:
             key = id(message)
             entry = known.get(key)
-            if entry is None or entry[0] is not message:
-                entry = (message, _message(message))
+            if entry is None or entry[0] is not message or entry[2] != (sent & _seen(message) if sent else frozenset()):
+                entry = (message, _message(message, images), sent & _seen(message) if sent else frozenset[str]())
             current[key] = entry
         # The entries hold their messages, so no id can be taken over by another object while it is a key here.
         self._messages = current
@@ -67,19 +80,30 @@ class BodyWriter:
         return self._tools[2]
 
 
-def _message(message: ApiMessage) -> bytes:
+def _seen(message: ApiMessage) -> frozenset[str]:
+    return frozenset(block.image.digest for block in message.blocks if isinstance(block, ImageBlock))
+
+
+def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
     if len(message.blocks) == 1 and type(block := message.blocks[0]) is TextBlock and not block.breakpoint:
         # Nearly all messages of a long chat: the shortest way to the same bytes.
         return _bytes(f'{{"role":"{message.role}","content":[{{"type":"text","text":{_quote(block.text)}}}]}}')
-    blocks = ",".join(map(_block, message.blocks))
+    blocks = ",".join(_block(block, images) for block in message.blocks)
     return _bytes(f'{{"role":"{message.role}","content":[{blocks}]}}')
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
     mark = _MARK if block.breakpoint else ""
     match block:
         case TextBlock(text):
             return f'{{"type":"text","text":{_quote(text)}{mark}}}'
+        case ImageBlock(image, instead):
+            content = images.get(image.digest)
+            if content is None:
+                return f'{{"type":"text","text":{_quote(instead)}{mark}}}'
+            data = base64.b64encode(content).decode()
+            source = f'{{"type":"base64","media_type":{_quote(image.media_type)},"data":"{data}"}}'
+            return f'{{"type":"image","source":{source}{mark}}}'
         case CallBlock(call):
             arguments = _dump(dict(call.arguments))
             return f'{{"type":"tool_use","id":{_quote(call.id)},"name":{_quote(call.tool)},"input":{arguments}{mark}}}'

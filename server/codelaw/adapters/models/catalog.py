@@ -47,6 +47,12 @@ _VENDORS = {
     "z-ai": "zai",
     "zai": "zai",
 }
+_SEEING = re.compile(
+    r"^claude-(?!2|instant)|gpt-(?:4o|4\.1|4-turbo|[5-9])|^o[134](?!-mini$|-preview)|^o4|gemini|pixtral|llama-?4|-vl\b|vision"
+    r"|nova-(?:lite|pro|premier)|grok-4|kimi-k2\.5",
+    re.IGNORECASE,
+)
+"""Names of models that see pictures; the data does not say it."""
 _CLOUDS = re.compile(
     r"azure(?:_ai)?|bedrock(?:_converse|_mantle)?|claude_platform|converse|invoke|litellm_proxy|models|openrouter"
     r"|publishers|vercel_ai_gateway|vertex_ai|[a-z]{2}(?:-gov)?-[a-z]+-\d"
@@ -127,4 +133,5 @@ def _vendors() -> dict[str, str]:
 def _known(name: str) -> ModelProfile:
     fields = dict(_rows()[name])
     prices = fields.pop("prices", None)
-    return ModelProfile(**fields, prices=Prices(**prices) if prices else None)
+    images = _SEEING.search(name) is not None
+    return ModelProfile(**fields, images=images, prices=Prices(**prices) if prices else None)

@@ -21,7 +21,7 @@ from codelaw.adapters.models.offline_thread import rolling_summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
-from codelaw.domain.models import CallBlock, Delta, ModelReply, ModelRequest, TextDelta, Usage
+from codelaw.domain.models import CallBlock, Delta, ImageBlock, ModelReply, ModelRequest, TextDelta, Usage
 
 _MOST_SEARCHES = 4
 _MOST_READS = 3
@@ -139,5 +139,5 @@ def _size(request: ModelRequest) -> int:
             if isinstance(block, CallBlock):
                 total += estimate(json.dumps(dict(block.call.arguments), ensure_ascii=False, default=str))
             else:
-                total += estimate(block.text)
+                total += estimate(block.instead if isinstance(block, ImageBlock) else block.text)
     return total

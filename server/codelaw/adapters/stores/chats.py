@@ -119,10 +119,14 @@ class SqlChats:
         while not await self.database.write(work, (chat_id,)):
             pass
 
-    async def begin_turn(self, turn: StoredTurn, user: Message) -> int:
+    async def begin_turn(
+        self, turn: StoredTurn, user: Message, results: Sequence[tuple[str, dict[str, Any]]] = ()
+    ) -> int:
         def work(session: Session) -> int:
             change_rows.refuse_reverting(session, self.owners.is_alive, turn.chat_id)
-            return chat_rows.begin_turn(session, self.owners.is_alive, turn, user)
+            before = chat_rows.begin_turn(session, self.owners.is_alive, turn, user)
+            chat_rows.add_results(session, turn.chat_id, results)
+            return before
 
         return await self._say(work, turn.chat_id)
 

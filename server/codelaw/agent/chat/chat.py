@@ -20,6 +20,7 @@ from codelaw.agent.recording.history import Past
 from codelaw.agent.recording.losses import Losses
 from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
+from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.subagents.running import ChildTurns
 from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
@@ -31,19 +32,22 @@ from codelaw.agent.turn.window_fitter import WindowFitter
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import TurnEnded, TurnStarted
-from codelaw.domain.messages import Message, Metadata
+from codelaw.domain.messages import Message
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.reading.pages import named
 from codelaw.tools.todo_list import TodoList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codelaw.agent.chat.services import House
     from codelaw.agent.inputs.gathering import Question
     from codelaw.agent.inputs.turn_context import TurnInputs
     from codelaw.agent.turn.approval import Gate
     from codelaw.domain.chats import Chat, StoredChat
     from codelaw.domain.checkpoints import CompactionReport
+    from codelaw.domain.media.images import Picture
 
 _log = logging.getLogger(__name__)
 
@@ -75,6 +79,7 @@ class AgentChat:
     """Steers and reminders that the model has not been told yet."""
     following: Following = field(init=False)
     losses: Losses = field(init=False)
+    pictures: Pictures = field(init=False)
     _refs: int = 0
     _starting: bool = False
     glance: Glance = field(init=False)
@@ -91,6 +96,7 @@ class AgentChat:
         self.notes = Notes(self.house.workspace, self.gate)
         self.following = Following(self)
         self.losses = Losses(self.chat.id, self.outbox)
+        self.pictures = Pictures(self.chat.id, self.house.store)
         self.glance = Glance(self)
 
     @property
@@ -179,10 +185,10 @@ class AgentChat:
     ) -> RunningTurn:
         """Store the question, made of `steers`, and run the turn, `leaving` first; the chat must have been claimed."""
         turn_id = uuid4().hex[:12]
-        user = Message(f"ask_{turn_id}", turn_id, "user", question.content, Metadata(fragments=question.fragments))
+        user = Message(f"ask_{turn_id}", turn_id, "user", question.content, question.metadata)
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, time.time())
         try:
-            await self._begin(stored, user)
+            await self._begin(stored, user, question.pictures)
             self.running = running = RunningTurn(self.chat.id, turn_id)
             self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
         finally:
@@ -194,6 +200,7 @@ class AgentChat:
             compressing=inputs.settings.compress_results,
             keeping=inputs.economical,
             as_text=inputs.settings.as_text,
+            pictures=self.pictures,
         )
         self.outbox.turn = turn_id
         opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
@@ -256,10 +263,11 @@ class AgentChat:
         if self.opened is not None:
             self.opened.last_usage = None
 
-    async def _begin(self, turn: StoredTurn, user: Message) -> None:
+    async def _begin(self, turn: StoredTurn, user: Message, pictures: Sequence[Picture]) -> None:
         await self._settle()
+        kept = await self.pictures.taken(pictures)
         try:
-            before = await self.house.store.begin_turn(turn, user)
+            before = await self.house.store.begin_turn(turn, user, kept)
             if before != self.chat.turns:
                 # Another server was here since the last look.
                 await self._load(own=turn.id)

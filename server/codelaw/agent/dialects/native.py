@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import find
-from codelaw.agent.dialects.spelling import Speller, Spelling
+from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
-from codelaw.context.rendering import user_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
@@ -105,7 +104,7 @@ def spell(
     """
     match message.role:
         case "user":
-            return "user", tuple(map(TextBlock, user_texts(message)))
+            return "user", user_blocks(message)
         case "assistant":
             text = _plain(message)
             blocks: list[Block] = [TextBlock(text)] if text else []

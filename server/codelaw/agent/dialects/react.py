@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
-from codelaw.agent.dialects.spelling import Speller, Spelling
+from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
-from codelaw.context.rendering import action_text, user_texts
+from codelaw.context.rendering import action_text
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock
 
@@ -116,11 +116,11 @@ def _unreadable(text: str, tool: str, problem: str, step: str, thought: str = ""
     return Reading(kept=text, thought=thought, unreadable=InvalidCall(Call(call_id(step, 0), tool, {}), problem))
 
 
-def spell(message: Message) -> tuple[Literal["user", "assistant"], tuple[TextBlock, ...]]:
+def spell(message: Message) -> Spelling:
     """One message of the view in the text dialect."""
     match message.role:
         case "user":
-            return "user", tuple(map(TextBlock, user_texts(message)))
+            return "user", user_blocks(message)
         case "assistant":
             return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
         case "tool":

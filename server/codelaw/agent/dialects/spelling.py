@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
+from codelaw.context.rendering import asked_texts
 from codelaw.context.system.modules import SCHEMAS
 from codelaw.domain.messages import Message
-from codelaw.domain.models import ApiMessage, Block, TextBlock
+from codelaw.domain.models import ApiMessage, Block, ImageBlock, TextBlock
+from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
@@ -110,6 +112,16 @@ class Speller(ABC):
             begun = next(at for at, one in enumerate(rounds.messages) if one.turn_id == rounds.messages[-1].turn_id)
             self._history = _Spelt(rounds, tuple(messages), tuple(ends), ends[begun])
         return self._history
+
+
+def user_blocks(message: Message) -> tuple[Block, ...]:
+    """A message of the user: what was typed with its fragments, its pictures, and what stands behind it."""
+    texts = tuple(map(TextBlock, asked_texts(message)))
+    behind = tuple(TextBlock(part.text) for part in message.metadata.asides if part.text)
+    if not message.metadata.images:
+        return texts + behind
+    instead = render("image_unseen")
+    return (*texts, *(ImageBlock(image, instead) for image in message.metadata.images), *behind)
 
 
 def _steps(view: View) -> int:

@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from codelaw.context.escaping import one_name, quoted
+from codelaw.context.escaping import escaped, one_name, quoted
+from codelaw.context.observations.layout import block
 from codelaw.domain.chats import Notice
-from codelaw.domain.errors import ToolFailure
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.media.images import Picture
 from codelaw.domain.messages import Fragment
+from codelaw.domain.requests import Snippet
 from codelaw.templates.render import render
+from codelaw.tools.bounds import cut_middle
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
-    from codelaw.domain.requests import Attachment, LineRange
+    from codelaw.domain.requests import Enclosed, LineRange
     from codelaw.ports.workspace import Workspace
 
+MOST_PICTURES = 5
+MOST_PICTURE_BYTES = 10 * 1024 * 1024
+"""Of one message."""
+SNIPPET_CHARACTERS = 24_000
+"""Most characters of a text that is no document."""
+TITLE_CHARACTERS = 200
 ATTACHMENT_CHARACTERS = 8000
 """Most characters of a selection that are sent with a message (M-6)."""
 
@@ -36,14 +46,27 @@ class Attached:
     """Whole documents, to be mentioned; also those whose selection is empty or is no longer there."""
     notices: tuple[Notice, ...]
     """What could not be attached, and why."""
+    pictures: tuple[Picture, ...] = ()
 
 
-async def attach(workspace: Workspace, attachments: Sequence[Attachment]) -> Attached:
-    """Read the selections. What is neither in the workspace nor open in the editor is left out."""
+async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attached:
+    """Read the selections. What is neither in the workspace nor open in the editor is left out.
+
+    Raises:
+        Refusal: `invalid_attachment`: there are too many pictures, or they are too large together.
+    """
+    pictures = tuple(one for one in attachments if isinstance(one, Picture))
+    _check(pictures)
     selections: list[Fragment] = []
     paths: list[str] = []
     notices: list[Notice] = []
     for attachment in attachments:
+        if isinstance(attachment, Picture):
+            selections.append(_seen(attachment, pictures.index(attachment) + 1))
+            continue
+        if isinstance(attachment, Snippet):
+            selections.append(_pasted(attachment))
+            continue
         if await _denied(workspace, attachment.uri):
             lost = f"{one_name(attachment.uri)} was not attached: a permission rule denies reading it."
             notices.append(Notice("warning", "attachment_left_out", lost))
@@ -61,7 +84,29 @@ async def attach(workspace: Workspace, attachments: Sequence[Attachment]) -> Att
             where = "outside the workspace" if found is not None else "outside the workspace and not open"
             lost = f"{one_name(attachment.uri)} was not attached: it is {where}."
             notices.append(Notice("warning", "attachment_left_out", lost))
-    return Attached(tuple(selections), tuple(paths), tuple(notices))
+    return Attached(tuple(selections), tuple(paths), tuple(notices), pictures)
+
+
+def _check(pictures: Sequence[Picture]) -> None:
+    size = sum(one.image.size for one in pictures)
+    if len(pictures) > MOST_PICTURES or size > MOST_PICTURE_BYTES:
+        message = f"The message has {len(pictures)} pictures of {size} bytes together."
+        hint = f"At most {MOST_PICTURES} pictures of {MOST_PICTURE_BYTES} bytes together are taken: send some later."
+        raise Refusal("invalid_attachment", message, hint)
+
+
+def _seen(picture: Picture, number: int) -> Fragment:
+    """What stands in the text for a picture."""
+    image = picture.image
+    told = render("image", number=number, media_type=image.media_type, width=image.width, height=image.height)
+    return Fragment("image", told)
+
+
+def _pasted(snippet: Snippet) -> Fragment:
+    title = one_name(" ".join(snippet.title.split()))[:TITLE_CHARACTERS].replace('"', "'")
+    text = cut_middle(snippet.text, SNIPPET_CHARACTERS)
+    shown = quoted(block(escaped(text)))
+    return Fragment("attachment", render("pasted", title=title, text=shown, cut=text != snippet.text))
 
 
 async def _denied(workspace: Workspace, uri: str) -> bool:

@@ -13,13 +13,14 @@ from codelaw.context.mentions import REMINDED, candidates, reminder
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import Mention
-from codelaw.domain.messages import Fragment
+from codelaw.domain.messages import Fragment, Metadata
 from codelaw.templates.render import render
 from codelaw.tools.paths import located
 from codelaw.tools.withholding import withheld
 
 if TYPE_CHECKING:
-    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.domain.media.images import Picture
+    from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
 
@@ -36,6 +37,12 @@ class Question:
     """Resolved mentions beyond those the reminder names."""
     notices: tuple[Notice, ...] = ()
     """Attachments that could not be sent, and why."""
+    pictures: tuple[Picture, ...] = ()
+
+    @property
+    def metadata(self) -> Metadata:
+        """What is stored with the message, and sent."""
+        return Metadata(fragments=self.fragments, images=tuple(one.image for one in self.pictures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ async def question(
     text: str,
     workspace: Workspace,
     facts: Facts,
-    attachments: Sequence[Attachment],
+    attachments: Sequence[Enclosed],
     editor: Fragment | None,
     *,
     called: Called = NOTHING_CALLED,
@@ -91,7 +98,8 @@ async def question(
     environment = render("environment", date=facts.date, os=facts.os, shell=facts.shell)
     fragments = (*called.fragments, *attached.selections, *looking, Fragment("environment", environment))
     mentions = with_others(said.mentions, called.mentions)
-    return Question(said.content, fragments, mentions, said.left_out, (*called.notices, *attached.notices))
+    notices = (*called.notices, *attached.notices)
+    return Question(said.content, fragments, mentions, said.left_out, notices, pictures=attached.pictures)
 
 
 def with_others(paths: Sequence[Mention], others: Sequence[Mention]) -> tuple[Mention, ...]:

@@ -22,6 +22,8 @@ class ModelFacts:
     """Tokens, both."""
     prices: Prices | None = None
     caches: bool = True
+    sees: bool = False
+    """Whether it sees pictures."""
 
 
 @dataclass(frozen=True, slots=True)

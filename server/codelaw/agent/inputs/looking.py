@@ -13,12 +13,13 @@ from codelaw.context.escaping import one_name, quoted
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.messages import Fragment
 from codelaw.domain.reports import Looked
+from codelaw.domain.requests import Attachment
 from codelaw.templates.render import render
 from codelaw.tools.paths import located, protected_folder
 
 if TYPE_CHECKING:
     from codelaw.domain.files import Buffer, FileText, Located
-    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.permissions.policy import Denied
     from codelaw.ports.workspace import Workspace
 
@@ -37,7 +38,7 @@ async def looked_at(workspace: Workspace, uri: str, denied: Denied | None) -> Lo
 
 
 async def editor_fragment(
-    workspace: Workspace, editor: EditorState | None, denied: Denied | None, attachments: Sequence[Attachment] = ()
+    workspace: Workspace, editor: EditorState | None, denied: Denied | None, attachments: Sequence[Enclosed] = ()
 ) -> Fragment | None:
     """The document, the cursor, and the selected text; None where the model is not told of it.
 
@@ -49,7 +50,7 @@ async def editor_fragment(
     if isinstance(place, Looked):
         return None
     span = editor.selection
-    attached = any(one.uri == editor.active_uri and one.range == span for one in attachments) if span else False
+    attached = bool(span) and Attachment(editor.active_uri, span) in attachments
     try:
         file = await workspace.read(place) if span is not None else None
     except ToolFailure:

@@ -123,6 +123,7 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
         limits=replace(limits, window=asked.window, reserve=asked.reserve),
         prices=asked.prices,
         caches=asked.caches,
+        sees=asked.sees,
     )
 
 

@@ -105,6 +105,8 @@ class TurnInputs:
     """None where they are not known."""
     caches: bool = True
     """Whether the model's vendor keeps prompts in a cache."""
+    sees: bool = False
+    """Whether the model sees pictures (M-6)."""
     beside: tuple[Fragment, ...] = ()
     """What is to stand right after the question; what the view says already is not said again (B-7)."""
     about: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

@@ -12,6 +12,7 @@ from codelaw.domain.models import (
     ApiMessage,
     CallBlock,
     Delta,
+    ImageBlock,
     ModelReply,
     ModelRequest,
     ResultBlock,
@@ -54,9 +55,9 @@ class _Clean:
             tools = (request.tools, redaction.value(request.tools))
         current[id(request.tools)] = tools
         self.known = edition, current
-        rest = redaction.value(replace(request, messages=(), tools=()))
+        rest = redaction.value(replace(request, messages=(), tools=(), images={}))
         messages = tuple(cast("ApiMessage", current[id(message)][1]) for message in request.messages)
-        return replace(rest, messages=messages, tools=tools[1])
+        return replace(rest, messages=messages, tools=tools[1], images=request.images)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,8 @@ def _texts(message: ApiMessage) -> Iterator[str]:
         match block:
             case TextBlock():
                 yield block.text
+            case ImageBlock():
+                yield block.instead
             case ResultBlock():
                 yield block.call_id
                 yield block.text

@@ -25,6 +25,7 @@ from codelaw.transcript.repair.closing import final_message, open_calls, result_
 if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.outbox import Outbox
+    from codelaw.agent.recording.pictures import Pictures
     from codelaw.ports.store import ChatStore
 
 _log = logging.getLogger(__name__)
@@ -46,6 +47,8 @@ class OpenTurn:
     """Refs of results that the chat has given; the next one is unique in it (C-4)."""
     compressing: bool = True
     """Whether results are cut for the history (C-1)."""
+    pictures: Pictures | None = None
+    """The chat's; None where nothing is sent."""
     keeping: bool = True
     """Whether the view shows them whole all the same until a batch pays (C-6)."""
     as_text: bool = True

@@ -214,7 +214,10 @@ class Asker:
         silence = Silence(self.turn)
         try:
             with silence:
-                reply = await self.inputs.model.reply(self._request(after), on_delta)
+                request = self._request(after)
+                if self.inputs.sees and self.turn.pictures is not None and request.digests:
+                    request = await self.turn.pictures.sent_with(request)
+                reply = await self.inputs.model.reply(request, on_delta)
         except ModelFailure as failure:
             self._feed(joint.end(), joint)
             failure.partial = joint.text

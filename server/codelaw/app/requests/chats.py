@@ -25,7 +25,7 @@ from codelaw.domain.reports import ChatRecord
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.turn.running import RunningTurn
-    from codelaw.domain.requests import Attachment, EditorState
+    from codelaw.domain.requests import EditorState, Enclosed
 
 TITLE_CHARACTERS = 60
 STOP_SECONDS = 0.8
@@ -129,7 +129,7 @@ class ChatRequests(Core):
         model: str | None = None,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
-        attachments: Sequence[Attachment] = (),
+        attachments: Sequence[Enclosed] = (),
         editor: EditorState | None = None,
         kind: str | None = None,
         halt: asyncio.Event | None = None,

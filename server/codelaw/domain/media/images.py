@@ -50,6 +50,19 @@ class Image:
         return min(MOST_TOKENS, math.ceil(self.width * self.height * shrunk * shrunk / PIXELS_PER_TOKEN))
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture and its bytes."""
+
+    image: Image
+    content: bytes
+
+
+def picture_ref(digest: str) -> str:
+    """The ref under which a chat's store keeps a picture."""
+    return f"image_{digest}"
+
+
 def image_of(content: bytes) -> Image:
     """A picture by its bytes: kind by the first of them, size by the header.
 

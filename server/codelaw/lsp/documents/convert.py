@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from codelaw.domain import chats, edits, events, messages, permissions, reports, requests
+from codelaw.domain.errors import Refusal
+from codelaw.domain.media import images
 from codelaw.lsp.documents.documents import EditorDocuments
 from codelaw.lsp.documents.positions import code_points, line_at, line_starts
 from codelaw.protocol import approvals as wire_approvals
 from codelaw.protocol import chats as wire
 from codelaw.protocol import contexts as wire_contexts
 from codelaw.protocol import events as wire_events
+
+ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
 
 
 def message(value: messages.Message) -> wire.Message:
@@ -20,6 +26,7 @@ def message(value: messages.Message) -> wire.Message:
         facts,
         calls=[wire.Call.of(call, arguments=dict(call.arguments)) for call in facts.calls] or None,
         fragments=[wire.MessageFragment.of(part) for part in facts.fragments] or None,
+        images=[wire.MessageImage.of(one) for one in facts.images] or None,
         interrupted=facts.interrupted or None,
         damaged=facts.damaged or None,
     )
@@ -164,11 +171,33 @@ def approval_request(value: permissions.ApprovalQuestion) -> wire_approvals.Appr
     )
 
 
-def attachment(value: wire.AttachmentParams, documents: EditorDocuments) -> requests.Attachment:
-    """An attachment with its range in code points."""
+def attachment(value: wire.Enclosure, documents: EditorDocuments) -> requests.Enclosed:
+    """An attachment, its range in code points; a picture is decoded, which takes a moment.
+
+    Raises:
+        Refusal: `invalid_attachment`: it is no picture, or too large.
+    """
+    if isinstance(value, wire.TextParams):
+        return requests.Snippet(value.title, value.text)
+    if isinstance(value, wire.ImageParams):
+        return _picture(value.data)
     if value.range is None:
         return requests.Attachment(value.uri)
     return requests.Attachment(value.uri, _line_range(value.uri, value.range, documents))
+
+
+def _picture(data: str) -> images.Picture:
+    problem = f"it is over {images.MOST_BYTES} bytes: make it smaller."
+    if len(data) <= ENCODED_BYTES:
+        try:
+            content = base64.b64decode(data, validate=True)
+            return images.Picture(images.image_of(content), content)
+        except binascii.Error:
+            problem = "its data is no base64."
+        except images.NoImage as error:
+            problem = str(error)
+    message = f"A picture was not taken: {problem}"
+    raise Refusal("invalid_attachment", message, "Send the message without it, or with another one.")
 
 
 def editor_state(value: wire.EditorParams | None, documents: EditorDocuments) -> requests.EditorState | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.context.escaping import one_name
 from codelaw.domain.errors import Refusal
-from codelaw.domain.requests import Attachment, EditorState
+from codelaw.domain.requests import EditorState, Enclosed
 from codelaw.lsp.cancelling import begun
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
@@ -101,7 +101,7 @@ def shown_path(connection: Connection, uri: str) -> str:
 async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: wire.Range) -> params.Asked:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
     chats = connection.features.chats
-    attachments: list[Attachment] = [
+    attachments: list[Enclosed] = [
         convert.attachment(wire.AttachmentParams(uri=asked.uri, range=span), connection.documents)
     ]
     sent = partial(

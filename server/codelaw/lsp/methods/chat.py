@@ -15,6 +15,8 @@ from codelaw.protocol import chats as wire
 from codelaw.protocol.events import ChatRecord
 
 if TYPE_CHECKING:
+    from codelaw.domain.requests import Enclosed
+    from codelaw.lsp.documents.documents import EditorDocuments
     from codelaw.lsp.server.connection import Connection
 
 PAGE = 50
@@ -119,6 +121,7 @@ async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wi
 
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
     documents, halt = connection.documents, asyncio.Event()
+    attachments = await _attachments(params, documents)
     turn = await begun(
         connection.session.send(
             params.chat_id,
@@ -127,7 +130,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
             model=params.model,
             strategy=params.strategy,
             strategy_options=convert.strategy_options(params.strategy_options),
-            attachments=[convert.attachment(item, documents) for item in params.attachments or ()],
+            attachments=attachments,
             editor=convert.editor_state(params.editor, documents),
             halt=halt,
         ),
@@ -136,6 +139,14 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
     if connection.arrived.stopped:
         turn.cancel()
     return turn
+
+
+async def _attachments(params: wire.SendMessage, documents: EditorDocuments) -> list[Enclosed]:
+    """What goes along; pictures are decoded beside the event loop."""
+    given = params.attachments or []
+    if all(isinstance(item, wire.AttachmentParams) for item in given):
+        return [convert.attachment(item, documents) for item in given]
+    return await asyncio.to_thread(lambda: [convert.attachment(item, documents) for item in given])
 
 
 async def _ended(turn: RunningTurn) -> TurnResult:

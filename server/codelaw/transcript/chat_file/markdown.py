@@ -30,6 +30,8 @@ from codelaw.transcript.rounds import own
 RESULT_CHARACTERS = 6000
 """Of one value of a tool's result that are shown."""
 _LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
+_SENT = {"attachment", "image", "symbol", "problems", "git", "terminal"}
+"""Fragments that came with what the user sent."""
 
 
 def transcript(chat: Chat, messages: Sequence[Message], events: Sequence[ChatEvent]) -> str:
@@ -104,7 +106,7 @@ def _turn(story: Story, messages: Sequence[Message], *, running: bool) -> list[s
 
 def _fragments(messages: Sequence[Message]) -> list[Any]:
     first = next((message for message in messages if message.role == "user"), None)
-    return [part for part in first.metadata.fragments if part.name == "attachment"] if first is not None else []
+    return [part for part in first.metadata.fragments if part.name in _SENT] if first is not None else []
 
 
 def _note(message: Message) -> str:

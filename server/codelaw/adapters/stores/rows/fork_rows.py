@@ -19,6 +19,7 @@ from codelaw.domain.chats import Chat
 from codelaw.domain.checkpoints import Checkpoint
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import Event, TodoEvent, TurnEnded, still_waiting
+from codelaw.domain.media.images import picture_ref
 from codelaw.domain.messages import Metadata
 
 Kept = tuple[str, int]
@@ -90,9 +91,11 @@ def _last(session: Session, chat_id: str, turn_id: str) -> int:
 
 
 def _results(session: Session, chat_id: str, fork_id: str) -> None:
-    """The full results that the messages of the fork refer to."""
-    rows = session.execute("SELECT metadata FROM messages WHERE chat_id = ? AND role = 'tool'", (fork_id,)).fetchall()
-    refs = {ref for row in rows if (ref := salvaged(Metadata, row[0]).ref) is not None}
+    """The full results, and the pictures, that the messages of the fork refer to."""
+    sql = "SELECT metadata FROM messages WHERE chat_id = ? AND role IN ('tool', 'user')"
+    facts = [salvaged(Metadata, row[0]) for row in session.execute(sql, (fork_id,)).fetchall()]
+    refs = {one.ref for one in facts if one.ref is not None}
+    refs |= {picture_ref(image.digest) for one in facts for image in one.images}
     check, change = moved("checksum", chat_id, fork_id)
     session.execute_many(
         f"INSERT INTO results (chat_id, ref, body, checksum) SELECT ?, ref, body, {check} FROM results"  # noqa: S608

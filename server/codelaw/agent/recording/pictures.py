@@ -1,0 +1,87 @@
+"""The pictures of one chat: kept by the store under their digests, those used last at hand (M-6)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from codelaw.domain.media.images import picture_ref
+from codelaw.domain.models import ImageBlock
+
+if TYPE_CHECKING:
+    from codelaw.domain.media.images import Image, Picture
+    from codelaw.domain.models import ModelRequest
+    from codelaw.ports.store import ChatStore
+
+AT_HAND = 40 * 1024 * 1024
+"""Bytes that are kept in memory."""
+SENT = 20 * 1024 * 1024
+"""Bytes of pictures in one request, the newest first: vendors take 32 MB of text, and base64 adds a third."""
+
+
+class Pictures:
+    """Gives requests their pictures."""
+
+    def __init__(self, chat_id: str, store: ChatStore) -> None:
+        self._chat_id = chat_id
+        self._store = store
+        self._known: OrderedDict[str, bytes] = OrderedDict()
+
+    async def taken(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
+        """As rows for the store, each once."""
+        self._keep({one.image.digest: one.content for one in pictures})
+        return await asyncio.to_thread(_rows, pictures)
+
+    async def sent_with(self, request: ModelRequest) -> ModelRequest:
+        """The request with the bytes of its pictures; one that is lost, or has no room, is told of in words.
+
+        Raises:
+            Refusal: `store_unavailable`.
+        """
+        wanted = _newest(request)
+        missing = [digest for digest in wanted if digest not in self._known]
+        refs = {picture_ref(digest): digest for digest in missing}
+        rows = await self._store.results(self._chat_id, refs) if refs else {}
+        read = await asyncio.to_thread(lambda: {refs[ref]: _bytes(body) for ref, body in rows.items()})
+        found = {digest: content for digest, content in read.items() if content}
+        found |= {digest: self._known[digest] for digest in wanted if digest in self._known}
+        self._keep(found)
+        return replace(request, images={digest: found[digest] for digest in wanted if digest in found})
+
+    def _keep(self, found: dict[str, bytes]) -> None:
+        for digest, content in found.items():
+            self._known[digest] = content
+            self._known.move_to_end(digest)
+        while self._known and sum(map(len, self._known.values())) > AT_HAND:
+            self._known.popitem(last=False)
+
+
+def _newest(request: ModelRequest) -> list[str]:
+    """The digests that there is room for, in the order of the messages."""
+    room = SENT
+    images: dict[str, Image] = {}
+    for message in reversed(request.messages):
+        for block in reversed(message.blocks):
+            if isinstance(block, ImageBlock) and block.image.digest not in images:
+                room -= block.image.size
+                if room < 0:
+                    return list(reversed(images))
+                images[block.image.digest] = block.image
+    return list(reversed(images))
+
+
+def _rows(pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
+    once = {picture_ref(one.image.digest): one.content for one in pictures}
+    return [(ref, {"data": base64.b64encode(content).decode()}) for ref, content in once.items()]
+
+
+def _bytes(body: dict[str, Any]) -> bytes:
+    try:
+        return base64.b64decode(str(body.get("data", "")), validate=True)
+    except binascii.Error:
+        return b""  # the disk has altered it

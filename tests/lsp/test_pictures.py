@@ -1,0 +1,68 @@
+"""Pictures and texts on the wire (M-6)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from tests.domain.pictures import png
+from tests.lsp.raw import RawClient, RpcError
+
+
+def encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+async def test_a_picture_and_a_text_reach_the_session(client: RawClient) -> None:
+    image = {"kind": "image", "mediaType": "image/gif", "data": encoded(png(640, 480))}
+    text = {"kind": "text", "title": "page", "text": "one"}
+    await client.request("codelaw/chat/send", {"text": "look", "attachments": [image, text, {"uri": "file:///w/a.py"}]})
+    given = next(
+        event["event"]["message"]
+        for event in client.params("codelaw/chat/event")
+        if event["event"]["kind"] == "notice" and event["event"]["code"] == "given"
+    )
+    assert "Image(media_type='image/png', width=640, height=480" in given, "its bytes say what it is"
+    assert "Snippet(title='page', text='one')" in given
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ("not base64!", "its data is no base64"),
+        (encoded(b"<svg/>"), "it is no PNG, JPEG, GIF or WebP: save it as one of these"),
+        (encoded(png(9000, 10)), "it is 9000×10 pixels"),
+        (encoded(png(640, 480)[:20]), "its header (image/png) cannot be read"),
+        (encoded(png(640, 480) + bytes(6 << 20)), "make it smaller"),
+        ("A" * (45 << 20), "make it smaller"),
+        ("", "it is no PNG"),
+    ],
+    ids=["base64", "kind", "side", "torn", "large", "huge", "empty"],
+)
+async def test_what_is_no_picture_is_refused_with_what_to_do(client: RawClient, data: str, told: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        await client.request("codelaw/chat/send", {"text": "look", "attachments": [{"kind": "image", "data": data}]})
+    assert refused.value.code == -32803
+    assert refused.value.data["code"] == "invalid_attachment"
+    assert told in refused.value.message
+    assert (await client.request("codelaw/chat/send", {"text": "hello"}))["answer"] == "you said hello"
+
+
+@pytest.mark.parametrize(
+    ("attachment", "path"),
+    [
+        ({"kind": "video", "data": ""}, "attachments[0]"),
+        ({"kind": "image"}, "attachments[0].data"),
+        ({"kind": "image", "data": "", "uri": "x"}, "attachments[0].uri"),
+        ({"kind": "text", "title": "", "text": "a"}, "attachments[0].title"),
+        ({"kind": 7}, "attachments[0]"),
+        ([], "attachments[0]"),
+    ],
+)
+async def test_another_shape_is_told_by_its_place(client: RawClient, attachment: Any, path: str) -> None:
+    with pytest.raises(RpcError) as refused:
+        await client.request("codelaw/chat/send", {"text": "look", "attachments": [attachment]})
+    assert refused.value.code == -32602
+    assert next(error["path"] for error in refused.value.data["errors"]).startswith(path)
