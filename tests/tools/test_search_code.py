@@ -13,8 +13,11 @@ import pytest
 from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.context.observations.text import observation_text
 from codelaw.context.shortening.compressor import compress
+from codelaw.domain.code import CodePlace, NamedCode, Position, Span
+from codelaw.domain.errors import ToolFailure
 from codelaw.tools.toolbox import default_toolbox
 from tests.fakes.desk import Desk, folder, make_desk
+from tests.fakes.services import FakeServices
 
 BASKET = "class Basket:\n    LIMIT = 3\n\n    def total_price(self):\n        return 0\n"
 
@@ -69,6 +72,28 @@ async def test_the_outline_of_a_file_has_every_symbol(desk: Desk) -> None:
     assert rows == [("Basket", 1, 5, 0), ("LIMIT", 2, 2, 1), ("total_price", 4, 5, 1)]
     cut = await desk("Outline", path="shop/basket.py", limit=1)
     assert (cut.status, cut.data["total"], len(cut.data["symbols"])) == ("partial", 3, 1)
+
+
+async def test_the_outline_of_a_file_comes_from_the_editor_where_it_is_lent(desk: Desk) -> None:
+    services = FakeServices(desk.root)
+    desk.environment = replace(desk.environment, services=services)
+    path = desk.root / "shop" / "basket.py"
+
+    def symbol(name: str, kind: str, first: int, last: int, character: int = 1) -> NamedCode:
+        span = Span(Position(first, 0), Position(last, character))
+        return NamedCode(name, kind, CodePlace(path.as_uri(), str(path), span))
+
+    services.named = [symbol("Basket", "class", 0, 5, 0), symbol("total\nprice", "method", 3, 4)]
+    rows = (await desk("Outline", path="shop/basket.py")).data["symbols"]
+    found = [(row["name"], row["kind"], row["line"], row["end_line"], row["level"]) for row in rows]
+    assert found == [("Basket", "class", 1, 5, 0), ("total price", "method", 4, 5, 1)]
+    services.named = []
+    assert len((await desk("Outline", path="shop/basket.py")).data["symbols"]) == 3, "the grammar knows more"
+    services.failure = ToolFailure("TIMEOUT", "The editor did not answer within 10 s.")
+    assert len((await desk("Outline", path="shop/basket.py")).data["symbols"]) == 3
+    asked = len(services.asked)
+    await desk("Outline", path="shop")
+    assert len(services.asked) == asked, "of a folder the editor is not asked"
 
 
 async def test_the_outline_of_a_folder_has_the_outer_symbols(desk: Desk) -> None:

@@ -277,7 +277,9 @@ class TurnMaker:
         if asked.pictures and not models.sees(name):
             notices.append(
                 Notice(
-                    "warning", "image_unseen", f"The model {name} cannot see pictures: it is told that there are some."
+                    "warning",
+                    "image_unseen",
+                    f"The model {name} cannot see pictures: it only learns their kinds and sizes.",
                 )
             )
         size = guard(limits.window)

@@ -1,4 +1,4 @@
-"""Outline: what a file or a folder defines, with line ranges (X-5)."""
+"""Outline: what a file or a folder defines, with line ranges, by the editor's language server or a grammar (X-5)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any
 
 from pydantic import Field
 
+from codelaw.domain.errors import ToolFailure
 from codelaw.domain.results import ToolResult
 from codelaw.ports.code import FileOutline, Symbol
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.code.searching import index_of, tops
+from codelaw.tools.code.symbols import editor_uri
+from codelaw.tools.paths import located
 
 MOST_FILES = 100
+MOST_SYMBOLS = 5_000
+NAME_CHARACTERS = 200
 OF_A_FILE = 12
 """Symbols of one file among several."""
 
@@ -40,7 +45,8 @@ class Outline(Tool[OutlineArguments]):
     async def run(self, args: OutlineArguments, env: ToolEnvironment) -> ToolResult:
         index = index_of(env)
         below = await tops(args.path, env)
-        outlines, total = await index.outline(env.workspace, below, MOST_FILES)
+        lent = await _lent(below[0], env) if len(below) == 1 else None
+        outlines, total = ([lent], 1) if lent else await index.outline(env.workspace, below, MOST_FILES)
         alone = len(outlines) == 1 and below == (outlines[0].path,)
         rows = [row for outline in outlines for row in _rows(outline, whole=alone)]
         data: dict[str, Any] = {"path": args.path, "total": len(rows) if alone else total}
@@ -51,6 +57,26 @@ class Outline(Tool[OutlineArguments]):
         what = "symbols" if alone else "files that define something"
         text = f"{data['total']} {what}" + (f", the first {len(data['symbols'])} symbols shown" if cut else "") + "."
         return ToolResult("partial" if cut else "success", data, text)
+
+
+async def _lent(path: str, env: ToolEnvironment) -> FileOutline | None:
+    """A file's symbols by the editor's language server; None where it lends none, or knows nothing of the file."""
+    if env.services is None or "outline" not in env.services.offered:
+        return None
+    place = await located(env.workspace, path)
+    if await env.workspace.exists(place) != "file":
+        return None
+    try:
+        found = await env.services.outline(editor_uri(place, env))
+    except ToolFailure:
+        return None  # it hangs, or failed: the grammar knows too
+    symbols: list[Symbol] = []
+    for one in found[:MOST_SYMBOLS]:
+        span = one.place.span
+        closed = span.end.character == 0 and span.end.line > span.start.line  # it ends before its last line
+        end = span.end.line if closed else span.end.line + 1
+        symbols.append(Symbol(" ".join(one.name.split())[:NAME_CHARACTERS], one.kind, span.start.line, end))
+    return FileOutline(place.shown, tuple(symbols), parsed=True) if symbols else None
 
 
 def _rows(outline: FileOutline, *, whole: bool) -> list[dict[str, Any]]:
