@@ -52,6 +52,8 @@ export type CommandId =
 export interface Attachment extends AttachmentParams {
   /** As it is shown: `src/a.py:10-24`. */
   label: string;
+  /** A picture that was pasted or dropped, its bytes in base64; `uri` only tells it from others. */
+  picture?: { mediaType: string; data: string };
 }
 
 /** What the user looks at in the editor, as the server takes it. */

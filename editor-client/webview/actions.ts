@@ -1,6 +1,6 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, EditorParams, RevertConflict } from "../src/protocol/types";
+import type { Chat, EditorParams, RevertConflict, SendMessage } from "../src/protocol/types";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
@@ -76,9 +76,7 @@ export function makeActions(panel: Panel): Actions {
     const { next } = panel.state();
     const asked = panel.request("codelaw/chat/send", {
       text,
-      attachments: attachments.map(({ uri, range }) =>
-        range === undefined || range === null ? { uri } : { uri, range },
-      ),
+      attachments: attachments.map(enclosed),
       ...(editor === null ? {} : { editor }),
       ...(chatId === null ? { mode: next.mode, model: next.model, strategy: next.strategy } : { chatId }),
     });
@@ -371,6 +369,14 @@ export function makeActions(panel: Panel): Actions {
       panel.dispatch({ kind: "approvalGone", id });
     },
   };
+}
+
+type Enclosed = NonNullable<SendMessage["attachments"]>[number];
+
+/** An attachment as the server takes it. */
+function enclosed({ uri, range, picture }: Attachment): Enclosed {
+  if (picture !== undefined) return { kind: "image", ...picture };
+  return range === undefined || range === null ? { uri } : { uri, range };
 }
 
 /** What went along with a turn and is not in its text, as far as the server tells it. */

@@ -1,5 +1,5 @@
 // The panel's state and everything that changes it. Pure: the same actions always give the same state.
-import type { Kept, Sent, ServerState } from "../src/messages";
+import type { Kept, Sent, ServerState, Attachment } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
@@ -52,7 +52,7 @@ export function initial(kept: Kept | null): State {
 export function kept(state: State): Kept {
   const { composer } = state;
   const draft = [composer.pending?.text ?? "", composer.text].filter((text) => text !== "").join("\n\n");
-  const attachments = [...(composer.pending?.attachments ?? []), ...composer.attachments];
+  const attachments = [...(composer.pending?.attachments ?? []), ...composer.attachments].filter(isKept);
   const { editing } = composer;
   const chatId = state.chat?.chat.id ?? state.opening;
   const sent = sentOf(composer);
@@ -69,10 +69,13 @@ export function kept(state: State): Kept {
   };
 }
 
+/** Pictures are too large for what the editor keeps of a page. */
+const isKept = (one: Attachment): boolean => one.picture === undefined;
+
 function sentOf({ pending, sent }: ComposerState): Sent | null {
   if (pending?.at === undefined) return pending === null ? (sent ?? null) : null;
   const { chatId, text, attachments, at } = pending;
-  return { chatId, text, attached: attachments.length, at };
+  return { chatId, text, attached: attachments.filter(isKept).length, at };
 }
 
 /** The state after an action. */

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Chat, MentionItem } from "../../src/protocol/types";
 import { Composer } from "../../webview/parts/Composer";
 import type { State } from "../../webview/state";
+import { kept } from "../../webview/store";
 import { chatOf, type Opened, open as draw, press, READY, shownChat, turnOf, type as write, violations } from "./panel";
 
 const part = (state: State) => <Composer state={state} />;
@@ -234,7 +235,7 @@ describe("attachments", () => {
 
 describe("dropped files", () => {
   const drag = (data: Record<string, string>, types = Object.keys(data)) => ({
-    dataTransfer: { types, getData: (kind: string) => data[kind] ?? "", dropEffect: "none" },
+    dataTransfer: { types, getData: (kind: string) => data[kind] ?? "", dropEffect: "none", files: [] as File[] },
   });
 
   test("are told once each, whichever list names them; comments are none", () => {
@@ -256,6 +257,26 @@ describe("dropped files", () => {
     fireEvent.drop(document.body, drag({}, ["Files"]));
     expect(panel.posted).toEqual([]);
     expect(screen.getByText(/Drag them from its Explorer/)).toBeTruthy();
+  });
+
+  test("pictures go along, pasted or dropped, and are not kept with the draft", async () => {
+    const panel = open();
+    const picture = new File([new Uint8Array([137, 80, 78, 71])], "shot.png", { type: "image/png" });
+    const other = new File(["<svg/>"], "x.svg", { type: "image/svg+xml" });
+    const given = drag({}, ["Files"]);
+    given.dataTransfer.files = [picture, other];
+    fireEvent.drop(document.body, given);
+    await screen.findByText("shot.png");
+    expect(screen.getByText(/Only PNG, JPEG, GIF and WebP/)).toBeTruthy();
+    fireEvent.paste(field(), { clipboardData: { files: [picture], getData: () => "" } });
+    fireEvent.paste(field(), { clipboardData: { files: [picture], getData: () => "words" } });
+    await vi.waitFor(() => expect(panel.state().composer.attachments).toHaveLength(1));
+    expect(kept(panel.state()).attachments).toEqual([]);
+    write(field(), "what is it?");
+    press("Enter");
+    expect(panel.asked("codelaw/chat/send").map(({ params }) => params)).toMatchObject([
+      { attachments: [{ kind: "image", mediaType: "image/png", data: "iVBORw==" }] },
+    ]);
   });
 
   test("dropped text is the field's own matter", () => {

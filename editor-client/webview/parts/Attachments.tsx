@@ -3,8 +3,11 @@ import type { Attachment } from "../../src/messages";
 import "../style/attachments.css";
 import { useHands } from "../hands";
 import { bringsFiles, droppedUris } from "../text/dropped";
+import type { Panel } from "../panel";
+import { picturesIn, readPictures } from "../text/pictures";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
+import { Thumbnail } from "./Thumbnail";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -25,7 +28,12 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
   return (
     <ul ref={list} class="attachments" aria-label={t.attached}>
       {attachments.map((attachment, index) => (
-        <li key={`${attachment.uri} ${attachment.label}`} class="attachment" title={attachment.uri}>
+        <li
+          key={`${attachment.uri} ${attachment.label}`}
+          class="attachment"
+          title={attachment.picture === undefined ? attachment.uri : attachment.label}
+        >
+          {attachment.picture !== undefined && <Thumbnail picture={attachment.picture} />}
           <span class="attachment-label">
             <Visible text={attachment.label} />
           </span>
@@ -42,6 +50,17 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
       ))}
     </ul>
   );
+}
+
+/** Let pictures go along with the next message; `say` tells the user what could not be taken. */
+export async function attachPictures(
+  panel: Panel,
+  files: readonly File[],
+  say: (words: string) => void,
+): Promise<void> {
+  const { attachments, left } = await readPictures(files);
+  if (attachments.length > 0) panel.dispatch({ kind: "attach", attachments });
+  if (left) say(t.pictureUnknown);
 }
 
 /** Takes files that are dropped anywhere on the panel; `say` tells the user what could not be taken. */
@@ -65,7 +84,9 @@ export function DropArea({ say }: { say: (words: string) => void }) {
       if (event.dataTransfer === null || !bringsFiles(event.dataTransfer)) return;
       event.preventDefault();
       const uris = droppedUris(event.dataTransfer);
+      const pictures = picturesIn(event.dataTransfer);
       if (uris.length > 0) panel.tell({ kind: "dropped", uris });
+      else if (pictures.length > 0) void attachPictures(panel, pictures, say);
       else say(t.dropUnknown);
       focusComposer();
     };

@@ -3,7 +3,8 @@ import "../style/composer.css";
 import { useHands } from "../hands";
 import type { State } from "../state";
 import type { Typed } from "../text/mention";
-import { Attachments, DropArea } from "./Attachments";
+import { picturesIn } from "../text/pictures";
+import { Attachments, attachPictures, DropArea } from "./Attachments";
 import { focusComposer, MESSAGE_ID } from "./focus";
 import { Icon } from "./Icon";
 import { LookingAt } from "./LookingAt";
@@ -149,6 +150,13 @@ export function Composer({ state }: { state: State }) {
               completion.follow(true);
             }}
             onKeyDown={onKeyDown}
+            onPaste={(event) => {
+              const pictures = event.clipboardData === null ? [] : picturesIn(event.clipboardData);
+              // What comes from a document of an office program has both: its text is meant.
+              if (pictures.length === 0 || event.clipboardData?.getData("text/plain") !== "") return;
+              event.preventDefault();
+              void attachPictures(panel, pictures, setNote);
+            }}
             onKeyUp={() => completion.follow(false)}
             onClick={() => completion.follow(false)}
             onBlur={() => completion.close()}

@@ -36,7 +36,7 @@ const OTHER =
 
 /** A kind of mention behind whose colon one goes on typing. */
 export const goesOn = ({ path, kind }: Pick<MentionItem, "path" | "kind">): boolean =>
-  kind === "special" && path.endsWith(":") && path !== "problems:";
+  kind === "special" && /^(?:symbol|git):$/u.test(path);
 
 /** The mention that the caret stands in or right behind; null where there is none. */
 export function mentionAt(text: string, caret: number): Begun | null {

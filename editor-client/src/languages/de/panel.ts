@@ -250,6 +250,7 @@ export const panel: PanelWords = {
 
   // The message field.
   attached: "Angehängt",
+  pictureUnknown: "Nur Bilder als PNG, JPEG, GIF oder WebP von höchstens 5 MB können gesendet werden.",
   dropUnknown:
     "Der Editor sagt nicht, wo diese Dateien liegen. Ziehen Sie sie aus seinem Explorer, oder nutzen Sie „Dateien hinzufügen …“.",
   dropHere: "Halten Sie die Umschalttaste und legen Sie Dateien hier ab.",
