@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -14,8 +15,11 @@ from codelaw.app.session import Session
 from codelaw.domain.code import CodePlace, NamedCode, Position, Span, TerminalOutput
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
+from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
+from tests.agent.test_control import until
+from tests.fakes.editor import User
 from tests.fakes.services import FakeServices, finding
 
 GIT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
@@ -234,3 +238,32 @@ async def test_symbols_of_denied_files_are_neither_found_nor_completed(bench: Be
     assert mentions(bench) == [("symbol:area", "unresolved")]
     assert "shapes" not in asked(bench)
     assert await bench.session.mentions("@symbol:ar", 50) == []
+
+
+class Slow(User):
+    """Allows what is asked once it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = asyncio.Event()
+
+    async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
+        answer = await super().ask(question)
+        await self.let.wait()
+        return answer
+
+
+async def test_a_steer_is_looked_up_like_any_message(bench: Bench):
+    (bench.root / "shapes.py").write_text(SHAPES)
+    bench.user = user = Slow()
+    await bench.reopen()
+    bench.vendor.reset([bench.act("Bash", {"command": "echo one"}), bench.finish("ok")])
+    running = await bench.session.send(None, "run it")
+    await until(lambda: user.asked)
+    await bench.session.steer(running.chat_id, "rather @symbol:area and @problems:")
+    user.let.set()
+    await running.result()
+    (told,) = (event for event in bench.kinds("steer") if event.state == "told")
+    assert [(one.path, one.kind) for one in told.mentions] == [("symbol:area", "symbol"), ("problems:", "unresolved")]
+    assert " shapes.py:2-3 function area\n" in json.dumps(bench.sent()["messages"]).replace("\\n", "\n")
+    assert notices(bench) == ["@problems: was left out: this editor does not lend its diagnostics."]

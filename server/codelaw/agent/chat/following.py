@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.crash_recovery import left_untold
+from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
+    from codelaw.agent.inputs.gathering import Called
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.chats import StoredTurn
@@ -42,7 +44,14 @@ class Following:
         """A next turn is about to begin."""
         return self._task is not None
 
-    async def steer(self, text: str, editor: EditorState | None = None, *, hooked: Sequence[Fragment] = ()) -> str:
+    async def steer(
+        self,
+        text: str,
+        editor: EditorState | None = None,
+        called: Called = NOTHING_CALLED,
+        *,
+        hooked: Sequence[Fragment] = (),
+    ) -> str:
         """Queue a message for the model's next step, or the next turn; gives its id once it cannot be lost.
 
         `hooked` is what hooks have added to it.
@@ -53,7 +62,7 @@ class Following:
         agent = self._agent
         if agent.running is None and not self.in_flight:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        steer = agent.notes.steer(text, editor, hooked)
+        steer = agent.notes.steer(text, editor, called, hooked)
         step = agent.opened.step or None if agent.opened is not None else None
         self._tell(SteerEvent(text, step, steer.id, "waiting"))
         await agent.outbox.drain()

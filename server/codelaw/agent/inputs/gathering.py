@@ -54,7 +54,12 @@ class Worded:
     mentions: tuple[Mention, ...]
     left_out: int
     looking: tuple[Fragment, ...] = ()
-    """What the user looked at, if it is told."""
+    """What the user looked at, if it is told; before it what the words mention besides files."""
+
+    def calling(self, called: Called) -> Worded:
+        """With what the words mention besides files."""
+        mentions = with_others(self.mentions, called.mentions)
+        return replace(self, mentions=mentions, looking=(*called.fragments, *self.looking))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from codelaw.agent.inputs.gathering import added
+from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, added
 from codelaw.context.escaping import one_name
 from codelaw.context.mentions import reminder
 from codelaw.domain.events import ChatEvent, SteerEvent, still_waiting
@@ -35,6 +35,8 @@ class Steer:
     """As typed."""
     editor: EditorState | None = None
     """What the user looked at."""
+    called: Called = NOTHING_CALLED
+    """What it mentions besides files, looked up when it came (M-7, M-8)."""
     hooked: tuple[Fragment, ...] = ()
     """What hooks have added to it (X-7)."""
     taken: bool = False
@@ -58,9 +60,15 @@ class Notes:
         """The steers that the model has not been told, in the order they came."""
         return tuple(self._steers)
 
-    def steer(self, text: str, editor: EditorState | None = None, hooked: Sequence[Fragment] = ()) -> Steer:
+    def steer(
+        self,
+        text: str,
+        editor: EditorState | None = None,
+        called: Called = NOTHING_CALLED,
+        hooked: Sequence[Fragment] = (),
+    ) -> Steer:
         """Queue the user's words for the next step."""
-        steer = Steer(uuid4().hex[:12], text, editor, tuple(hooked))
+        steer = Steer(uuid4().hex[:12], text, editor, called, tuple(hooked))
         self._steers.append(steer)
         return steer
 
@@ -128,7 +136,7 @@ class Notes:
         told = len(opened.record)
         worded = None
         try:
-            worded = await self._worded(steer.text, steer.editor)
+            worded = (await self._worded(steer.text, steer.editor)).calling(steer.called)
             steer.content = render("steer", text=worded.content)
             await opened.note("steer", steer.content, (*steer.hooked, *worded.looking))
         finally:
@@ -142,6 +150,8 @@ class Notes:
 
     def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
         self.drop([steer])
+        for notice in steer.called.notices:
+            opened.notice(notice)
         event = SteerEvent(steer.text, opened.step or None, steer.id, "told")
         if worded is not None:
             event = replace(event, mentions=worded.mentions, mentions_left_out=worded.left_out)

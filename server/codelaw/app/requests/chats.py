@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from codelaw.agent.chat.halting import halt
+from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.agent.recording.history import with_summaries
 from codelaw.app import models
 from codelaw.app.core import Core
@@ -187,7 +188,10 @@ class ChatRequests(Core):
         """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
         self._turns.check_text(text)
         agent, text = await self._chats.get(chat_id), self._redaction.text(text)
-        return await agent.following.steer(text, editor, hooked=await let_through(agent, text))
+        hooked = await let_through(agent, text)
+        around = self._turns.around(self._settings.value, agent, restricted=self._restricted)
+        called = await self._turns.referring.gathered(text, NOTHING_CALLED, around)
+        return await agent.following.steer(text, editor, self._redaction.value(called), hooked=hooked)
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
