@@ -4,7 +4,7 @@ Builds a tree of N lines of Python (100 000 by default), or takes DIR, and measu
 uses: the first search, which reads every file; the same by a second server, which finds the index kept; searches with
 nothing changed, and the ranking alone; and from an edit of an open document to the answer that holds it. The longest
 time that the event loop was held up meanwhile is measured by a task that sleeps a millisecond at a time. Goals: built
-in 15 s on two cores, ranked in 20 ms, an edit found in 100 ms.
+in 15 s on two cores, ranked in 20 ms, an edit found in 100 ms; a million lines in 3 minutes and 400 MB, ranked in 60 ms.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ import tempfile
 import time
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "server"), str(Path(__file__).parents[1])]
+
+if TYPE_CHECKING:
+    from codelaw.adapters.code.index import WorkspaceIndex
+    from codelaw.ports.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -72,6 +76,13 @@ async def timed(work: Awaitable[T]) -> tuple[T, float]:
     return done, (time.perf_counter() - began) * 1000
 
 
+async def built(index: WorkspaceIndex, workspace: Workspace, question: str) -> None:
+    """Search until the index is whole; a search gives up waiting for a large one."""
+    await index.search(workspace, question)
+    while index.state().status == "building":
+        await index.search(workspace, question)
+
+
 async def measure(root: Path, lines: int) -> None:
     from codelaw.adapters.code.index import WorkspaceIndex
     from codelaw.ranking.code.question import asked
@@ -85,7 +96,7 @@ async def measure(root: Path, lines: int) -> None:
         longest = [0.0]
         watching = asyncio.create_task(held_up(longest))
         began = time.process_time()
-        _, first = await timed(index.search(desk.workspace, questions[0]))
+        _, first = await timed(built(index, desk.workspace, questions[0]))
         spent = time.process_time() - began
         watching.cancel()
         state = index.state()

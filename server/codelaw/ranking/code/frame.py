@@ -25,6 +25,7 @@ from codelaw.ranking.code.references import References, references
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Numbers = npt.NDArray[np.uint32]
+Counts = npt.NDArray[np.uint8]
 
 WEIGHTS = np.array([2.0, 1.0, 0.7])
 """Of names that are defined, of code, and of comments."""
@@ -107,17 +108,14 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     paths, digests = tuple(files), tuple(files.values())
     sizes = np.array([len(digest.chunks) for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    owners = np.repeat(np.arange(len(paths)), sizes)
+    owners = np.repeat(np.arange(len(paths), dtype=np.int32), sizes)
     named = [sorted({term for word in words(path) for term in numbered(word)}) for path in paths]
-    lengths = np.zeros((len(owners), FIELDS))
-    for digest, first in zip(digests, firsts.tolist(), strict=False):
-        lengths[first : first + len(digest.lengths)] = digest.lengths
+    lengths = np.concatenate([np.zeros((0, FIELDS), np.uint32), *(digest.lengths for digest in digests)])
     together = np.zeros((len(paths), FIELDS))
     np.add.at(together, owners, lengths)
-    terms, chunk_of, counts = _entries(digests, firsts, sizes, named)
-    chunks = _postings(terms, chunk_of, counts, lengths, _Scale(PATH_WEIGHT, K1, below and below.chunks.mean))
-    terms, file_of, counts = _added(terms, owners[chunk_of], counts)
-    counts[:, FIELDS] = np.minimum(counts[:, FIELDS], 1)
+    entries = _entries(digests, firsts, named)
+    chunks = _postings(entries, lengths, _Scale(PATH_WEIGHT, K1, below and below.chunks.mean))
+    entries = _of_files(entries, owners)
     scale = _Scale(FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean)
     known = references(digests) if below is None else None
     return Frame(
@@ -126,7 +124,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
         firsts=firsts,
         owners=owners,
         chunks=chunks,
-        files=_postings(terms, file_of, counts, together, scale),
+        files=_postings(entries, together, scale),
         holders=_holders(named),
         stems=tuple(map(stem, paths)),
         asides=_asides(paths),
@@ -147,51 +145,78 @@ class _Scale:
     """Of the terms of an owner, where another frame says it."""
 
 
-def _entries(
-    digests: tuple[Digest, ...], firsts: Integers, sizes: Integers, named: list[list[int]]
-) -> tuple[Numbers, Integers, Floats]:
-    """Terms, chunks and counts of all files, the words of the path in one more column."""
-    terms, paths = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
-    counts, owners = [np.zeros((0, FIELDS), np.uint8)], [np.zeros(0, np.int64)]
-    for digest, first in zip(digests, firsts.tolist(), strict=False):
-        terms.append(digest.terms)
-        counts.append(digest.counts)
-        owners.append(digest.owners.astype(np.int64) + first)
-    for path, first, size in zip(named, firsts.tolist(), sizes.tolist(), strict=False):
-        paths.append(np.tile(np.array(path, np.uint32), size))
-        owners.append(np.repeat(np.arange(first, first + size, dtype=np.int64), len(path)))
-    inner, outer = np.concatenate(terms), np.concatenate(paths)
-    table = np.zeros((len(inner) + len(outer), FIELDS + 1), np.float32)
-    table[: len(inner), :FIELDS] = np.concatenate(counts)
-    table[len(inner) :, FIELDS] = 1
-    return _added(np.concatenate([inner, outer]), np.concatenate(owners), table)
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """Terms by owner, each pair once, ordered by term and then by owner."""
+
+    terms: Numbers
+    owners: npt.NDArray[np.int32]
+    counts: tuple[npt.NDArray[Any], ...]
+    """For each field, and whether the term stands in the path."""
 
 
-def _added(terms: Numbers, owners: Integers, counts: Floats) -> tuple[Numbers, Integers, Floats]:
-    """Entries of the same term and owner in one, ordered by term."""
-    if not len(terms):
-        return terms, owners, counts
-    keys = terms.astype(np.uint64) << np.uint64(32) | owners.astype(np.uint64)
+def _entries(digests: tuple[Digest, ...], firsts: Integers, named: list[list[int]]) -> _Entries:
+    """The entries of all chunks. What is large here is held in few bytes, and a column at a time."""
+    most = sum(len(one.terms) + len(one.chunks) * len(path) for one, path in zip(digests, named, strict=True))
+    terms, owners = np.zeros(most, np.uint32), np.zeros(most, np.int32)
+    counts = np.zeros((FIELDS + 1, most), np.uint8)
+    end = 0
+    for digest, first, path in zip(digests, firsts.tolist(), named, strict=False):
+        own, of, counted = _with_path(digest, first, path)
+        begin, end = end, end + len(own)
+        terms[begin:end], owners[begin:end], counts[:, begin:end] = own, of, counted.T
+    order = np.argsort(terms[:end], kind="stable")  # the owners ascend already
+    return _Entries(terms[order], owners[order], tuple(count[order] for count in counts))
+
+
+def _with_path(digest: Digest, first: int, path: list[int]) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
+    """The entries of a file ordered by chunk, the terms of its path among those of each chunk."""
+    size = len(digest.chunks)
+    terms = np.concatenate([digest.terms, np.tile(np.array(path, np.uint32), size)])
+    owners = np.concatenate([digest.owners, np.repeat(np.arange(size, dtype=np.uint32), len(path))])
+    counts = np.zeros((len(terms), FIELDS + 1), np.uint8)
+    counts[: len(digest.terms), :FIELDS] = digest.counts
+    counts[len(digest.terms) :, FIELDS] = 1
+    keys = owners.astype(np.uint64) << np.uint64(32) | terms
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    first = order[starts]
-    return terms[first], owners[first], np.add.reduceat(counts[order], starts, axis=0)
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    if not len(starts):
+        return terms, owners.astype(np.int32), counts
+    each = order[starts]
+    return terms[each], (owners[each] + first).astype(np.int32), np.add.reduceat(counts[order], starts, axis=0)
 
 
-def _postings(terms: Numbers, owners: Integers, counts: Floats, lengths: Floats, scale: _Scale) -> Postings:
+def _of_files(entries: _Entries, owners: npt.NDArray[np.int32]) -> _Entries:
+    """The entries of whole files; `owners` says the file of each chunk."""
+    files = owners[entries.owners]
+    if not len(files):
+        return entries
+    new = (entries.terms[1:] != entries.terms[:-1]) | (files[1:] != files[:-1])
+    starts = np.flatnonzero(np.concatenate([[True], new]))
+    counts = [np.add.reduceat(count, starts, dtype=np.float32) for count in entries.counts[:FIELDS]]
+    in_path = np.maximum.reduceat(entries.counts[FIELDS], starts)
+    return _Entries(entries.terms[starts], files[starts], (*counts, in_path))
+
+
+def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale) -> Postings:
     mean = scale.mean
     if mean is None:
         mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
-    shares = WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)
-    weighted = (counts[:, :FIELDS] * shares[owners]).sum(axis=1) + scale.path * counts[:, FIELDS]
-    fields = ((counts > 0) * np.array([1 << at for at in range(FIELDS + 1)])).sum(axis=1).astype(np.uint8)
-    different, begins = np.unique(terms, return_index=True)
+    shares = (WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)).astype(np.float32)
+    *counts, in_path = entries.counts
+    weights: npt.NDArray[np.float32] = in_path.astype(np.float32) * np.float32(scale.path)
+    fields: Counts = (in_path > 0).astype(np.uint8) * np.uint8(IN_PATH)
+    for field, count in enumerate(counts):
+        weights += (count * shares[entries.owners, field]).astype(np.float32, copy=False)
+        fields |= (count > 0).astype(np.uint8) << np.uint8(field)
+    new = entries.terms[1:] != entries.terms[:-1]
+    begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(entries.terms)), bool), new]))
     return Postings(
-        terms=different,
-        begins=np.append(begins, len(terms)),
-        owners=owners,
-        weights=(weighted / (scale.k1 + weighted)).astype(np.float32),
+        terms=entries.terms[begins],
+        begins=np.append(begins, len(entries.terms)),
+        owners=entries.owners,
+        weights=(weights / (weights + np.float32(scale.k1))).astype(np.float32, copy=False),
         fields=fields,
         mean=mean,
         size=len(lengths),

@@ -45,8 +45,11 @@ def references(digests: Sequence[Digest]) -> References:
     known, first, many = np.unique(names, return_index=True, return_counts=True)
     few = many <= MOST_DEFINERS
     known, first, many = known[few], first[few], many[few]
-    used, users = _columns([digest.used[np.isin(digest.used, known)] for digest in digests])
+    used = np.concatenate([np.zeros(0, np.uint32), *(digest.used for digest in digests)])
+    users = np.repeat(np.arange(size), [len(digest.used) for digest in digests])
     at = np.searchsorted(known, used)
+    held = known.take(at, mode="clip") == used if len(known) else np.zeros(len(used), bool)
+    users, at = users[held], at[held]
     pairs: list[tuple[Integers, Integers, Integers]] = []
     for more in range(MOST_DEFINERS):
         held = np.flatnonzero(many[at] > more)

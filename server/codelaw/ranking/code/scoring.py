@@ -29,10 +29,10 @@ NEXT, NEXT_CHUNKS = 0.6, 3
 """What a file's next chunks add to its best, as a share of their mean."""
 WHOLE = 1.0
 PATH = 1.0
-STEM = 1.0
+STEM = 1.5
 """Of the file's name: what is named of it, times the share that this is of the name."""
-SYMBOL = 0.1
-STANDING = 0.2
+SYMBOL = 0.2
+STANDING = 0.3
 USERS = 0.2
 """Of the mean score of the files that use this one."""
 ASIDE = 0.4
