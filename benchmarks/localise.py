@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--clones", type=Path, required=True)
     parser.add_argument("--out", action="store_true")
     arguments = parser.parse_args()
-    repositories = [_load(arguments.clones, json.loads(path.read_text("utf-8"))) for path in sorted(arguments.data)]
+    repositories = [load(arguments.clones, json.loads(path.read_text("utf-8"))) for path in sorted(arguments.data)]
     print("| repository | files | queries | hit@1 | recall@5 | @10 | @20 | index s | ms a query |\n" + "|---" * 9 + "|")
     indexes: list[Indexed] = []
     for kind in (Windows, Indexed):
@@ -170,7 +170,7 @@ def _row(sums: list[float], count: int) -> str:
     return " | ".join(f"{100 * one / count:.1f}" for one in sums)
 
 
-def _load(clones: Path, data: dict[str, Any]) -> Repository:
+def load(clones: Path, data: dict[str, Any]) -> Repository:
     name, snapshot = data["repo"], data["snapshot"]
     tries = (clones / name.replace("/", "+") / "repo", clones / name.rsplit("/", 1)[-1], clones)
     clone = next(path for path in tries if path.is_dir())
