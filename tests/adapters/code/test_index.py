@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from codelaw.adapters.code import index as module
 from codelaw.adapters.code.index import WorkspaceIndex
+from codelaw.adapters.workspace.disk import DiskWorkspace
+from codelaw.domain.files import Located, Stamp
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
 from codelaw.tools.withholding import withheld
@@ -141,6 +143,39 @@ async def test_an_index_that_cannot_be_written_goes_on_in_memory(tmp_path: Path,
     assert result.state.status == "memory"
     assert "cannot be kept" in result.state.note
     await one.close()
+
+
+async def test_a_disk_that_is_full_costs_what_is_kept_and_nothing_else(tmp_path: Path, desk: Desk) -> None:
+    one = WorkspaceIndex(tmp_path / "kept")
+    desk.put("basket.py", BASKET)
+    assert (await one.search(desk.workspace, "total_price")).state.status == "ready"
+    assert one._kept is not None
+    one._kept._opened().execute("PRAGMA max_page_count = 4")
+    for number in range(60):
+        desk.put(f"part{number}.py", f"def work_of_{number}():\n    pass\n" * 20)
+    result = await one.search(desk.workspace, "work_of_7")
+    assert result.places[0].path == "part7.py"
+    assert (result.state.status, result.state.files) == ("memory", 61)
+    assert "full" in result.state.note
+    await one.close()
+
+
+async def test_a_file_that_goes_while_it_is_read_is_left_out(index: WorkspaceIndex, desk: Desk) -> None:
+    desk.put("basket.py", BASKET)
+    going = desk.put("going.py", BASKET)
+
+    class Vanishing(DiskWorkspace):
+        async def stamps(self, located: Sequence[Located]) -> list[Stamp | None]:
+            await asyncio.to_thread(going.unlink, missing_ok=True)
+            return await super().stamps(located)
+
+    workspace = Vanishing(desk.workspace.folders, desk.documents)
+    result = await index.search(workspace, "total_price")
+    assert [one.path for one in result.places] == ["basket.py"]
+    assert dict(result.state.skipped) == {"gone": 1}
+    later(desk.put("going.py", BASKET))
+    assert sorted(await found(index, desk, "total_price")) == ["basket.py:2", "going.py:2"]
+    assert index.state().skipped == ()
 
 
 async def test_two_servers_index_at_once(tmp_path: Path, desk: Desk) -> None:

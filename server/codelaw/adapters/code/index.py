@@ -58,6 +58,15 @@ class _Read:
     hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What the rows come to."""
+
+    files: int
+    chunks: int
+    skipped: tuple[tuple[str, int], ...]
+
+
 class WorkspaceIndex:
     """Built at the first search; shared by all chats of a session."""
 
@@ -72,6 +81,8 @@ class WorkspaceIndex:
         """Open documents by path: their uri and version, and what was made of them."""
         self._frame: Frame | None = None
         self._stale = True
+        self._counted: _Counted | None = None
+        """None after every change of the rows."""
         self._lock = asyncio.Lock()
         self._running: set[asyncio.Task[None]] = set()
         self._pending = 0
@@ -121,17 +132,18 @@ class WorkspaceIndex:
         return found
 
     def state(self) -> IndexState:
-        rows = self._effective()
-        reasons = Counter(row.skipped for row in rows.values() if row.skipped)
+        counted = self._counted
+        if counted is None:
+            counted = self._counted = _counted(self._effective().values())
         failed = self._kept.failed if self._kept is not None else ""
         status = "none" if not self._roots else "building" if not self._complete else "memory" if failed else "ready"
         return IndexState(
             status,
-            files=sum(row.digest is not None for row in rows.values()),
-            chunks=sum(len(row.digest.chunks) for row in rows.values() if row.digest is not None),
+            files=counted.files,
+            chunks=counted.chunks,
             pending=self._pending,
             seconds=round(self._seconds, 3),
-            skipped=tuple(sorted(reasons.items())),
+            skipped=counted.skipped,
             note=" ".join(filter(None, (self._note, failed))),
         )
 
@@ -175,7 +187,7 @@ class WorkspaceIndex:
                 self._forget()
                 self._roots = roots
                 kept = self._kept = Kept(self._folder, roots)
-                self._rows = await self._worker.do(kept.load)
+                self._rows, self._counted = await self._worker.do(kept.load), None
             began = time.perf_counter()
             if await self._read_changed(workspace, self._kept):
                 self._seconds = time.perf_counter() - began
@@ -189,7 +201,7 @@ class WorkspaceIndex:
         if self._kept is not None:
             self._kept.close()
         self._rows, self._open, self._frame = {}, {}, None
-        self._stale, self._complete, self._kept = True, False, None
+        self._stale, self._complete, self._kept, self._counted = True, False, None, None
 
     async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
         """Read what has changed since the last look; gives how many files that were."""
@@ -202,13 +214,14 @@ class WorkspaceIndex:
             del self._rows[path]
         read = await self._read_open(workspace, seen)
         changed = [path for path, mtime in seen.items() if path not in self._open and self._differs(path, mtime)]
-        self._stale |= bool(gone or read)
+        if gone or read:
+            self._stale, self._counted = True, None
         self._pending = len(changed)
         unstored: dict[str, Row] = {}
         for start in range(0, len(changed), BATCH):
             batch = {path: seen[path] for path in changed[start : start + BATCH]}
             rows = await self._rows_of(workspace, batch)
-            self._stale = True
+            self._stale, self._counted = True, None
             self._rows |= rows
             self._pending -= len(batch)
             unstored |= rows
@@ -269,6 +282,13 @@ class WorkspaceIndex:
     def _effective(self) -> dict[str, Row]:
         """The rows by path, open documents in front of the disk."""
         return {**self._rows, **{path: row for path, (_, row) in self._open.items()}}
+
+
+def _counted(rows: Iterable[Row]) -> _Counted:
+    rows = list(rows)
+    digests = [row.digest for row in rows if row.digest is not None]
+    reasons = Counter(row.skipped for row in rows if row.skipped)
+    return _Counted(len(digests), sum(len(digest.chunks) for digest in digests), tuple(sorted(reasons.items())))
 
 
 def _tops(folders: Sequence[Folder]) -> list[Located]:
