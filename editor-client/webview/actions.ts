@@ -1,15 +1,13 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
 import type { Chat, EditorParams, RevertConflict, SendMessage } from "../src/protocol/types";
+import { makeKept } from "./kept";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
 import { makeSteering } from "./steering";
 import { t } from "./language";
-
-/** Entries of the record that are shown. */
-const AUDIT_SHOWN = 500;
 
 /** The actions of a panel. */
 export function makeActions(panel: Panel): Actions {
@@ -297,6 +295,7 @@ export function makeActions(panel: Panel): Actions {
 
   return {
     ...reading,
+    ...makeKept(panel),
     send,
     stop,
     ...makeSteering(panel, { ready, prepared, putBack, begin }),
@@ -311,58 +310,6 @@ export function makeActions(panel: Panel): Actions {
     setStrategy: (strategy) => update({ strategy }),
     rename,
     remove,
-    listGrants: async () => {
-      try {
-        return (await panel.request("codelaw/permission/list", {})).grants;
-      } catch (error) {
-        tellProblem(panel, error);
-        return null;
-      }
-    },
-    listServers: async () => {
-      try {
-        return await panel.request("codelaw/mcp/list", {});
-      } catch (error) {
-        tellProblem(panel, error);
-        return null;
-      }
-    },
-    enableServer: async ({ name, digest }, enabled) => {
-      try {
-        const seen = digest === undefined ? {} : { digest };
-        return await panel.request("codelaw/mcp/enable", { name, enabled, ...seen });
-      } catch (error) {
-        tellProblem(panel, error);
-        return null;
-      }
-    },
-    declineServer: async ({ name, digest }) => {
-      try {
-        return await panel.request("codelaw/mcp/decline", { name, digest: digest ?? "" });
-      } catch (error) {
-        tellProblem(panel, error);
-        return null;
-      }
-    },
-    restartServer: async (name) => {
-      await attempt(async () => {
-        await panel.request("codelaw/mcp/restart", { name });
-      });
-    },
-    audit: async (chatId) => {
-      try {
-        const named = chatId === null ? {} : { chatId };
-        return (await panel.request("codelaw/permission/audit", { ...named, limit: AUDIT_SHOWN })).entries;
-      } catch (error) {
-        tellProblem(panel, error);
-        return null;
-      }
-    },
-    revokeGrant: async (id) => {
-      await attempt(async () => {
-        await panel.request("codelaw/permission/revoke", { id });
-      });
-    },
     exportChat: ({ id, title }, format) => panel.tell({ kind: "export", chatId: id, format, title }),
     decide: ({ id }, reply) => {
       panel.tell({ kind: "decide", id, reply });

@@ -1,6 +1,17 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
-import type { ApprovalReply, AuditEntry, Chat, Grant, RevertConflict, Server, ServerList } from "../src/protocol/types";
+import type {
+  ApprovalReply,
+  AuditEntry,
+  Chat,
+  Grant,
+  Memory,
+  MemoryList,
+  RevertConflict,
+  Server,
+  ServerList,
+  Skill,
+} from "../src/protocol/types";
 import type { Action, State, Steer, Turn } from "./state";
 
 /** A request that was refused or withdrawn, or whose server is gone. */
@@ -79,6 +90,14 @@ export interface Actions {
   decide(approval: OpenApproval, reply: ApprovalReply): void;
   /** What the user has allowed for good; null when that cannot be read. */
   listGrants(): Promise<readonly Grant[] | null>;
+  /** What is remembered, or of it what answers `query` best, a chat's own too; null when that cannot be read. */
+  listMemories(query: string, chatId: string | null, cursor?: string): Promise<MemoryList | null>;
+  /** The entry with another text; null when it was not taken. */
+  updateMemory(id: string, text: string): Promise<Memory | null>;
+  /** Whether it is forgotten now. */
+  forgetMemory(id: string): Promise<boolean>;
+  /** The skills that were found; null when that cannot be read. */
+  listSkills(): Promise<readonly Skill[] | null>;
   /** The MCP servers that settings and workspaces name; null when that cannot be read. */
   listServers(): Promise<ServerList | null>;
   /** Let a server start as it is shown, or switch it off; the list as it is then. */

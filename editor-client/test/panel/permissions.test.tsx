@@ -11,6 +11,8 @@ import { expectAccessible, READY, show, stateOf } from "../context/panel";
 
 const state = stateOf("edit");
 const listServers = () => Promise.resolve({ servers: [] });
+const listMemories = () => Promise.resolve({ memories: [] });
+const listSkills = () => Promise.resolve([]);
 const LONG = `Bash(${"x".repeat(300)})`;
 
 describe("what is allowed for good", () => {
@@ -26,6 +28,8 @@ describe("what is allowed for good", () => {
     const { container } = show(<PermissionsPage state={state} />, {
       listGrants: () => Promise.resolve(grants),
       listServers,
+      listMemories,
+      listSkills,
       revokeGrant,
     });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
@@ -45,6 +49,8 @@ describe("what is allowed for good", () => {
     const { container } = show(<PermissionsPage state={state} />, {
       listGrants: () => Promise.resolve(grants),
       listServers,
+      listMemories,
+      listSkills,
     });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
     const [one, other] = container.querySelectorAll("li");
@@ -59,6 +65,8 @@ describe("what is allowed for good", () => {
     const { dispatched } = show(<PermissionsPage state={state} />, {
       listGrants: () => Promise.resolve([]),
       listServers,
+      listMemories,
+      listSkills,
     });
     await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));
     fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });

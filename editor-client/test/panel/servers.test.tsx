@@ -46,6 +46,8 @@ describe("the servers that people bring along", () => {
 });
 
 describe("the question whether a server may start", () => {
+  const knowing = { ...state, server: { ...state.server, methods: ["codelaw/mcp/decline"] } };
+
   const waiting = (name: string, message: string): Server => ({
     name,
     state: "needs_trust",
@@ -56,7 +58,11 @@ describe("the question whether a server may start", () => {
   });
 
   test("shows a short command at once; the answer is about what was shown, and the next one follows", async () => {
-    let servers = [waiting("a", "would run: npx a\u202e"), waiting("b", COMMAND), { ...waiting("c", ""), ask: undefined }];
+    let servers = [
+      waiting("a", "would run: npx a\u202e"),
+      waiting("b", COMMAND),
+      { ...waiting("c", ""), ask: undefined },
+    ];
     const without = (name: string): Promise<ServerList> => {
       servers = servers.filter((one) => one.name !== name);
       return Promise.resolve({ servers } as ServerList);
@@ -64,7 +70,7 @@ describe("the question whether a server may start", () => {
     const enableServer = vi.fn(({ name }: Server) => without(name));
     const declineServer = vi.fn(({ name }: Server) => without(name));
     const listServers = () => Promise.resolve({ servers } as ServerList);
-    const { container } = show(<ServerOffers state={state} />, { listServers, enableServer, declineServer });
+    const { container } = show(<ServerOffers state={knowing} />, { listServers, enableServer, declineServer });
     await waitFor(() => expect(container.textContent).toContain("would run: npx a"));
     expect(container.textContent).toContain("1 of 2");
     expect(container.textContent).not.toContain("\u202e");
@@ -80,5 +86,12 @@ describe("the question whether a server may start", () => {
     fireEvent.click(screen.getByRole("button", { name: "Not now" }));
     await waitFor(() => expect(container.textContent).toBe(""));
     expect(declineServer).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ digest: "digest of b" }));
+  });
+
+  test("is not put where the server does not know it", () => {
+    const listServers = vi.fn(() => Promise.resolve({ servers: [] }));
+    const { container } = show(<ServerOffers state={state} />, { listServers });
+    expect(container.textContent).toBe("");
+    expect(listServers).not.toHaveBeenCalled();
   });
 });

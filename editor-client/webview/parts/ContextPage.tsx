@@ -12,6 +12,7 @@ import { Compacting } from "./Compacting";
 import { ContextBar } from "./ContextBar";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
+import { Offered } from "./Offered";
 import { groupId, Sections } from "./Sections";
 import { t } from "../language";
 
@@ -146,6 +147,7 @@ function Details({ report }: { report: ContextReport }) {
           </ul>
         </section>
       )}
+      {report.tools !== undefined && report.tools.length > 0 && <Offered tools={report.tools} />}
       {report.budget.length > 0 && <Budget lines={report.budget} />}
     </>
   );

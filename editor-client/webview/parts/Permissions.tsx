@@ -2,8 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Grant } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
+import { Memories } from "./Memories";
 import { Page } from "./Page";
 import { Servers } from "./Servers";
+import { Skills } from "./Skills";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -64,7 +66,9 @@ export function PermissionsPage({ state }: { state: State }) {
           ))}
         </ul>
       )}
+      <Memories state={state} />
       <Servers state={state} />
+      <Skills state={state} />
     </Page>
   );
 }

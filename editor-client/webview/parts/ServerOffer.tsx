@@ -14,7 +14,7 @@ const SHORT = 200;
 export function ServerOffers({ state }: { state: State }) {
   const { actions } = useHands();
   const [listed, setListed] = useState<readonly Server[]>([]);
-  const ready = state.server.phase === "ready";
+  const ready = state.server.phase === "ready" && state.server.methods.includes("codelaw/mcp/decline");
   const running = state.chat?.running ?? null;
 
   const take = (found: ServerList | null): void => {

@@ -1,0 +1,113 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from "@testing-library/preact";
+import { describe, expect, test, vi } from "vitest";
+import type { Memory, MemoryList, Skill } from "../../src/protocol/types";
+import { Memories } from "../../webview/parts/Memories";
+import { Offered } from "../../webview/parts/Offered";
+import { Skills } from "../../webview/parts/Skills";
+import { expectAccessible, show, stateOf } from "../context/panel";
+
+const state = stateOf("edit");
+const memory = (id: string, text: string): Memory => ({
+  id,
+  text,
+  category: "preference",
+  scope: "project",
+  belongsTo: "p",
+  confidence: 1,
+  createdAt: 1000,
+  uses: 2,
+});
+
+describe("what is remembered", () => {
+  test("is listed with where it belongs, mended and forgotten", async () => {
+    let kept = [memory("1", "Tabs\u202e, please."), memory("2", "Tests first.")];
+    const updateMemory = vi.fn((id: string, text: string) => {
+      kept = kept.map((one) => (one.id === id ? { ...one, text } : one));
+      return Promise.resolve(kept.find((one) => one.id === id) ?? null);
+    });
+    const forgetMemory = vi.fn(() => Promise.resolve(true));
+    const listMemories = vi.fn(() => Promise.resolve({ memories: kept } as MemoryList));
+    const { container } = show(<Memories state={state} />, { listMemories, updateMemory, forgetMemory });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
+    expect(container.textContent).toContain("in this project · preference");
+    expect(container.textContent).toContain("used 2 times");
+    expect(container.textContent).not.toContain("\u202e");
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "Edit: Tests first." }));
+    const box = screen.getByRole("textbox", { name: "The text that is remembered" });
+    fireEvent.input(box, { target: { value: "Tests last." } });
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "Save" }));
+    await waitFor(() => expect(container.textContent).toContain("Tests last."));
+    expect(updateMemory).toHaveBeenCalledExactlyOnceWith("2", "Tests last.");
+    fireEvent.click(screen.getByRole("button", { name: "Forget: Tests last." }));
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(1));
+    expect(forgetMemory).toHaveBeenCalledExactlyOnceWith("2");
+  });
+
+  test("is searched, and read on where there is more", async () => {
+    const answers = new Map<string, MemoryList>([
+      ["", { memories: [memory("1", "one")], nextCursor: "c" }],
+      ["c", { memories: [memory("2", "two")] }],
+      ["tabs", { memories: [] }],
+    ]);
+    const listMemories = vi.fn((query: string, _chatId: string | null, cursor?: string) =>
+      Promise.resolve(answers.get(cursor ?? query) ?? null),
+    );
+    const { container } = show(<Memories state={state} />, { listMemories });
+    await waitFor(() => expect(container.textContent).toContain("one"));
+    fireEvent.click(screen.getByRole("button", { name: "Show more" }));
+    await waitFor(() => expect(container.textContent).toContain("two"));
+    expect(container.textContent).toContain("one");
+    fireEvent.input(screen.getByRole("searchbox"), { target: { value: " tabs " } });
+    await waitFor(() => expect(container.textContent).toContain("Nothing that is remembered fits."));
+    expect(listMemories).toHaveBeenLastCalledWith("tabs", state.chat?.chat.id, undefined);
+  });
+
+  test("is not spoken of where there is nothing", async () => {
+    const listMemories = vi.fn(() => Promise.resolve({ memories: [] } as MemoryList));
+    const { container } = show(<Memories state={state} />, { listMemories });
+    await waitFor(() => expect(listMemories).toHaveBeenCalled());
+    expect(container.textContent).toBe("");
+  });
+});
+
+describe("skills", () => {
+  test("are listed with where they come from, which of one name counts, and what is wrong", async () => {
+    const skill: Skill = { name: "pdf", description: "Fill forms", uri: "file:///a/SKILL.md", source: "a/SKILL.md" };
+    const skills: Skill[] = [
+      skill,
+      { ...skill, uri: "file:///b", source: "b/SKILL.md", shadowed: "a/SKILL.md" },
+      { ...skill, uri: "file:///c", source: "c/SKILL.md", unreadable: true, problem: "It has no description." },
+    ];
+    const { container, told } = show(<Skills state={state} />, { listSkills: () => Promise.resolve(skills) });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(3));
+    const [ready, shadowed, unreadable] = container.querySelectorAll("li");
+    expect(ready?.textContent).toContain("ready");
+    expect(shadowed?.textContent).toContain("Another of this name counts: a/SKILL.md");
+    expect(unreadable?.textContent).toContain("It has no description.");
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "b/SKILL.md" }));
+    expect(told).toContainEqual({ kind: "open", uri: "file:///b" });
+  });
+});
+
+describe("the tools of a context", () => {
+  test("are shown by category with why each is offered or not", async () => {
+    const tools = [
+      { name: "Read", category: "files, reading", offered: true, reason: "always" },
+      { name: "Bash", category: "commands in the sandbox", offered: false, reason: "the mode ask only reads" },
+      { name: "Grep", category: "files, reading", offered: true, reason: "always" },
+    ];
+    const { container } = show(<Offered tools={tools} />);
+    expect(container.querySelector("h2")?.textContent).toContain("2 of 3 offered");
+    expect([...container.querySelectorAll("dt")].map(({ textContent }) => textContent)).toEqual([
+      "files, reading",
+      "commands in the sandbox",
+    ]);
+    const refused = container.querySelector("[data-offered=false]");
+    expect(refused?.textContent).toContain("Bash not offered: the mode ask only reads");
+    await expectAccessible(container);
+  });
+});
