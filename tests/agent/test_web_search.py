@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from codelaw.adapters.models.catalog import profile
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
 
@@ -31,6 +35,24 @@ async def test_the_vendor_is_offered_its_tool_and_what_it_searched_is_shown_and_
         if event.event.kind == "tool_call"
     ]
     assert stored == [found.call_id, failed.call_id]
+    record = await bench.session.read(result.chat_id)
+    one, two = record.messages[-1].metadata.searches
+    assert [(page.title, page.url) for page in one.found] == [
+        ("Folding", "https://a.example/fold"),
+        ("", "https://b.example/"),
+    ]
+    assert (two.query, two.problem) == ("again", "max_uses_exceeded")
+    assert result.usage.web_searches == 1, "a search that fails costs nothing"
+    assert result.cost_usd is not None
+    tokens = replace(result.usage, web_searches=0)
+    prices = profile("claude-sonnet-4-5").prices
+    assert result.cost_usd == pytest.approx(prices.cost(tokens) + 0.01)
+    told = await bench.session.export(result.chat_id, "markdown")
+    assert "- Folding https://a.example/fold\n- https://b.example/" in told
+    assert json.loads(await bench.session.export(result.chat_id, "json"))["messages"][-1]["metadata"]["searches"]
+    await bench.reopen(tools={"webSearch": True})
+    again = await bench.session.read(result.chat_id)
+    assert again.messages[-1].metadata.searches == (one, two), "it is stored"
     first = bench.sent()
     await bench.turn("go on", result.chat_id)
     assert bench.sent()["tools"] == first["tools"]

@@ -143,10 +143,16 @@ def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, i
         {
             "type": "message_delta",
             "delta": {"stop_reason": stop, "stop_sequence": sequence},
-            "usage": {"output_tokens": usage["output_tokens"]},
+            "usage": {"output_tokens": usage["output_tokens"], **_searched(reply)},
         },
     )
     yield "message_stop", {"type": "message_stop"}
+
+
+def _searched(reply: VendorReply) -> dict[str, Any]:
+    """What is charged for the searches that went well."""
+    made = sum("error" not in search for search in reply.searches)
+    return {"server_tool_use": {"web_search_requests": made}} if reply.searches else {}
 
 
 def _stopped(reply: VendorReply, request: Mapping[str, Any]) -> tuple[str, str, str | None]:

@@ -8,7 +8,7 @@ import json
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo, TurnResult
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent, TurnEnded
-from codelaw.domain.messages import Call, Fragment, Message, Metadata
+from codelaw.domain.messages import Call, FoundPage, Fragment, Message, Metadata, WebSearch
 from codelaw.domain.models import Usage
 from codelaw.transcript.record import FORMAT, VERSION, record
 
@@ -20,6 +20,7 @@ METADATA = Metadata(
     mtime=1.5,
     answer=NASTY,
     calls=(Call("k", "Read", {"file_path": NASTY, "old_string": [1, None, True]}),),
+    searches=(WebSearch(NASTY, (FoundPage("T", NASTY),), "gone"),),
     fragments=(Fragment("environment", NASTY),),
     note="steer",
     ref="r1",
@@ -89,6 +90,7 @@ def test_every_field_of_a_chat_is_in_its_record():
         },
         "calls": [{"id": "k", "tool": "Read", "arguments": {"file_path": NASTY, "old_string": [1, None, True]}}],
         "fragments": [{"name": "environment", "text": NASTY}],
+        "searches": [{"query": NASTY, "found": [{"title": "T", "url": NASTY}], "problem": "gone"}],
     }
     assert told["checkpoints"][0]["summary"]["content"] == NASTY
     assert told["checkpoints"][0]["demotions"] == [{"messageId": "m1", "part": "result"}]

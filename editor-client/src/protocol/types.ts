@@ -113,6 +113,7 @@ FileOperation: FileOperation
 ForgetMemory: ForgetMemory
 Forgotten: Forgotten
 ForkChat: ForkChat
+FoundPage: FoundPage
 FoundPlace: FoundPlace
 FoundPlaces: FoundPlaces
 Grant: Grant
@@ -221,6 +222,7 @@ UpdateMemory: UpdateMemory
 Usage: Usage
 UsageReport: UsageReport
 UserCommand: UserCommand
+WebSearch: WebSearch
 WorkspaceEditReply: WorkspaceEditReply
 WorkspaceFile: WorkspaceFile
 WorkspaceSettings: WorkspaceSettings
@@ -734,6 +736,7 @@ cacheWriteTokens: number
 outputTokens: number
 totalTokens: number
 costUsd?: number
+webSearches?: number
 kind: "usage"
 contextTokens: number
 contextWindow: number
@@ -885,6 +888,7 @@ cacheWriteTokens: number
 outputTokens: number
 totalTokens: number
 costUsd?: number
+webSearches?: number
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -958,6 +962,7 @@ answer?: string
 calls?: Call[]
 fragments?: MessageFragment[]
 images?: MessageImage[]
+searches?: WebSearch[]
 note?: ("steer" | "reminder" | "hint")
 ref?: string
 interrupted?: boolean
@@ -986,6 +991,25 @@ width: number
 height: number
 size: number
 digest: string
+}
+/**
+ * A search of the web, what it found, and why it found nothing.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "WebSearch".
+ */
+export interface WebSearch {
+query: string
+found: FoundPage[]
+problem?: string
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "FoundPage".
+ */
+export interface FoundPage {
+title: string
+url: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -33,6 +33,24 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that a search of the web has found."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearch:
+    """A search of the web that the vendor has made for a reply (X-1)."""
+
+    query: str
+    found: tuple[FoundPage, ...] = ()
+    problem: str = ""
+    """Why it gave nothing, in the vendor's word."""
+
+
+@dataclass(frozen=True, slots=True)
 class Metadata:
     """Facts beside a message's content; which ones are set depends on the role."""
 
@@ -45,6 +63,8 @@ class Metadata:
     """The inside of Finish, on a turn's last assistant message (R-1a)."""
     calls: tuple[Call, ...] = ()
     """The calls of an assistant message, in order."""
+    searches: tuple[WebSearch, ...] = ()
+    """What the vendor has searched for while it wrote an assistant message."""
     fragments: tuple[Fragment, ...] = ()
     """Frozen volatile facts that are sent, and stored, with a user message."""
     images: tuple[Image, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from codelaw.domain.media.images import Image
-from codelaw.domain.messages import Call
+from codelaw.domain.messages import Call, WebSearch
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
@@ -36,6 +36,8 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
+    web_searches: int = 0
+    """That the vendor has made and charges for (X-1)."""
 
     @property
     def total_tokens(self) -> int:
@@ -48,26 +50,29 @@ class Usage:
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
             self.output_tokens + other.output_tokens,
+            self.web_searches + other.web_searches,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars per million tokens."""
+    """US dollars per million tokens, and per search."""
 
     input: float
     output: float
     cache_read: float
     cache_write: float
+    search: float = 0.0
 
     def cost(self, usage: Usage) -> float:
         """US dollars for `usage`."""
-        return (
+        tokens = (
             usage.input_tokens * self.input
             + usage.output_tokens * self.output
             + usage.cache_read_tokens * self.cache_read
             + usage.cache_write_tokens * self.cache_write
-        ) / 1_000_000
+        )
+        return tokens / 1_000_000 + usage.web_searches * self.search
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,17 +195,6 @@ class BrokenCall:
     id: str
     tool: str
     arguments_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class WebSearch:
-    """A search of the web that the vendor has made for a reply."""
-
-    query: str
-    found: tuple[tuple[str, str], ...] = ()
-    """Title and address of each page."""
-    problem: str = ""
-    """Why it gave nothing, in the vendor's word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,6 +233,19 @@ class MessageImage(Payload):
     digest: str
 
 
+class FoundPage(Payload):
+    title: str
+    url: str
+
+
+class WebSearch(Payload):
+    """A search of the web, what it found, and why it found nothing."""
+
+    query: str
+    found: list[FoundPage]
+    problem: str | None = None
+
+
 class MessageMetadata(Payload):
     step: int | None = None
     tool_name: str | None = None
@@ -242,6 +255,8 @@ class MessageMetadata(Payload):
     calls: list[Call] | None = None
     fragments: list[MessageFragment] | None = None
     images: list[MessageImage] | None = None
+    searches: list[WebSearch] | None = None
+    """Of the web, that the vendor has made for an assistant message (X-1)."""
     note: Note | None = None
     ref: str | None = None
     interrupted: bool | None = None
@@ -275,6 +290,8 @@ class Usage(Payload):
     output_tokens: int
     total_tokens: int
     cost_usd: float | None = None
+    web_searches: int | None = None
+    """That the vendor charges for; a part of `costUsd` where its price is known."""
 
 
 class Notice(Payload):

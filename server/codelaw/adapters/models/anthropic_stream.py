@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from codelaw.domain.messages import Call
-from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage, WebSearch
+from codelaw.domain.messages import Call, FoundPage, WebSearch
+from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
 
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+_SEARCHES = "web_search_requests"
 _STOP: dict[str, StopReason] = {
     "end_turn": "end_turn",
     "tool_use": "tool_use",
@@ -109,6 +110,7 @@ class ReplyReader:
             cache_read_tokens=reported("cache_read_input_tokens", 0),
             cache_write_tokens=reported("cache_creation_input_tokens", 0),
             output_tokens=reported("output_tokens", 0),
+            web_searches=reported(_SEARCHES, 0),
         )
 
     def take(self, event: object) -> None:
@@ -259,6 +261,10 @@ class ReplyReader:
                 self._usage[key] = value
             elif value is not None:
                 self.doubted = True
+        tools = cast("dict[str, object]", usage).get("server_tool_use")
+        searches = cast("dict[str, object]", tools).get(_SEARCHES) if isinstance(tools, dict) else None
+        if isinstance(searches, int) and not isinstance(searches, bool) and 0 <= searches <= MOST_CALLS:
+            self._usage[_SEARCHES] = searches
 
 
 def _pages(content: object) -> WebSearch:
@@ -270,7 +276,7 @@ def _pages(content: object) -> WebSearch:
     pages = [cast("dict[str, object]", row) for row in rows[:MOST_PAGES] if isinstance(row, dict)]
     told = ((page.get("title"), page.get("url")) for page in pages)
     kept = (tuple(text[:LONGEST_QUERY] if isinstance(text, str) else "" for text in one) for one in told)
-    return WebSearch("", tuple((title, url) for title, url in kept if url))
+    return WebSearch("", tuple(FoundPage(title, url) for title, url in kept if url))
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

@@ -53,6 +53,8 @@ _SEEING = re.compile(
     re.IGNORECASE,
 )
 """Names of models that see pictures; the data does not say it."""
+_SEARCH_PRICES = {"anthropic": 0.01}
+"""US dollars for each search of the web, by the vendor that makes it."""
 _CLOUDS = re.compile(
     r"azure(?:_ai)?|bedrock(?:_converse|_mantle)?|claude_platform|converse|invoke|litellm_proxy|models|openrouter"
     r"|publishers|vercel_ai_gateway|vertex_ai|[a-z]{2}(?:-gov)?-[a-z]+-\d"
@@ -134,4 +136,5 @@ def _known(name: str) -> ModelProfile:
     fields = dict(_rows()[name])
     prices = fields.pop("prices", None)
     images = _SEEING.search(name) is not None
-    return ModelProfile(**fields, images=images, prices=Prices(**prices) if prices else None)
+    search = _SEARCH_PRICES.get(fields["provider"], 0.0)
+    return ModelProfile(**fields, images=images, prices=Prices(**prices, search=search) if prices else None)

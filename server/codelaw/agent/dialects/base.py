@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from codelaw.domain.chats import Dialect as DialectName
-from codelaw.domain.messages import Call
+from codelaw.domain.messages import Call, WebSearch
 
 if TYPE_CHECKING:
     from codelaw.context.sections import View
@@ -37,6 +37,8 @@ class Reading:
     unreadable: InvalidCall | None = None
     native: bool = False
     """The calls stand beside the text, not in it."""
+    searches: tuple[WebSearch, ...] = ()
+    """What the vendor has searched for on the way."""
 
     @property
     def empty(self) -> bool:

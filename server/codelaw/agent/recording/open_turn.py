@@ -151,7 +151,14 @@ class OpenTurn:
             self.id,
             "assistant",
             reading.kept,
-            Metadata(step=self.step, answer=answer, calls=calls, native=reading.native, parent=self.parent or None),
+            Metadata(
+                step=self.step,
+                answer=answer,
+                calls=calls,
+                native=reading.native,
+                parent=self.parent or None,
+                searches=reading.searches,
+            ),
         )
         try:
             await self._add(message)

@@ -16,6 +16,7 @@ from codelaw.context.tokens import estimate, max_tokens
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
+from codelaw.domain.messages import WebSearch
 from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta
 from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
@@ -106,6 +107,8 @@ class Asker:
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
     """
     _stream: Stream = field(init=False)
+    _searches: list[WebSearch] = field(default_factory=list[WebSearch])
+    """Of all requests of the step."""
 
     async def ask(self) -> Asked:
         """The reply. An empty one is asked again once, with a hint.
@@ -169,7 +172,7 @@ class Asker:
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
-        return Asked(reply, reading)
+        return Asked(reply, replace(reading, searches=tuple(self._searches)))
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
@@ -229,15 +232,18 @@ class Asker:
         usage = reply.usage
         if reply.stop_reason == "closed":
             # The vendor tells the output only at the end: what has arrived was billed at least.
-            usage = replace(usage, output_tokens=max(usage.output_tokens, estimate(reply.text)))
+            searched = sum(not search.problem for search in reply.searches)
+            output = max(usage.output_tokens, estimate(reply.text))
+            usage = replace(usage, output_tokens=output, web_searches=max(usage.web_searches, searched))
             if usage.total_tokens == usage.output_tokens:
                 usage = replace(usage, input_tokens=self.estimated)
         return replace(reply, text=joint.text, usage=usage)
 
     def _tell_searches(self, reply: ModelReply) -> None:
         """What the vendor has searched for, and the pages that it found, as calls that have ended (X-1)."""
+        self._searches += reply.searches
         for number, search in enumerate(reply.searches):
-            pages = "\n".join(f"{name} {url}".strip() for name, url in search.found)
+            pages = "\n".join(f"{page.title} {page.url}".strip() for page in search.found)
             self.turn.emit(
                 ToolCallEvent(
                     f"search_{self._name}_{self.turn.usage.total_tokens}_{number}",

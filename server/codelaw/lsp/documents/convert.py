@@ -27,16 +27,22 @@ def message(value: messages.Message) -> wire.Message:
         calls=[wire.Call.of(call, arguments=dict(call.arguments)) for call in facts.calls] or None,
         fragments=[wire.MessageFragment.of(part) for part in facts.fragments] or None,
         images=[wire.MessageImage.of(one) for one in facts.images] or None,
+        searches=[_search(one) for one in facts.searches] or None,
         interrupted=facts.interrupted or None,
         damaged=facts.damaged or None,
     )
     return wire.Message.of(value, metadata=metadata)
 
 
+def _search(value: messages.WebSearch) -> wire.WebSearch:
+    found = [wire.FoundPage.of(page) for page in value.found]
+    return wire.WebSearch.of(value, found=found, problem=value.problem or None)
+
+
 def turn_result(value: chats.TurnResult) -> wire.TurnResult:
     return wire.TurnResult.of(
         value,
-        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd),
+        usage=wire.Usage.of(value.usage, cost_usd=value.cost_usd, web_searches=value.usage.web_searches or None),
         notices=[wire.Notice.of(item) for item in value.notices],
         changes=[wire.Change.of(item) for item in value.changes],
         error=wire.TurnError.of(value.error) if value.error else None,
@@ -88,6 +94,7 @@ def _usage(value: events.UsageEvent) -> wire_events.UsageReport:
         value.usage,
         kind=value.kind,
         cost_usd=None,
+        web_searches=value.usage.web_searches or None,
         context_tokens=value.context_tokens,
         context_window=value.context_window,
         step=value.step,

@@ -27,6 +27,10 @@ from codelaw.transcript.chat_file.rendering import (
 from codelaw.transcript.chat_file.timeline import Called, Compacted, Noted, Said, Story, stories
 from codelaw.transcript.rounds import own
 
+SEARCH = "web_search"
+"""The vendor's own tool, whose calls tell the pages that were found, each on a line (X-1)."""
+PAGE_CHARACTERS = 500
+"""Of a page's title and address."""
 RESULT_CHARACTERS = 6000
 """Of one value of a tool's result that are shown."""
 _LEVELS = {"info": "Note", "warning": "Warning", "error": "Error"}
@@ -160,13 +164,16 @@ def _messages(messages: Sequence[Message]) -> list[str]:
 
 def _call(call: Called, result: str | None) -> list[str]:
     pieces = [f"#### {OF_A_CHILD if call.parent else ''}{one_line(call.title)} ({call.status.replace('_', ' ')})"]
-    facts = [one_line(call.summary)] if call.summary else []
+    searched = call.tool == SEARCH and call.summary is not None
+    facts = [one_line(call.summary)] if call.summary and not searched else []
     facts += [f"decided by {one_line(call.decision)}"] if call.decision else []
     if facts:
         pieces.append(" · ".join(facts))
     if call.diff:
         pieces.append(fenced(harmless(call.diff), "diff"))
-    if call.args and not call.diff:
+    if searched and call.summary:
+        pieces.append("\n".join(f"- {one_line(page, PAGE_CHARACTERS)}" for page in call.summary.split("\n")))
+    if call.args and not call.diff and not searched:
         pieces.append(_details("arguments", _values(call.args)))
     if result is not None:
         pieces.append(_collapsed("result", result))
