@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import pickle
 import shutil
@@ -127,6 +128,54 @@ def test_a_workspace_around_a_secret_sees_none_and_one_inside_of_it_is_refused(a
     around.ws.mkdir()
     with pytest.raises(UndrawableError, match="commands may not see"):
         drawn(around)
+
+
+SKILL_FILES = (
+    *(".claude/skills/pdf/run.sh", ".claude/.credentials.json", ".claude/history/a", ".config/codelaw/config.toml"),
+    *(".config/codelaw/skills/doc/run.sh", ".config/codelaw/trusted.json", ".config/other/key"),
+)
+
+
+def with_skills(around: World) -> None:
+    for name in SKILL_FILES:
+        (around.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (around.home / name).write_text(f"echo MARK {name}\n")
+    around.own = around.home / ".config/codelaw"
+
+
+async def test_commands_run_the_users_skills_and_see_nothing_beside_them(around: World):
+    with_skills(around)
+    sandbox = around.sandbox("bubblewrap")
+    means = await sandbox.means()
+    if means.kind is None:
+        pytest.skip(means.detail)
+    processes = around.processes(sandbox, means)
+    home = around.home
+    scripts = f"sh {home}/.claude/skills/pdf/run.sh; sh {home}/.config/codelaw/skills/doc/run.sh"
+    result = await processes.run(f"{scripts}; echo x > {home}/.claude/skills/pdf/new", cwd=around.ws, timeout=30)
+    assert result.stdout.splitlines() == ["MARK .claude/skills/pdf/run.sh", "MARK .config/codelaw/skills/doc/run.sh"]
+    assert not (home / ".claude/skills/pdf/new").exists(), "they are there to be read"
+    listed = await processes.run(f"find {home}/.claude {home}/.config -type f | xargs cat", cwd=around.ws, timeout=30)
+    assert sorted(listed.stdout.splitlines()) == [
+        f"echo MARK {name}" for name in sorted(SKILL_FILES) if "skills" in name
+    ]
+    await sandbox.close()
+
+
+def test_skills_are_hidden_with_the_rest_where_what_lies_beside_them_could_be_seen(around: World, tmp_path: Path):
+    with_skills(around)
+    skills, secret = around.home / ".claude/skills", around.home / ".claude/.credentials.json"
+    assert (access(drawn(around), skills), access(drawn(around), secret)) == ("read", "private")
+    for where in (around.home, around.home / ".claude"):
+        world = dataclasses.replace(around, ws=where)
+        try:
+            found = drawn(world)
+        except UndrawableError:
+            continue  # no command runs there at all
+        assert (access(found, skills), access(found, secret)) == ("hidden", "hidden"), where
+    (around.home / ".claude/skills").rename(tmp_path / "elsewhere")
+    (around.home / ".claude/skills").symlink_to(tmp_path / "elsewhere")
+    assert access(drawn(around), tmp_path / "elsewhere/pdf") != "read", "a link is not followed"
 
 
 async def test_the_lists_of_the_user_are_kept_to(around: World, run: Run):

@@ -30,6 +30,8 @@ RESOLVING = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "
 """What a name server's address hides behind, needed where the network is allowed."""
 SYSTEM_PROGRAMS = ("/run/current-system", "/run/opengl-driver", "/run/wrappers")
 OWN_FOLDER = ".codelaw"
+SKILLS = "skills"
+"""In a folder of an agent's, ours too."""
 _MOST_SOCKETS = 5_000
 _MOST_NESTED = 300
 """Folders at the top of a workspace in which files that others obey are looked for."""
@@ -118,8 +120,8 @@ def make_profile(
 
     drawn = _Drawn()
     _see(drawn, folders, git, homes, environment, network=network, listings=listings, anchored=anchored)
-    drawn.hide(place for home in homes for place in secret_places(home, listings))
-    drawn.hide(own)
+    for place in (*(Path(name) for home in homes for name in secret_places(home, listings)), *own):
+        _hide_around_skills(drawn, place)
     drawn.hide(one for one in _sockets() if not within(one, folders))
     drawn.hide(hidden)
     for folder in folders:
@@ -219,6 +221,24 @@ def _see(
             drawn.see([folder], "read")
             drawn.see(_entries(folder), "write")
     drawn.see(git, "write")
+
+
+def _hide_around_skills(drawn: _Drawn, place: Path) -> None:
+    """Hide a place, but for the user's skills in it, whose scripts are commands.
+
+    They are seen only where all around the place is hidden anyway, so that nothing else that comes to lie there is.
+    """
+    skills = place / SKILLS
+    around = next((drawn.seen[parent] for parent in place.parents if parent in drawn.seen), "read")
+    worked_in = any(access == "write" and within(path, [place]) for path, access in drawn.seen.items())
+    apart = around in ("private", "hidden") and not worked_in
+    shown = apart and existing(skills) == skills and is_folder(skills)
+    names = _names(place) if shown else []
+    if not shown or len(names) > _MOST_ENTRIES:
+        drawn.hide([place])
+        return
+    drawn.hide(place / name for name in names if name != SKILLS)
+    drawn.see([skills], "read")
 
 
 def _linked(folder: Path) -> bool:
