@@ -122,6 +122,34 @@ describe("a chat", () => {
     expect(over.chat!.usage!.contextTokens).toBe(5);
   });
 
+  it("offers to carry out a plan that has ended, and no other turn", async () => {
+    const answered = [{ kind: "answer", delta: "1. Fold it.", step: 1 }, ended("c", "t1", "1. Fold it.")];
+    const planned = chat(...answered);
+    const inMode = (mode: "plan" | "agent"): State => ({
+      ...planned,
+      chat: { ...planned.chat!, chat: { ...planned.chat!.chat, mode } },
+    });
+    const made = show(inMode("plan"));
+    fireEvent.click(screen.getByRole("button", { name: "Carry out the plan" }));
+    await settle();
+    expect(made.requests("codelaw/chat/update")).toMatchObject([{ params: { chatId: "c", mode: "agent" } }]);
+    made.again(inMode("agent"));
+    expect(screen.queryByRole("button", { name: "Carry out the plan" })).toBeNull();
+  });
+
+  it.each([
+    ["running", undefined, "runs"],
+    ["passed", undefined, "ran (1.5 s)"],
+    ["blocked", "not on Friday", "not on Friday"],
+    ["failed", "it ended with exit code 3", "it ended with exit code 3"],
+  ])("shows the run of a hook that is %s, with what it says", (status, message, words) => {
+    const hook = { kind: "hook", id: "h1", name: "check \u202e", event: "PreToolUse", status, seconds: 1.5, step: 1 };
+    const { container } = show(chat({ ...hook, ...(message === undefined ? {} : { message }) }));
+    expect(container.querySelector(".hook")?.textContent).toContain("PreToolUse: check");
+    expect(container.textContent).not.toContain("\u202e");
+    expect(container.querySelector(".hook")?.textContent).toContain(words);
+  });
+
   it("copies, retries and edits by buttons", async () => {
     const made = show(chat({ kind: "answer", delta: "The answer", step: 1 }, ended("c", "t1", "The answer")));
     made.answers["codelaw/chat/revert"] = () => new Promise(() => undefined);

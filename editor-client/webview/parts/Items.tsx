@@ -9,6 +9,7 @@ import { Icon } from "./Icon";
 import { SteerLine } from "./Steer";
 import { Steps } from "./Steps";
 import { Thought } from "./Thought";
+import { Visible } from "./Visible";
 import { t } from "../language";
 
 interface Props {
@@ -132,8 +133,12 @@ function HookLine({ item: { run } }: { item: Hook }) {
       {status === "running" && <span class="spinner" aria-hidden="true" />}
       {status === "failed" && <Icon name="warning" />}
       <span>
-        {t.hookLine(event, name, t.hookStates[status], took)}
-        {message !== undefined && `: ${message}`}
+        <Visible text={t.hookLine(event, name, t.hookStates[status], took)} />
+        {message !== undefined && (
+          <>
+            : <Visible text={message} />
+          </>
+        )}
       </span>
     </p>
   );

@@ -76,6 +76,8 @@ export const host: HostWords = {
   // The law.
   folderFirst: (law: string) => `Öffnen Sie zuerst einen Ordner: Sein Gesetz ist die Datei ${law} darin.`,
   whichFolder: "Das Gesetz welches Ordners?",
+  whichLaw: "Welches dieser Gesetze?",
+  createLaw: (name: string) => `${name} anlegen`,
   noLaw: (folder: string, law: string) =>
     `${folder} hat noch kein Gesetz: Regeln in ${law}, die mit jeder Nachricht gehen.`,
   create: "Anlegen",

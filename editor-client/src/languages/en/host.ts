@@ -74,6 +74,8 @@ export const host = {
   // The law.
   folderFirst: (law: string) => `Open a folder first: its law is the file ${law} in it.`,
   whichFolder: "The law of which folder?",
+  whichLaw: "Which of these laws?",
+  createLaw: (name: string) => `Create ${name}`,
   noLaw: (folder: string, law: string) => `${folder} has no law yet: rules in ${law} that go with every message.`,
   create: "Create",
   newLaw: `# Law
