@@ -146,8 +146,9 @@ async def test_watchers_are_registered_per_folder_and_moved(client: RawClient, t
     registered = (await client.method("client/registerCapability"))["registrations"][0]
     assert registered["method"] == "workspace/didChangeWatchedFiles"
     patterns = [watcher["globPattern"] for watcher in registered["registerOptions"]["watchers"]]
-    assert [pattern["baseUri"] for pattern in patterns] == [folder["uri"]] * 4
-    assert patterns[-1]["pattern"] == ".codelaw/config.toml", "behind the law and the names beside it"
+    assert [pattern["baseUri"] for pattern in patterns] == [folder["uri"]] * 6
+    behind = [pattern["pattern"] for pattern in patterns[3:]]
+    assert behind == [".codelaw/config.toml", ".mcp.json", ".vscode/mcp.json"], "the law and the names beside it first"
     law = await client.request("codelaw/context/law", {})
     assert [item["folder"] for item in law["documents"]] == ["one"]
     await client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}})
