@@ -45,6 +45,9 @@ class Person:
         del question
         return ServerAnswer("decline")
 
+    def told(self, line: str) -> None:
+        del line
+
 
 async def session(kind: str) -> Mapping[str, float]:
     """Play one kind; milliseconds and megabytes."""
