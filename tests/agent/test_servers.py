@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -327,6 +328,31 @@ async def test_a_prompt_is_a_command(desk: Bench, servers: FakeServers) -> None:
     servers.answers["tidy"] = ToolFailure("EXECUTION_ERROR", "no")
     await desk.turn("/mcp__desk__tidy")
     assert desk.kinds("notice")[-1].message == "/mcp__desk__tidy was not called: no"
+
+
+@pytest.mark.parametrize("text", ["/mcp__desk__tidy", "see @desk:note://1"])
+async def test_a_cancel_does_not_wait_for_what_a_message_names(desk: Bench, servers: FakeServers, text: str) -> None:
+    servers.serves = Offer(
+        (PUT,), (ServedPrompt("desk", "tidy", "Tidy up."),), (ServedResource("desk", "note://1", "N"),)
+    )
+    servers.hangs = {"tidy", "note://1"}
+    desk.vendor.reset([desk.finish("ok", times=0)])
+    chat = (await desk.turn("hello")).chat_id
+    asked = len(desk.vendor.messages)
+    halt = asyncio.Event()
+    for stop in (halt.set, None):
+        servers.hanging.clear()
+        sending = asyncio.ensure_future(desk.session.send(chat, text, halt=halt if stop else None))
+        await servers.hanging.wait()
+        if stop is not None:
+            stop()
+        else:
+            assert await desk.session.cancel(chat) is True
+        ended = await (await sending).result()
+        assert ended.stop_reason == "cancelled"
+    # Who has waited for the server until its time was over says so.
+    assert [notice for notice in desk.kinds("notice") if notice.code == "resource_left_out"] == []
+    assert len(desk.vendor.messages) == asked
 
 
 async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, servers: FakeServers) -> None:

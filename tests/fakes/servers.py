@@ -22,6 +22,10 @@ class FakeServers:
     """By the server's own name of the tool, the prompt, or the resource."""
     question: ServerQuestion | None = None
     """Put to the user in every call."""
+    hangs: set[str] = field(default_factory=set)
+    """Prompts and resources that are never answered."""
+    hanging: asyncio.Event = field(default_factory=asyncio.Event)
+    """One of them was asked for."""
     slow: set[str] = field(default_factory=set)
     broken: dict[str, str] = field(default_factory=dict)
     specs: tuple[ServerSpec, ...] = ()
@@ -71,14 +75,21 @@ class FakeServers:
 
     async def prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> str:
         self.calls.append((server, name, dict(arguments)))
+        await self._hang(name)
         return self._answer(name).text
 
     async def read(self, server: str, uri: str) -> ServedResult:
         self.calls.append((server, uri, {}))
+        await self._hang(uri)
         return self._answer(uri)
 
     async def close(self) -> None:
         self.closed = True
+
+    async def _hang(self, name: str) -> None:
+        if name in self.hangs:
+            self.hanging.set()
+            await asyncio.Event().wait()
 
     def _state(self, name: str) -> ServerState:
         if name in self.broken:

@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from codelaw.agent.turn.running import RunningTurn
+
+
+T = TypeVar("T")
+
+
+class Halted(Exception):
+    """What begins is to be stopped at once."""
+
+
+async def unless_halted(halt: asyncio.Event | None, work: Awaitable[T]) -> T:
+    """The outcome of what is waited for, which ends as soon as `halt` is set.
+
+    Raises:
+        Halted: it was.
+    """
+    running = asyncio.ensure_future(work)
+    if halt is None:
+        return await running
+    halted = asyncio.ensure_future(halt.wait())
+    try:
+        await asyncio.wait((running, halted), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+    finally:
+        for task in (running, halted):
+            task.cancel()
+        await asyncio.gather(running, halted, return_exceptions=True)
+    raise Halted
 
 
 class Beginning:

@@ -275,6 +275,7 @@ class Core:
             editor=asked.editor,
             agent=agent,
             restricted=asked.restricted,
+            halt=asked.halt,
         )
         # Attachments and selections too: what they hold is stored with the question.
         clean = replace(plan, question=self._redaction.value(plan.question))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codelaw.agent.hooks.running import Hooks, fragments
+from codelaw.app.beginnings import Halted, unless_halted
 from codelaw.domain.errors import Refusal
 from codelaw.hooks.declared import DEFAULT_SECONDS, Hook
 
@@ -94,19 +95,11 @@ async def _asked(hooks: Hooks, text: str, halt: asyncio.Event | None) -> Merged:
 
 async def _until(halt: asyncio.Event | None, work: Awaitable[T]) -> T:
     """The outcome of what is waited for, which ends as soon as `halt` is set."""
-    running = asyncio.ensure_future(work)
-    if halt is None:
-        return await running
-    halted = asyncio.ensure_future(halt.wait())
     try:
-        await asyncio.wait((running, halted), return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            return running.result()
-    finally:
-        for task in (running, halted):
-            task.cancel()
-        await asyncio.gather(running, halted, return_exceptions=True)
-    raise Refusal("hook_blocked", "The message was taken back before its hooks had ended.", "Send it again.")
+        return await unless_halted(halt, work)
+    except Halted:
+        message = "The message was taken back before its hooks had ended."
+        raise Refusal("hook_blocked", message, "Send it again.") from None
 
 
 def declared(hooks: HooksGroup) -> tuple[Hook, ...]:

@@ -163,6 +163,7 @@ class ChatRequests(Core):
                     editor=editor,
                     restricted=restricted,
                     redacted=text != typed,
+                    halt=beginning.halt,
                 )
                 plan = await self._plan(asked, who, known)
                 if agent is None:
