@@ -90,6 +90,12 @@ class Web:
             case "halves":
                 body = self._result(asked, {"content": [{"type": "text", "text": "half X"}]})
                 self._send(writer, 200, body.replace(b"X", rb"\ud83d"))
+            case "half events":
+                body = self._result(asked, {"content": [{"type": "text", "text": "half X"}]}).replace(b"X", rb"\ud83d")
+                head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+                writer.write(head.encode() + b": \r\nevent: message\r\ndata: " + body[:-9])
+                await writer.drain()
+                writer.write(body[-9:] + b"\r\n\r\n")
             case "garbage":
                 self._send(writer, 200, b"<html>Welcome to the hotel</html>")
             case "fails":
@@ -151,7 +157,7 @@ async def test_an_answer_that_cannot_be_read_costs_one_call(web: Web, said: str,
     await no_calls()
 
 
-@pytest.mark.parametrize("web", ["halves"], indirect=True)
+@pytest.mark.parametrize("web", ["halves", "half events"], indirect=True)
 async def test_a_text_that_was_cut_in_a_character_is_read(web: Web, servers: McpServers) -> None:
     assert await use(servers) == "half \ufffd"
     assert web.begun == 1

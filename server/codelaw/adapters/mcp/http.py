@@ -52,7 +52,9 @@ class Bounded(httpx2.AsyncBaseTransport):
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
             del response.headers["content-encoding"]
             response.stream = _Refused(_stream(response), "The server packs its answers, which was not asked for.")
-        elif not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        elif response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            response.stream = _Lines(_stream(response))
+        else:
             response.stream = _Whole(_stream(response))
         return response
 
@@ -96,6 +98,29 @@ class _Whole(httpx2.AsyncByteStream):
         if too_rich(whole):
             raise TooMuch("The server sent more in one answer than can be read.")
         yield mended(whole)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Lines(httpx2.AsyncByteStream):
+    """A stream of events, handed on line by line, each mended."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        held = bytearray()
+        async for part in self._inner:
+            end = max(part.rfind(b"\n"), part.rfind(b"\r")) + 1
+            held += part[:end]
+            if end:
+                yield mended(bytes(held))
+                held.clear()
+            held += part[end:]
+            if len(held) > LINE_BYTES:
+                raise TooMuch("The server sent more in one answer than can be read.")
+        yield mended(bytes(held))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
