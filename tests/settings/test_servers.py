@@ -133,6 +133,7 @@ def test_names_become_what_vendors_take() -> None:
     assert safe_name("日本") != safe_name("日")
     assert safe_name("日本").isascii()
     assert safe_name("日本")
+    assert safe_name("") not in {"", safe_name("..")}
 
 
 def test_variables_are_filled_in() -> None:

@@ -78,7 +78,7 @@ class Reading:
 def safe_name(name: str) -> str:
     """A server's name as it stands in the names of its tools; no two underscores follow each other in it."""
     plain = re.sub("[^A-Za-z0-9-]+", "_", name).strip("_")
-    if plain == name and len(name) <= LONGEST_NAME:
+    if plain == name and 0 < len(name) <= LONGEST_NAME:
         return name
     if len(plain) <= LONGEST_NAME and plain:
         return plain
