@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from codelaw.context.escaping import one_name, quoted
+from codelaw.context.escaping import one_name
+from codelaw.context.observations.layout import foreign
 from codelaw.domain.chats import Mode
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.events import HookMoment, HookRun, HookStatus, NoticeEvent
@@ -160,7 +161,7 @@ class Hooks:
 def fragments(event: HookMoment, said: Merged) -> tuple[Fragment, ...]:
     """What hooks add to a message, marked as theirs and unable to forge anything else (R-5)."""
     return tuple(
-        Fragment("hook", render("hook", event=event, label=_label(hook), text=quoted(text)))
+        Fragment("hook", render("hook", event=event, label=_label(hook), text=foreign(text)))
         for hook, text in said.contexts
     )
 

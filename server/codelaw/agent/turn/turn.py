@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codelaw.agent.model_calls.recovery import explain
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
-from codelaw.context.escaping import quoted
+from codelaw.context.observations.layout import foreign
 from codelaw.domain.chats import Notice, TurnError, TurnStop
 from codelaw.domain.errors import ModelFailure, Refusal, RefusalCode
 from codelaw.domain.events import RetryEvent, UsageEvent
@@ -153,7 +153,7 @@ class Turn:
         self._held += 1
         self.open.emit(RetryEvent(self._held + 1, 0.0, f"a hook does not let the turn end: {why}", self.open.step))
         await self.open.say(reading)
-        await self.open.note("reminder", render("held_up", reason=quoted(why)))
+        await self.open.note("reminder", render("held_up", reason=foreign(why)))
         return True
 
     async def _mend(self, reading: Reading) -> Ending | None:

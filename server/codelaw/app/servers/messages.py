@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.inputs.gathering import Called
 from codelaw.app.beginnings import Halted, unless_halted
-from codelaw.context.escaping import escaped, one_name, quoted
+from codelaw.context.escaping import one_name
 from codelaw.context.mentions import can_be_mentioned, resources_named
-from codelaw.context.observations.layout import block
+from codelaw.context.observations.layout import foreign
 from codelaw.domain.brought import Sheet, UserCommand
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
@@ -81,7 +81,7 @@ async def _with_prompt(text: str, called: Called, servers: ToolServers) -> Calle
     except ToolFailure as failure:
         said = f"/{wanted.name} was not called: {failure.message}"
         return Called(notices=(Notice("warning", "command_left_out", said),))
-    shown = _foreign(cut_middle(made, LONGEST_TEXT))
+    shown = foreign(cut_middle(made, LONGEST_TEXT))
     fragment = render("served_prompt", label=wanted.name, server=prompt.server, text=shown)
     return Called("", (Fragment("command", fragment),))
 
@@ -134,12 +134,7 @@ async def _read(server: str, uri: str, servers: ToolServers) -> Fragment | Notic
     text = cut_middle(result.text, LONGEST_TEXT)
     cut = result.cut or text != result.text
     resource = shown.replace('"', "'")
-    return Fragment("resource", render("resource", server=server, uri=resource, text=_foreign(text), cut=cut))
-
-
-def _foreign(text: str) -> str:
-    """A server's text, each line behind a space, so that none can be a label or close a tag of ours (R-5)."""
-    return quoted(block(escaped(text)))
+    return Fragment("resource", render("resource", server=server, uri=resource, text=foreign(text), cut=cut))
 
 
 def _why(result: ServedResult) -> str:

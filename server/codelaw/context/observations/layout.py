@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from codelaw.context.escaping import escaped, one_name
+from codelaw.context.escaping import escaped, one_name, quoted
 from codelaw.context.tokens import estimate
 
 HEADER = 40
@@ -78,6 +78,11 @@ def row(value: Any) -> str:
 def block(text: str) -> str:
     """A text as marked lines; a final line break ends the last one and begins no other."""
     return " " + text.removesuffix("\n").replace("\n", "\n ")
+
+
+def foreign(text: str) -> str:
+    """A text as marked lines inside a tag of ours, so that none can be a label or close the tag (R-5)."""
+    return quoted(block(escaped(text)))
 
 
 def numbered(line: int, text: Any) -> str:
