@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,11 @@ async def test_what_is_wrong_with_a_file_is_told_once(bench: Bench, servers: Fak
     assert [code for code, _ in told] == ["mcp_problem", "mcp_failed"]
     assert ".vscode/mcp.json: it is no JSON" in told[0][1]
     assert "The variable NOT_SET_ANYWHERE is not set." in told[1][1]
+    (bench.root / ".vscode" / "mcp.json").unlink()
+    os.mkfifo(bench.root / ".vscode" / "mcp.json")
+    await bench.turn("once more", chat)
+    said = ".vscode/mcp.json: it is no file of at most 1000000 bytes that can be read; it is left aside."
+    assert bench.kinds("notice")[-1].message == said
 
 
 # ----------------------------------------------------------------------------------------------- prompts and resources

@@ -33,7 +33,9 @@ def test_what_is_no_yaml_is_told_and_gives_its_plain_fields():
     found = written("---\nname: review\ndescription: Use it when: things break\n bad: [\n---\nDo it.")
     assert found.fields == {"name": "review", "description": "Use it when: things break"}
     assert found.body == "Do it."
-    assert found.problem.startswith("Its head is no YAML in line ")
+    assert found.problem == "Its head is no YAML in line 3. A value with a colon in it needs quotes."
+    assert written("---\nname: @x\n---\n").problem == "Its head is no YAML in line 2."
+    assert written("---\nname: 'x\n---\n").problem.startswith("Its head is no YAML in line ")
 
 
 @pytest.mark.parametrize(

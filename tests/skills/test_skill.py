@@ -49,7 +49,11 @@ def test_a_head_that_keeps_to_the_convention_is_no_problem():
     [
         ("", "", "It has no description: a model cannot tell when to use it."),
         ("# Fill forms\n\nSo.", "Fill forms", "It has no description: a model cannot tell when to use it."),
-        ("---\ndescription: Fill: forms\n---\nx", "Fill: forms", "Its head is no YAML in line 2."),
+        (
+            "---\ndescription: Fill: forms\n---\nx",
+            "Fill: forms",
+            "Its head is no YAML in line 2. A value with a colon in it needs quotes.",
+        ),
         (
             "---\nname: PDF Forms\ndescription: Fill.\n---\n",
             "Fill.",

@@ -16,6 +16,7 @@ LONGEST = 20_000
 MOST_BRACKETS = 500
 """In them: the library takes time in the square of those that are open."""
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_COLON = re.compile(r"[A-Za-z][\w-]*:[ \t]+[^\"'\[{\s].*:(?:[ \t].*)?")
 _FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
 
 
@@ -52,7 +53,9 @@ def written(text: str) -> Written:
     except (yaml.YAMLError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = "" if line is None else f" in line {line + 2}"
-        return Written(body, _plain(head), f"Its head is no YAML{where}.")
+        colon = line is not None and _COLON.fullmatch([*head.splitlines(), ""][line]) is not None
+        hint = " A value with a colon in it needs quotes." if colon else ""
+        return Written(body, _plain(head), f"Its head is no YAML{where}.{hint}")
     if not isinstance(found, dict):
         return Written(body, problem="Its head has no fields.")
     fields = cast("dict[object, object]", found)

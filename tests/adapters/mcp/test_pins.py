@@ -47,6 +47,21 @@ def test_the_files_of_the_folder_that_the_words_name(folder: Path, words: tuple[
     assert [pin.shown for pin in pins(program, folder)] == found
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("LD_PRELOAD", "./b.js", ["b.js"]),
+        ("NODE_OPTIONS", "--no-warnings --require=tools/a.py", ["tools/a.py"]),
+        ("NODE_OPTIONS", "--require ./b.js", ["b.js"]),
+        ("PATH", "/usr/bin:tools", ["tools/a.py"]),
+        ("PATH", "", []),
+    ],
+)
+def test_the_files_of_the_folder_that_its_variables_name(folder: Path, name: str, value: str, found: list[str]):
+    program = Program("a.py", (), {name: value}, folder)
+    assert [pin.shown for pin in pins(program, folder)] == found
+
+
 def test_too_many_files_start_nothing(folder: Path):
     names = [f"{number}.py" for number in range(MOST + 1)]
     for name in names:

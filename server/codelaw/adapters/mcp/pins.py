@@ -30,7 +30,7 @@ def pins(program: Program, folder: Path) -> tuple[Pin, ...]:
     root = Path(os.path.realpath(folder))
     cwd = program.cwd or root
     found: dict[Path, Pin] = {}
-    for name in _names((program.command, *program.args)):
+    for name in _names(program):
         path = Path(os.path.realpath(cwd / name))
         if path in found or root not in path.parents or not os.path.isfile(path):  # noqa: PTH113 - it never raises
             continue
@@ -59,8 +59,14 @@ def _digest(path: Path) -> str | None:
     return None if content is None or len(content) > LARGEST else hashlib.sha256(content).hexdigest()
 
 
-def _names(words: tuple[str, ...]) -> Iterator[str]:
-    """What in a command line may be the path of a file: words, what stands behind `=`, and modules of Python."""
+def _names(program: Program) -> Iterator[str]:
+    """What may be the path of a file: words, what stands behind `=`, modules of Python, values of variables."""
+    words = (program.command, *program.args)
+    for place in program.env.get("PATH", "").split(os.pathsep) if "PATH" in program.env else ():
+        yield f"{place or '.'}/{program.command}"
+    for value in program.env.values():
+        yield value
+        yield value.rpartition("=")[2].rpartition(" ")[2]
     for before, word in zip(("", *words), words, strict=False):
         yield word
         if "=" in word:

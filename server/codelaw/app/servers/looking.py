@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -60,10 +61,12 @@ def looked(
     readings = [written.read_table(settings.mcp.servers, written.SETTINGS)]
     for name, key in FILES:
         for folder in folders:
+            shown = f"{folder.name}/{name}" if len(folders) > 1 else name
             text = small_text(folder.root / name, LONGEST_FILE)
             if text is not None:
-                shown = f"{folder.name}/{name}" if len(folders) > 1 else name
                 readings.append(written.read_file(text, key, shown, folder.root))
+            elif os.path.lexists(folder.root / name):
+                readings.append(written.unreadable(shown))
     whole = written.in_force(readings)
     servers: list[WrittenServer] = []
     specs: list[ServerSpec] = []

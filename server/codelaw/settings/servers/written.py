@@ -100,6 +100,11 @@ def read_file(text: str, key: str, source: str, folder: Path) -> Reading:
     return read_table(cast("dict[str, Any]", table), source, folder)
 
 
+def unreadable(source: str) -> Reading:
+    """A file that is there and gives nothing."""
+    return Reading(notices=(_problem(source, f"it is no file of at most {LONGEST_FILE} bytes that can be read"),))
+
+
 def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Reading:
     """The servers of a table by name."""
     servers: list[WrittenServer] = []
