@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codelaw.domain.brought import Sheet
@@ -32,6 +32,7 @@ def test_a_skill_is_called_by_one_word_that_can_be_typed(folder: str, name: str)
 
 
 @given(st.text(min_size=1))
+@example("0" * 63 + ";0")
 def test_no_name_has_a_space_a_slash_or_a_mark(folder: str):
     name = name_of(folder)
     assert name_of(name) == name

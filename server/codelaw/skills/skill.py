@@ -31,7 +31,7 @@ def name_of(folder: str) -> str:
     """What the skill in a folder of that name is called by: one word, which can be typed; empty where it is none."""
     plain = unicodedata.normalize("NFC", folder)
     kept = (char if char in _MARKS or char.isalnum() or unicodedata.category(char)[0] == "M" else "-" for char in plain)
-    name = "".join(kept).strip("-")[:LONGEST_NAME]
+    name = "".join(kept).strip("-")[:LONGEST_NAME].rstrip("-")
     return "" if name.startswith((".", ":")) else name
 
 
