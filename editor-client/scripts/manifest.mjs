@@ -78,6 +78,13 @@ const OF_THE_PANEL = {
       "Send what you look at with every message: the active file, the cursor's line, the selected text and the lines on the screen. The panel shows it above the message, where it can be removed. A folder may switch this off, never on.",
     scope: "window",
   },
+  "codelaw.panel.notify": {
+    type: "boolean",
+    default: true,
+    markdownDescription:
+      "Say so when a turn ends, fails or asks while the panel is hidden. The number on its icon tells it in any case; no sound is made.",
+    scope: "window",
+  },
 };
 
 /** The settings of the extension, in groups with titles. */

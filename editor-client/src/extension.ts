@@ -1,5 +1,5 @@
 // The extension: puts its parts together and nothing else.
-import { commands, type ExtensionContext } from "vscode";
+import { commands, type ExtensionContext, workspace } from "vscode";
 import { Accepted } from "./chat/accepted";
 import { copy, dropped, exportChat, insert, pickFiles, saveAll, selected } from "./chat/files";
 import { Relay } from "./chat/relay";
@@ -8,6 +8,7 @@ import { ChatView } from "./chat/view";
 import { registerCommands } from "./commands";
 import { Approvals, notify } from "./editor/approvals";
 import { inPanel } from "./editor/asking";
+import { Ended } from "./editor/ended";
 import { Diffs } from "./editor/diffs";
 import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
@@ -19,6 +20,9 @@ import { showStatus } from "./status";
 import { showError } from "./told";
 
 let server: Server | null = null;
+
+/** Whether the user wants to hear of what happens while the panel is hidden. */
+const notifies = (): boolean => workspace.getConfiguration("codelaw").get<boolean>("panel.notify", true);
 
 export function activate(context: ExtensionContext): void {
   const started = new Server(context);
@@ -32,6 +36,19 @@ export function activate(context: ExtensionContext): void {
   const approvals = new Approvals();
   const diffs = new Diffs(started);
   const accepted = new Accepted(context.workspaceState);
+  const ended = new Ended(
+    {
+      get visible() {
+        return view.visible;
+      },
+      set ended(count: number) {
+        view.ended = count;
+      },
+      open: (chatId) => view.tell({ kind: "show", page: "chat", chatId }),
+    },
+    shown,
+    notifies,
+  );
   const reported = new Reported();
   const terminals = new Terminals();
   const looking = new LookingAt();
@@ -96,7 +113,12 @@ export function activate(context: ExtensionContext): void {
     started.onEvent((event) => {
       shown.event(event);
       view.event(event);
+      ended.event(event).catch(failed);
     }),
+    view.onVisible((seen) => {
+      if (seen) ended.seen();
+    }),
+    shown.onDeleted((chatId) => ended.deleted(chatId)),
     started.onModelChanged(() => view.post({ kind: "modelChanged" })),
     started.onState((state) => {
       if (state.phase !== "ready" || state.session !== session) {
@@ -110,7 +132,7 @@ export function activate(context: ExtensionContext): void {
     approvals.onOpen((approval) => {
       view.badge = approvals.open.length;
       view.post({ kind: "approval", approval });
-      if (!view.visible) void notify(approvals, approval, () => void view.reveal());
+      if (!view.visible && notifies()) void notify(approvals, approval, () => void view.reveal());
     }),
     approvals.onClose(({ id }) => {
       view.badge = approvals.open.length;

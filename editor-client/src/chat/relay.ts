@@ -121,6 +121,10 @@ export class Relay implements Disposable {
     const source = new CancellationTokenSource();
     asked.set(id, source);
     try {
+      // Its turn ends before the answer, and of that nobody is to be told.
+      if (method === "codelaw/chat/delete" && "chatId" in params && typeof params.chatId === "string") {
+        this.#shown.gone(params.chatId);
+      }
       const result = await this.#wire.request(method, params, source.token);
       if ("messages" in result) this.#shown.record(result);
       else if ("updatedAt" in result && "turns" in result) this.#shown.update(result);

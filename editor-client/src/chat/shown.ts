@@ -21,9 +21,14 @@ export interface Known {
 export class Shown {
   readonly #changed = new EventEmitter<undefined>();
   readonly onChange = this.#changed.event;
+  readonly #deleted = new EventEmitter<string>();
+  /** A chat is being deleted: its id. */
+  readonly onDeleted = this.#deleted.event;
   /** Also of chats that are not shown: a new chat's first events come before the panel says that it shows it. */
   readonly #known = new Map<string, Known>();
   #chatId: string | null = null;
+  /** Chats that the panel has shown; of others nobody waits for news in it. */
+  readonly #seen = new Set<string>();
 
   get chatId(): string | null {
     return this.#chatId;
@@ -34,6 +39,15 @@ export class Shown {
     return this.#chatId === null ? null : (this.#known.get(this.#chatId) ?? null);
   }
 
+  wasShown(chatId: string): boolean {
+    return this.#seen.has(chatId);
+  }
+
+  /** Empty where it is not known. */
+  titleOf(chatId: string): string {
+    return this.#known.get(chatId)?.chat?.title ?? "";
+  }
+
   get running(): boolean {
     return this.known?.running ?? false;
   }
@@ -41,6 +55,7 @@ export class Shown {
   show(chatId: string | null): void {
     if (chatId === this.#chatId) return;
     this.#chatId = chatId;
+    if (chatId !== null) this.#seen.add(chatId);
     this.#changed.fire(undefined);
   }
 
@@ -68,6 +83,13 @@ export class Shown {
     this.#tell(chat.id);
   }
 
+  /** The chat is being deleted. */
+  gone(chatId: string): void {
+    this.#seen.delete(chatId);
+    this.#known.delete(chatId);
+    this.#deleted.fire(chatId);
+  }
+
   /** The server is another one or none: nothing runs in it. */
   disconnected(): void {
     for (const known of this.#known.values()) known.running = false;
@@ -76,6 +98,7 @@ export class Shown {
 
   dispose(): void {
     this.#changed.dispose();
+    this.#deleted.dispose();
   }
 
   #of(chatId: string): Known {

@@ -40,6 +40,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
   #events: ChatEvent[] = [];
   #timer: NodeJS.Timeout | null = null;
   #badge = 0;
+  #ended = 0;
 
   constructor(extension: Uri, refused: (message: string) => void) {
     this.#extension = extension;
@@ -116,6 +117,12 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#showBadge();
   }
 
+  /** Chats whose turns ended while nobody saw the panel; they count on the icon, too. */
+  set ended(count: number) {
+    this.#ended = count;
+    this.#showBadge();
+  }
+
   /** The answers to `ready` have been given; what was asked for meanwhile follows. */
   welcome(first: readonly ToPanel[]): void {
     this.#gone();
@@ -138,9 +145,12 @@ export class ChatView implements WebviewViewProvider, Disposable {
 
   #showBadge(): void {
     if (this.#view === null) return;
-    const count = this.#badge;
-    const tooltip = `codelaw ${t.asks(count)}`;
-    this.#view.badge = count === 0 ? undefined : { value: count, tooltip };
+    const parts = [
+      ...(this.#badge === 0 ? [] : [t.asks(this.#badge)]),
+      ...(this.#ended === 0 ? [] : [t.hasAnswered(this.#ended)]),
+    ];
+    const value = this.#badge + this.#ended;
+    this.#view.badge = value === 0 ? undefined : { value, tooltip: `codelaw ${parts.join(", ")}` };
   }
 
   #flush(): void {

@@ -39,6 +39,12 @@ export const host: HostWords = {
   run: (command: string) => `Ausführen: ${command}`,
   codelawAsks: (what: string) => `codelaw fragt: ${what}`,
   asksNoLonger: "codelaw fragt das nicht mehr: Es wurde beantwortet oder zurückgezogen.",
+  hasAnswered: (chats: number) => (chats === 1 ? "hat geantwortet" : `hat in ${figure(chats)} Chats geantwortet`),
+  turnFinished: (title: string, answer: string) =>
+    `codelaw hat geantwortet${title === "" ? "" : ` in „${title}“`}${answer === "" ? "." : `: ${answer}`}`,
+  turnFailed: (title: string, reason: string) =>
+    `codelaw ist gescheitert${title === "" ? "" : ` in „${title}“`}: ${reason}`,
+  turnStopped: (title: string) => `codelaw hat${title === "" ? "" : ` in „${title}“`} vor dem Ende angehalten.`,
 
   // Questions about the code at hand.
   askAbout: (label: string) => `Zu ${label} fragen`,

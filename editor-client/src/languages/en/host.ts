@@ -38,6 +38,11 @@ export const host = {
   run: (command: string) => `Run ${command}`,
   codelawAsks: (what: string) => `codelaw asks: ${what}`,
   asksNoLonger: "codelaw no longer asks that: it was answered or withdrawn.",
+  hasAnswered: (chats: number) => (chats === 1 ? "has answered" : `has answered in ${figure(chats)} chats`),
+  turnFinished: (title: string, answer: string) =>
+    `codelaw has answered${title === "" ? "" : ` in “${title}”`}${answer === "" ? "." : `: ${answer}`}`,
+  turnFailed: (title: string, reason: string) => `codelaw has failed${title === "" ? "" : ` in “${title}”`}: ${reason}`,
+  turnStopped: (title: string) => `codelaw has stopped${title === "" ? "" : ` in “${title}”`} before the end.`,
 
   // Questions about the code at hand.
   askAbout: (label: string) => `Ask About ${label}`,
