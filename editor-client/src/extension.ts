@@ -14,6 +14,7 @@ import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
 import { answerServices, Reported } from "./editor/services";
 import { Terminals } from "./editor/terminals";
+import { Texts } from "./editor/texts";
 import type { ToPanel } from "./messages";
 import { Server } from "./server/server";
 import { showStatus } from "./status";
@@ -35,6 +36,7 @@ export function activate(context: ExtensionContext): void {
   const shown = new Shown();
   const approvals = new Approvals();
   const diffs = new Diffs(started);
+  const texts = new Texts();
   const accepted = new Accepted(context.workspaceState);
   const ended = new Ended(
     {
@@ -76,6 +78,7 @@ export function activate(context: ExtensionContext): void {
       },
       open: (message) => open(message),
       openExternal: ({ url }) => openExternal(url),
+      showText: (message) => texts.show(message),
       copy: ({ text }) => copy(text),
       insert: ({ text }) => insert(text),
       diff: (message) => diffs.turn(message),
@@ -106,6 +109,7 @@ export function activate(context: ExtensionContext): void {
     diffs,
     reported,
     terminals,
+    texts,
     looking,
     relay,
     looking.onChange((seen) => view.post({ kind: "looking", looking: seen })),

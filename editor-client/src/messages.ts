@@ -147,6 +147,8 @@ export type FromPanel =
   | { kind: "showing"; chatId: string | null }
   /** Open a document; `path` is relative to a workspace folder or absolute; lines count from 1. */
   | { kind: "open"; uri?: string; path?: string; line?: number; endLine?: number }
+  /** Show a text whole in a document that cannot be changed. */
+  | { kind: "showText"; title: string; text: string }
   | { kind: "openExternal"; url: string }
   | { kind: "copy"; text: string }
   /** Put text at the cursor of the active editor. */

@@ -55,6 +55,8 @@ export interface Actions {
   /** Send what is in the composer: a turn, a word to the running turn, or an edited turn in a fork. */
   send(): Promise<void>;
   stop(): Promise<void>;
+  /** End the command that a call runs; the turn goes on. */
+  stopCall(callId: string): Promise<void>;
   /** Stop the running turn and begin the next with a word that waits. */
   sendSteerNow(steer: Steer): Promise<void>;
   /** Bring a word that waits back into the composer. */

@@ -1,4 +1,4 @@
-// What becomes of a word to a running turn that the model has not been told yet.
+// What can be done to a running turn: to words that it has not been told yet, and to the command that it runs.
 import type { Attachment } from "../src/messages";
 import type { EditorParams } from "../src/protocol/types";
 import { sentLooking } from "./looking";
@@ -19,7 +19,7 @@ interface Sending {
   ) => Promise<void>;
 }
 
-export type Steering = Pick<Actions, "sendSteerNow" | "editSteer" | "withdrawSteer">;
+export type Steering = Pick<Actions, "sendSteerNow" | "editSteer" | "withdrawSteer" | "stopCall">;
 
 export function makeSteering(panel: Panel, { ready, prepared, putBack, begin }: Sending): Steering {
   /** Take back a word that waits; false when the model has been told meanwhile. */
@@ -57,7 +57,17 @@ export function makeSteering(panel: Panel, { ready, prepared, putBack, begin }: 
     else await begin(chatId, text, [], editor);
   };
 
-  return { sendSteerNow, editSteer, withdrawSteer };
+  const stopCall = async (callId: string): Promise<void> => {
+    const chatId = panel.state().chat?.chat.id;
+    if (chatId === undefined) return;
+    try {
+      await panel.request("codelaw/chat/stopCall", { chatId, callId });
+    } catch (error) {
+      tellProblem(panel, error);
+    }
+  };
+
+  return { sendSteerNow, editSteer, withdrawSteer, stopCall };
 }
 
 /** The server's id of an item that says what was said to a running turn. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ class Turn:
 
     step: int = 3
     told: list[ToolOutputEvent] = field(default_factory=list[ToolOutputEvent])
+    halts: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
 
     def emit(self, event: Event) -> None:
         assert isinstance(event, ToolOutputEvent)

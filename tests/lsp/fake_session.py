@@ -255,6 +255,10 @@ class FakeSession:
         self.say(self.running[chat_id], SteerEvent("left", None, steer_id, "withdrawn"))
         return steer_id == "s1"
 
+    async def stop_call(self, chat_id, call_id) -> bool:
+        self._chat(chat_id)
+        return call_id == "k1"
+
     async def cancel(self, chat_id) -> bool:
         self._chat(chat_id)
         turn = self.running.get(chat_id)

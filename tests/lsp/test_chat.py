@@ -107,6 +107,9 @@ async def test_steering_and_a_second_turn(client: RawClient) -> None:
     withdrawn = await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s1"})
     assert withdrawn == {"withdrawn": True}
     assert (await client.request("codelaw/chat/unsteer", {"chatId": chat_id, "id": "s2"})) == {"withdrawn": False}
+    for call, stopped in (("k1", True), ("k2", False)):
+        answer = await client.request("codelaw/chat/stopCall", {"chatId": chat_id, "callId": call})
+        assert answer == {"stopped": stopped}
     assert (await client.error(SEND, {"chatId": chat_id, "text": "more"})).data["code"] == "chat_busy"
     await client.request("codelaw/chat/cancel", {"chatId": chat_id})
     error = await client.error("codelaw/chat/steer", {"chatId": chat_id, "text": "left"})

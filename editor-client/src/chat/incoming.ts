@@ -52,6 +52,10 @@ export function readMessage(value: unknown): FromPanel | null {
       return readOpen(value);
     case "openExternal":
       return isName(value["url"]) ? { kind, url: value["url"] } : null;
+    case "showText":
+      return isText(value["text"]) && isText(value["title"])
+        ? { kind, title: value["title"].slice(0, 200), text: value["text"] }
+        : null;
     case "copy":
     case "insert":
       return isText(value["text"]) ? { kind, text: value["text"] } : null;

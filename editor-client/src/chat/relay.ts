@@ -86,6 +86,8 @@ export class Relay implements Disposable {
         return deeds.open(message);
       case "openExternal":
         return deeds.openExternal(message);
+      case "showText":
+        return deeds.showText(message);
       case "copy":
         return deeds.copy(message);
       case "insert":

@@ -196,6 +196,8 @@ Started: Started
 Steer: Steer
 SteerTurn: SteerTurn
 Steered: Steered
+StopCall: StopCall
+StoppedCall: StoppedCall
 StrategyOptions: StrategyOptions
 SymbolsReply: SymbolsReply
 TerminalReply: TerminalReply
@@ -1970,6 +1972,23 @@ exitCode?: (number | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "StopCall".
+ */
+export interface StopCall {
+chatId: string
+callId: string
+}
+/**
+ * Whether a command of that call ran, which ends now; its result tells that the user has stopped it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "StoppedCall".
+ */
+export interface StoppedCall {
+stopped: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Trust".
  */
 export interface Trust {
@@ -2083,6 +2102,7 @@ export interface Methods {
   "codelaw/chat/send": { params: SendMessage; result: TurnResult };
   "codelaw/chat/steer": { params: SteerTurn; result: Steered };
   "codelaw/chat/unsteer": { params: UnsteerTurn; result: Unsteered };
+  "codelaw/chat/stopCall": { params: StopCall; result: StoppedCall };
   "codelaw/chat/cancel": { params: ChatRef; result: Cancelled };
   "codelaw/chat/update": { params: UpdateChat; result: Chat };
   "codelaw/chat/delete": { params: ChatRef; result: Deleted };
@@ -2159,6 +2179,7 @@ export const METHODS = [
   "codelaw/chat/send",
   "codelaw/chat/steer",
   "codelaw/chat/unsteer",
+  "codelaw/chat/stopCall",
   "codelaw/chat/cancel",
   "codelaw/chat/update",
   "codelaw/chat/delete",

@@ -59,7 +59,8 @@ beforeEach(() => {
     request: (method: string, params: unknown, token?: CancellationToken) =>
       new Promise((answer, refuse) => asked.push({ method, params, token, answer, refuse })),
   };
-  const kinds = "ready decide preview open openExternal copy insert diff accept export pickFiles dropped addSelection";
+  const kinds =
+    "ready decide preview open showText openExternal copy insert diff accept export pickFiles dropped addSelection";
   deeds = Object.fromEntries(kinds.split(" ").map((kind) => [kind, vi.fn()]));
   shown = new Shown();
   relay = new Relay(

@@ -372,6 +372,45 @@ describe("a wait for the model", () => {
   });
 });
 
+describe("a command", () => {
+  const command = (status: string): object => ({
+    kind: "tool_call",
+    callId: "k",
+    tool: "Bash",
+    title: "make",
+    status,
+    step: 1,
+  });
+
+  it("that runs can be stopped by itself", async () => {
+    const made = show(chat(command("running")));
+    made.answers["codelaw/chat/stopCall"] = () => ({ stopped: true });
+    fireEvent.click(screen.getByRole("button", { name: "Stop this command: make" }));
+    await settle();
+    expect(made.requests("codelaw/chat/stopCall").map(({ params }) => params)).toEqual([{ chatId: "c", callId: "k" }]);
+    expect(made.requests("codelaw/chat/cancel")).toEqual([]);
+    expect(await violations(made.container)).toEqual([]);
+  });
+
+  it.each(["pending", "awaiting_approval", "completed", "failed"])("that is %s cannot", (status) => {
+    show(chat(command(status)));
+    expect(screen.queryByRole("button", { name: /^Stop this command/ })).toBeNull();
+  });
+
+  it("opens its output whole in the editor, without escapes", () => {
+    const lines = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
+    const stdout = `\u001b[32mgreen\u001b[0m\n${lines}`;
+    const content = JSON.stringify({ status: "success", text: "Exit code 0.", data: { stdout } });
+    const state = chat(command("completed"));
+    const made = show({ ...state, chat: { ...state.chat!, results: new Map([["k", content]]) } });
+    const details = made.container.querySelector<HTMLDetailsElement>(".call")!;
+    details.open = true;
+    fireEvent(details, new Event("toggle"));
+    fireEvent.click(screen.getByRole("button", { name: "Open in editor" }));
+    expect(made.posted).toContainEqual({ kind: "showText", title: "make stdout", text: `green\n${lines}` });
+  });
+});
+
 describe("a word that waits for the next step", () => {
   const steer = { kind: "steer", id: "s1", state: "waiting", step: 1, text: "And the tests" };
   const withSteer = () => chat({ kind: "answer", delta: "I am at it", step: 1 }, steer, call("running"));

@@ -91,11 +91,39 @@ export const Call = memo(function Call({
         </p>
       )}
       {!over && item.live !== "" && <Live text={item.live} />}
+      {status === "running" && call.tool === COMMAND && <Stop callId={call.callId} title={call.title} />}
     </>
   );
 });
 
 const NONE: readonly CallItem[] = [];
+
+/** The tool whose calls can be stopped by themselves. */
+const COMMAND = "Bash";
+
+function Stop({ callId, title }: { callId: string; title: string }) {
+  const { actions } = useHands();
+  const [asked, setAsked] = useState(false);
+  const stop = async (): Promise<void> => {
+    setAsked(true);
+    await actions.stopCall(callId);
+    setAsked(false);
+  };
+  return (
+    <p class="call-stop">
+      <button
+        type="button"
+        class="link-button"
+        aria-label={t.stopCommandOf(title)}
+        title={t.stopCommandHint}
+        disabled={asked}
+        onClick={() => void stop()}
+      >
+        {t.stopCommand}
+      </button>
+    </p>
+  );
+}
 
 /** Lines that are shown of a command while it runs. */
 const LIVE_LINES = 10;

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ToolCall } from "../../src/protocol/types";
+import { useHands } from "../hands";
 import { ansiHtml, plain } from "../text/ansi";
 import { Growing } from "../text/Growing";
 import { Html } from "../text/Html";
@@ -9,6 +10,9 @@ import { t } from "../language";
 
 /** Of a longer text only the beginning is shown at first. */
 const CHARACTERS = 20_000;
+
+/** From so many lines on a text is offered as a document of its own. */
+const LINES = 20;
 
 /** Facts for programs. */
 const DULL = new Set(["mtime", "size", "source", "applied", "replacements", "changed_lines", "sandboxed"]);
@@ -31,7 +35,7 @@ export function Result({ content, call }: { content: string; call: ToolCall }) {
       )}
       {bodies.map(({ name, text: body }) =>
         (name === "diff" && call.diff !== undefined) || call.args?.[name] === body ? null : (
-          <Output key={name} name={name} text={body} />
+          <Output key={name} name={name} text={body} title={call.title} />
         ),
       )}
       {facts.length > 0 && (
@@ -50,7 +54,8 @@ export function Result({ content, call }: { content: string; call: ToolCall }) {
   );
 }
 
-function Output({ name, text }: { name: string; text: string }) {
+function Output({ name, text, title }: { name: string; text: string; title: string }) {
+  const { panel } = useHands();
   const [whole, setWhole] = useState(false);
   const shown = whole || text.length <= CHARACTERS ? text : text.slice(0, CHARACTERS);
   const html = useMemo(() => ansiHtml(shown), [shown]);
@@ -63,6 +68,15 @@ function Output({ name, text }: { name: string; text: string }) {
       {shown.length < text.length && (
         <button type="button" class="link-button show-all" onClick={() => setWhole(true)}>
           {t.showAllCharacters(text.length)}
+        </button>
+      )}
+      {text.split("\n", LINES).length === LINES && (
+        <button
+          type="button"
+          class="link-button show-all"
+          onClick={() => panel.tell({ kind: "showText", title: `${title} ${name}`, text: plain(text) })}
+        >
+          {t.openWhole}
         </button>
       )}
     </figure>

@@ -136,6 +136,8 @@ class ProcessResult:
     """A sentence about the limit that the command met, when it met one (S-4)."""
     blocked: tuple[Path, ...] = ()
     """Paths that other programs obey, which kept it from succeeding; an approval may open them (S-8)."""
+    stopped: bool = False
+    """The user has stopped it, and not its turn (R-8)."""
 
 
 @dataclass(frozen=True, slots=True)

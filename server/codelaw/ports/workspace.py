@@ -214,11 +214,23 @@ class Workspace(Protocol):
         ...
 
 
+class Halt(Protocol):
+    """What a command may be ended by before its time."""
+
+    async def wait(self) -> object:
+        """Until the command is to end."""
+        ...
+
+
 class OutputListener(Protocol):
-    """Hears what a command prints, as it comes; it must not wait."""
+    """Hears what a command prints, as it comes; it must not wait. It may stop the command."""
 
     def heard(self, stream: OutputStream, data: bytes) -> None:
         """More bytes, which may end in the midst of a character."""
+        ...
+
+    def halt(self) -> Halt:
+        """What ends the command; asked for when the command runs (R-8)."""
         ...
 
 

@@ -160,6 +160,11 @@ class UnsteerTurn(Params):
     id: Id
 
 
+class StopCall(Params):
+    chat_id: Id
+    call_id: Id
+
+
 class ChatRef(Params):
     chat_id: Id
 
@@ -344,6 +349,12 @@ class Unsteered(Payload):
     withdrawn: bool
 
 
+class StoppedCall(Payload):
+    """Whether a command of that call ran, which ends now; its result tells that the user has stopped it."""
+
+    stopped: bool
+
+
 class Cancelled(Payload):
     cancelled: bool
 
@@ -385,6 +396,7 @@ METHODS = {
     "codelaw/chat/send": Method(SendMessage, TurnResult, Started),
     "codelaw/chat/steer": Method(SteerTurn, Steered),
     "codelaw/chat/unsteer": Method(UnsteerTurn, Unsteered),
+    "codelaw/chat/stopCall": Method(StopCall, StoppedCall),
     "codelaw/chat/cancel": Method(ChatRef, Cancelled),
     "codelaw/chat/update": Method(UpdateChat, Chat),
     "codelaw/chat/delete": Method(ChatRef, Deleted),

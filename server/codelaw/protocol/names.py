@@ -12,6 +12,7 @@ CLIENT_METHODS = (
     "codelaw/chat/send",
     "codelaw/chat/steer",
     "codelaw/chat/unsteer",
+    "codelaw/chat/stopCall",
     "codelaw/chat/cancel",
     "codelaw/chat/update",
     "codelaw/chat/delete",

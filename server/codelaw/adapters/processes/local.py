@@ -22,7 +22,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import OutputStream, ProcessResult
 from codelaw.domain.safety.hosts import Network
 from codelaw.ports.finishing import outlast
-from codelaw.ports.workspace import OutputListener
+from codelaw.ports.workspace import Halt, OutputListener
 
 STDOUT_ENDS = (12_000, 12_000)
 """Bytes kept of stdout: its head and its tail."""
@@ -144,7 +144,7 @@ class LocalProcesses:
         environment = child_environment(os.environ if self._environment is None else self._environment)
         mark = os.urandom(12).hex()
         shell = "/bin/bash" if await asyncio.to_thread(os.path.exists, "/bin/bash") else "/bin/sh"
-        timed_out = False
+        timed_out = stopped = False
         limit = ""
         out, err = Ends(*STDOUT_ENDS), Ends(*STDERR_ENDS)
         apart = self.sandboxed and self._means.users
@@ -161,7 +161,8 @@ class LocalProcesses:
                 try:
                     await self._guard(child)
                     async with asyncio.timeout(timeout):
-                        limit = await _until(child, self._limits.watch(child.pid, private, before))
+                        watched = self._limits.watch(child.pid, private, before)
+                        limit, stopped = await _until(child, watched, None if listener is None else listener.halt())
                 except TimeoutError:
                     timed_out = True
                 finally:
@@ -174,7 +175,7 @@ class LocalProcesses:
                         raise asyncio.CancelledError
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"The command cannot be started: {error}") from error
-        code = None if timed_out or limit else child.returncode
+        code = None if timed_out or limit or stopped else child.returncode
         seconds = time.monotonic() - started
         said = err.text()
         ended = ProcessResult(
@@ -187,8 +188,9 @@ class LocalProcesses:
             seconds=seconds,
             refused=confined.refused,
             limit=limit or self._limits.hit(code, said),
+            stopped=stopped,
         )
-        if confined.profile is None:
+        if confined.profile is None or stopped:
             return ended
         return replace(ended, blocked=blocked(command, f"{ended.stdout}\n{ended.stderr}", confined.profile))
 
@@ -296,17 +298,20 @@ async def _start(confined: Confined, cwd: Path, feeds: tuple[Feed, Feed], given:
         raise
 
 
-async def _until(child: Child, watching: Coroutine[None, None, str]) -> str:
-    """Wait for the end of a process, or of what watches it, whose sentence is given."""
+async def _until(child: Child, watching: Coroutine[None, None, str], halt: Halt | None) -> tuple[str, bool]:
+    """Wait for the end of a process, of what watches it, or for `halt`: the watcher's sentence, and whether halted."""
     exited = asyncio.ensure_future(child.exited.wait())
     watch = asyncio.ensure_future(watching)
+    halted = asyncio.ensure_future((halt or asyncio.Event()).wait())
     try:
-        await asyncio.wait((exited, watch), return_when=asyncio.FIRST_COMPLETED)
-        return watch.result() if watch.done() and not exited.done() else ""
+        await asyncio.wait((exited, watch, halted), return_when=asyncio.FIRST_COMPLETED)
+        if exited.done():
+            return "", False
+        return (watch.result(), False) if watch.done() else ("", True)
     finally:
-        exited.cancel()
-        watch.cancel()
-        await asyncio.gather(exited, watch, return_exceptions=True)
+        for waiting in (exited, watch, halted):
+            waiting.cancel()
+        await asyncio.gather(exited, watch, halted, return_exceptions=True)
 
 
 async def _end(child: Child) -> None:

@@ -86,6 +86,8 @@ class OpenTurn:
     """What that costs in US dollars; None where a price is not known."""
     told: dict[str, str] = field(default_factory=dict[str, str])
     """The contents of whole results by ref, where the history has a cut one."""
+    halts: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event], repr=False)
+    """By the ids of their calls, what stops the commands that run (R-8)."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)
     """As in `record` and `scratchpad`, what the store may have kept although it said that it failed."""
 

@@ -38,6 +38,11 @@ class LiveOutput:
         self._call_id = call_id
         self._streams = {stream: _Stream(redaction) for stream in get_args(OutputStream)}
         self._timer: asyncio.TimerHandle | None = None
+        self._halt = asyncio.Event()
+
+    def halt(self) -> asyncio.Event:
+        self._turn.halts[self._call_id] = self._halt
+        return self._halt
 
     def heard(self, stream: OutputStream, data: bytes) -> None:
         self._streams[stream].feed(data)
@@ -46,6 +51,7 @@ class LiveOutput:
 
     def close(self) -> None:
         """The command has ended: tell what is left."""
+        self._turn.halts.pop(self._call_id, None)
         if self._timer is not None:
             self._timer.cancel()
             self._tell(ended=True)

@@ -198,6 +198,15 @@ class ChatRequests(Core):
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""
         return await (await self._chats.get(chat_id)).following.unsteer(steer_id)
 
+    async def stop_call(self, chat_id: str, call_id: str) -> bool:
+        """End the command that a call runs; the turn goes on with what it has printed. False: none runs (R-8)."""
+        agent = await self._chats.get(chat_id)
+        halt = None if agent.opened is None else agent.opened.halts.get(call_id)
+        if halt is None:
+            return False
+        halt.set()
+        return True
+
     async def cancel(self, chat_id: str) -> bool:
         """Stop the turn or compaction that runs or is about to begin; False when there was none (R-8).
 

@@ -76,6 +76,10 @@ async def unsteer(connection: Connection, params: wire.UnsteerTurn) -> wire.Unst
     return wire.Unsteered(withdrawn=await connection.session.unsteer(params.chat_id, params.id))
 
 
+async def stop_call(connection: Connection, params: wire.StopCall) -> wire.StoppedCall:
+    return wire.StoppedCall(stopped=await connection.session.stop_call(params.chat_id, params.call_id))
+
+
 async def cancel(connection: Connection, params: wire.ChatRef) -> wire.Cancelled:
     return wire.Cancelled(cancelled=await connection.session.cancel(params.chat_id))
 
@@ -166,6 +170,7 @@ HANDLERS = {
     "codelaw/chat/send": send,
     "codelaw/chat/steer": steer,
     "codelaw/chat/unsteer": unsteer,
+    "codelaw/chat/stopCall": stop_call,
     "codelaw/chat/cancel": cancel,
     "codelaw/chat/update": update,
     "codelaw/chat/delete": delete,

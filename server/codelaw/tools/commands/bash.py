@@ -16,6 +16,7 @@ from codelaw.tools.commands.sandboxing import hint, kept_from, placed, shown
 MAX_TIMEOUT_MS = 600_000
 MAX_FILES = 20
 """Named in a result."""
+STOPPED = "Do not run it again unless the user asks for it."
 
 
 class BashArguments(Arguments):
@@ -27,10 +28,11 @@ class BashArguments(Arguments):
 class Bash(Tool[BashArguments]):
     """Data: `command, exit_code, stdout, stderr, seconds, sandboxed`, and what applies of `truncated, timed_out, …`.
 
-    Of long output stdout keeps head and tail, stderr mostly its tail; `blocked` are paths that other programs obey
-    and that commands could not change (S-8); `unsaved` are the files of which the command saw an older text than
-    the editor has (F-6), `changed` those the chat has read that are different after the command; `refused` are the
-    hosts that it asked for in vain, `host:port: why` (S-4). `description` is the model's own.
+    `stopped` says that the user has ended it, and not its turn (R-8). Of long output stdout keeps head and tail, stderr
+    mostly its tail; `blocked` are paths that other programs obey and that commands could not change (S-8); `unsaved`
+    are the files of which the command saw an older text than the editor has (F-6), `changed` those the chat has read
+    that are different after the command; `refused` are the hosts that it asked for in vain, `host:port: why` (S-4).
+    `description` is the model's own.
     """
 
     name = "Bash"
@@ -72,6 +74,8 @@ class Bash(Tool[BashArguments]):
                 args.command, cwd=folders[0].root, timeout=seconds, opened=opened, listener=env.listener
             )
         data = _data(args, ended, sandboxed=env.processes.sandboxed)
+        if ended.stopped:
+            data["stopped"] = True
         if ended.blocked:
             data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
         if unsaved:
@@ -114,6 +118,9 @@ def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str
         more = f" {why}" if ended.refused else ""
         error = ToolError("TIMEOUT", f"Killed after {seconds:g} s; data holds the output so far.{more}")
         return ToolResult("error", data, "", error, stats=stats)
+    if ended.stopped:
+        message = f"The user stopped the command after {ended.seconds:.1f} s; data holds the output so far. {STOPPED}"
+        return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", message), stats=stats)
     if ended.exit_code is None:
         return ToolResult(
             "error", data, "", ToolError("EXECUTION_ERROR", f"{why or 'The command was killed.'}"), stats=stats
