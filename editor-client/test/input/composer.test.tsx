@@ -156,12 +156,18 @@ describe("while a turn runs", () => {
   });
 });
 
-test("Up in an empty field brings the last question back, and in a filled one moves the caret", () => {
+test("Up in an empty field brings the questions back, Down leads to the empty field, and a draft keeps its keys", () => {
   const entries = [turnOf("t1", "First"), turnOf("t2", "Second"), { kind: "between" as const, id: "b", items: [] }];
   open({ chat: shownChat("c1", { entries }) });
   press("ArrowUp");
   expect(field().value).toBe("Second");
   expect(field().selectionStart).toBe(6);
+  press("ArrowUp");
+  expect(field().value).toBe("First");
+  press("ArrowDown");
+  press("ArrowDown");
+  expect(field().value).toBe("");
+  write(field(), "A draft");
   const event = createEvent.keyDown(field(), { key: "ArrowUp" });
   fireEvent(field(), event);
   expect(event.defaultPrevented).toBe(false);

@@ -11,6 +11,7 @@ import { LookingAt } from "./LookingAt";
 import { activeChoice, Mentions, useCompletion } from "./Mentions";
 import { Menu } from "./Menu";
 import { replaceText } from "./replace";
+import { questionsOf, walk } from "../text/recall";
 import { t } from "../language";
 
 /** How long a first Escape waits for the second one. */
@@ -24,6 +25,8 @@ export function Composer({ state }: { state: State }) {
   const { text, attachments, editing, sending } = state.composer;
   const field = useRef<HTMLTextAreaElement>(null);
   const caret = useRef<number | null>(null);
+  /** Which of the chat's questions was brought back by the arrows last. */
+  const recalled = useRef<number | null>(null);
   const [note, setNote] = useState("");
   const [stopping, setStopping] = useState(false);
 
@@ -96,11 +99,14 @@ export function Composer({ state }: { state: State }) {
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       if (!event.repeat) send();
-    } else if (event.key === "ArrowUp" && text === "" && !event.shiftKey) {
-      const last = chat?.entries.findLast((entry) => entry.kind === "turn");
-      if (last?.kind !== "turn" || last.text === "") return;
+    } else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && !event.shiftKey) {
+      const asked = chat === null ? [] : questionsOf(chat);
+      const found = walk(asked, recalled.current, text, { up: event.key === "ArrowUp", caret: caretOf(field.current) });
+      if (found === null) return;
       event.preventDefault();
-      write({ text: last.text, caret: last.text.length });
+      recalled.current = found;
+      const question = asked[found] ?? "";
+      write({ text: question, caret: question.length });
     } else if (event.key === "Escape" && stoppable && !event.repeat) {
       event.preventDefault();
       if (stopping) stop();
@@ -197,6 +203,8 @@ export function Composer({ state }: { state: State }) {
     </section>
   );
 }
+
+const caretOf = (field: HTMLTextAreaElement | null): number => field?.selectionStart ?? 0;
 
 const stopTitle = (running: boolean, sending: number | null): string =>
   running || sending !== null ? t.stopTurn : t.stopCompaction;
