@@ -10,6 +10,7 @@ import pytest
 
 from tests.fakes.warm import warm
 from tests.lsp.raw import RawClient, stdio
+from tests.scenarios.conftest import server  # noqa: F401 - a fixture
 
 FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 
 from tests.lsp.raw import RawClient, stdio
 
-SERVER = [sys.executable, "-m", "codelaw", "serve", "--stdio"]
 PUBLISH = "textDocument/publishDiagnostics"
 CAPABILITIES: dict[str, Any] = {
     "textDocument": {
@@ -36,10 +34,10 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(root: Path, home: Path) -> Start:
+def start(root: Path, home: Path, server: list[str]) -> Start:
     @asynccontextmanager
     async def started(*folders: Path, encoding: str = "utf-16", **options: Any) -> AsyncIterator[RawClient]:
-        async with stdio(SERVER, env={**os.environ, "CODELAW_HOME": str(home)}) as client:
+        async with stdio(server, env={**os.environ, "CODELAW_HOME": str(home)}) as client:
             capabilities = {**CAPABILITIES, "general": {"positionEncodings": [encoding]}}
             await client.initialize(capabilities, folders=list(folders) or [root], options=options or None)
             yield client
@@ -451,13 +449,13 @@ async def test_several_folders_are_completed_and_a_question_names_the_right_one(
         assert "About @work-2/src/app.md, line 1:" in text
 
 
-async def test_a_client_that_can_is_told_for_which_documents_they_are(start: Start, root: Path, home: Path):
+async def test_a_client_that_can_is_told_for_which_documents_they_are(root: Path, home: Path, server: list[str]):
     document = {
         **CAPABILITIES["textDocument"],
         "hover": {"dynamicRegistration": True},
         "completion": {"dynamicRegistration": True},
     }
-    async with stdio(SERVER, env={**os.environ, "CODELAW_HOME": str(home)}) as client:
+    async with stdio(server, env={**os.environ, "CODELAW_HOME": str(home)}) as client:
         result = await client.initialize({**CAPABILITIES, "textDocument": document}, folders=[root])
         assert "hoverProvider" not in result["capabilities"]
         assert "completionProvider" not in result["capabilities"]

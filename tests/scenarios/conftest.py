@@ -37,7 +37,11 @@ def root(tmp_path: Path) -> Path:
 def server() -> Iterator[list[str]]:
     """A command that starts the real server, quickly."""
     with warm(
-        SERVER, "codelaw.cli.main:entry", "tests.fakes.rehearsed:wire", "tests.fakes.rehearsed:engine"
+        SERVER,
+        "codelaw.cli.main:entry",
+        "tests.fakes.rehearsed:wire",
+        "tests.fakes.rehearsed:tokens",
+        "tests.fakes.rehearsed:engine",
     ) as command:
         yield [*command, "serve", "--stdio"] if command != SERVER else SERVER
 
