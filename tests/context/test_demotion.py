@@ -16,7 +16,7 @@ from codelaw.context.rendering import action_text
 from codelaw.context.shortening.demotion import LONG, demotable, demoted
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message, Metadata
-from codelaw.domain.models import CallBlock, ModelReply
+from codelaw.domain.models import CallBlock, ModelReply, TextBlock
 from codelaw.domain.results import ToolResult
 from tests.context.spoken import Spoken, bash, edit, read
 
@@ -232,4 +232,7 @@ def test_any_demotions_keep_pairs_words_and_actions_and_are_made_once(spoken, da
             assert now.unreadable is None
             assert now.thought == was.thought
             assert [call.arguments for call in now.calls] == [new.arguments]
-            assert react.spell(after)[1][0].text.count("Action:") <= react.spell(before)[1][0].text.count("Action:")
+            (said, *_), (first, *_) = react.spell(after)[1], react.spell(before)[1]
+            assert isinstance(said, TextBlock)
+            assert isinstance(first, TextBlock)
+            assert said.text.count("Action:") <= first.text.count("Action:")

@@ -1959,18 +1959,6 @@ queued: true
 id: string
 }
 /**
- * What a terminal shows of its last command.
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "TerminalText".
- */
-export interface TerminalText {
-output: string
-name?: (string | null)
-command?: (string | null)
-exitCode?: (number | null)
-}
-/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "StopCall".
  */
@@ -1986,6 +1974,18 @@ callId: string
  */
 export interface StoppedCall {
 stopped: boolean
+}
+/**
+ * What a terminal shows of its last command.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TerminalText".
+ */
+export interface TerminalText {
+output: string
+name?: (string | null)
+command?: (string | null)
+exitCode?: (number | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema

@@ -363,7 +363,6 @@ export const panel: PanelWords = {
   addedWaits: "Wartet auf den nächsten Schritt",
   sendNow: "Jetzt senden",
   sendNowHint: "Hält an, was läuft, und sagt es dem Modell sofort",
-  editIt: "Ändern",
   withdraw: "Zurücknehmen",
   added: "Von Ihnen ergänzt",
   addedLate: "Nicht gesendet, weil die Antwort vorher endete",

@@ -360,7 +360,6 @@ export const panel = {
   addedWaits: "Waiting for the next step",
   sendNow: "Send now",
   sendNowHint: "Stops what runs, and tells the model at once",
-  editIt: "Edit",
   withdraw: "Withdraw",
   added: "You added",
   addedLate: "Not sent, because the turn ended before",
