@@ -2,83 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from codelaw.domain.chats import Level, Mode, Strategy, TurnStop
 from codelaw.domain.errors import RefusalCode
 from codelaw.domain.messages import Note, Role
 from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.enclosed import EditorParams, Enclosure
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Kind = Literal["panel", "inline", "headless", "shared"]
-
-
-class Position(Params):
-    """A place in a document, in the position encoding agreed on at `initialize`; zero-based."""
-
-    line: Index
-    character: Index
-
-
-class Range(Params):
-    """From `start` up to, but not including, `end`."""
-
-    start: Position
-    end: Position
-
-
-class AttachmentParams(Params):
-    """A document, or with `range` a part of it, sent along with a message (M-6)."""
-
-    uri: Annotated[str, Field(min_length=1, max_length=8192)]
-    range: Range | None = None
-
-
-class ImageParams(Params):
-    """A picture, its bytes in base64; what it is they say themselves, whatever `mediaType` is (M-6)."""
-
-    kind: Literal["image"]
-    data: str
-    media_type: Annotated[str, Field(max_length=200)] | None = None
-
-
-class TextParams(Params):
-    """A text that is no document, as a terminal's output or a page that was pasted (M-6)."""
-
-    kind: Literal["text"]
-    title: Annotated[str, Field(min_length=1, max_length=1000)]
-    text: Annotated[str, Field(min_length=1)]
-
-
-def _attached(value: Any) -> str:
-    """Which of the shapes is meant; a tag with a `#` stands in no path of an error."""
-    kind: Any = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return "#document" if kind is None else f"#{kind}"
-
-
-Enclosure = Annotated[
-    Annotated[AttachmentParams, Tag("#document")]
-    | Annotated[ImageParams, Tag("#image")]
-    | Annotated[TextParams, Tag("#text")],
-    Discriminator(_attached),
-]
-
-
-class EditorParams(Params):
-    """What the user looks at in the editor; `line` is the older form of `cursor`, which wins (L-3)."""
-
-    uri: Annotated[str, Field(min_length=1, max_length=8192)]
-    line: Index | None = None
-    version: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
-    cursor: Position | None = None
-    selection: Range | None = None
-    visible: Range | None = None
 
 
 class StrategyOptions(Params):

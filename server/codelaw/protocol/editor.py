@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.chats import Cancelled, Id, Range, Started
+from codelaw.protocol.chats import Cancelled, Id, Started
+from codelaw.protocol.enclosed import Range
 
 Uri = Annotated[str, Field(min_length=1, max_length=8192)]
 

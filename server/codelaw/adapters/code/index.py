@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
+from codelaw.adapters.code.answering import framed_over, named, outline_of, outlined, ranked
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
@@ -41,8 +42,6 @@ BATCH = 32
 """Files that are read before the next ones are looked at."""
 STORED = 512
 """Files that are written together."""
-FEW, FEW_SHARE = 16, 0.02
-"""So many files, or such a share of all, may have changed before the whole frame is made anew."""
 LINES, LINE = 3, 200
 """Lines of a place that are shown, and characters of each."""
 
@@ -94,7 +93,7 @@ class WorkspaceIndex:
         self, workspace: Workspace, query: str, *, below: Sequence[str] = (), kind: PlaceKind = "any", limit: int = 10
     ) -> FoundPlaces:
         frame = await self._current(workspace)
-        found = await self._worker.do(lambda: _ranked(frame, query, below, kind, limit))
+        found = await self._worker.do(lambda: ranked(frame, query, below, kind, limit))
         texts: dict[str, list[str] | None] = {}
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
@@ -103,7 +102,7 @@ class WorkspaceIndex:
 
     async def outline(self, workspace: Workspace, below: Sequence[str], limit: int) -> tuple[list[FileOutline], int]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: _outlined(frame, below))
+        chosen = await self._worker.do(lambda: outlined(frame, below))
         found: list[FileOutline] = []
         for outline in chosen:
             if len(found) == limit:
@@ -115,14 +114,14 @@ class WorkspaceIndex:
             if await workspace.exists(place) == "folder":
                 return [], 0
             text = (await workspace.read(place)).text
-            found = [await self._worker.do(lambda: _outline_of(below[0], text))]
+            found = [await self._worker.do(lambda: outline_of(below[0], text))]
         return found, max(len(chosen), len(found))
 
     async def named(
         self, workspace: Workspace, name: str, limit: int, *, begun: bool = False
     ) -> list[tuple[str, Symbol]]:
         frame = await self._current(workspace)
-        chosen = await self._worker.do(lambda: _named(frame, name, begun=begun))
+        chosen = await self._worker.do(lambda: named(frame, name, begun=begun))
         found: list[tuple[str, Symbol]] = []
         for path, symbol in chosen:
             if len(found) == limit:
@@ -170,7 +169,7 @@ class WorkspaceIndex:
             run.result()
         if self._frame is None or (self._stale and not done):
             rows = self._effective()
-            return await self._worker.do(lambda: _framed(rows, None))
+            return await self._worker.do(lambda: framed_over(rows, None))
         return self._frame
 
     def _begin(self, workspace: Workspace) -> asyncio.Task[None]:
@@ -194,7 +193,7 @@ class WorkspaceIndex:
             if self._stale or self._frame is None:
                 rows = self._effective()
                 last = self._frame
-                self._frame, self._stale = await self._worker.do(lambda: _framed(rows, last)), False
+                self._frame, self._stale = await self._worker.do(lambda: framed_over(rows, last)), False
             self._complete = True
 
     def _forget(self) -> None:
@@ -336,60 +335,6 @@ def _digested(texts: Sequence[_Read]) -> dict[str, Row]:
         rows[one.path] = Row(one.mtime, one.size, one.hash, reason, digest)
         time.sleep(0)  # the event loop may want its turn
     return rows
-
-
-def _framed(rows: Mapping[str, Row], last: Frame | None) -> Frame:
-    """The frame of all rows; where few have changed since the last large one, a small one over that."""
-    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
-
-    digests = {path: row.digest for path, row in sorted(rows.items()) if row.digest is not None}
-    below = last.whole if last is not None else None
-    if below is not None:
-        had = dict(zip(below.paths, below.digests, strict=True))
-        changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
-        gone = frozenset(had.keys() - digests.keys())
-        if len(changed) + len(gone) <= max(FEW, len(had) * FEW_SHARE):
-            return framed(changed, below, gone)
-    return framed(digests)
-
-
-def _ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limit: int) -> list[Place]:
-    from codelaw.ranking.code.question import asked  # noqa: PLC0415
-    from codelaw.ranking.code.scoring import places  # noqa: PLC0415
-
-    return places(frame, asked(query), limit=limit, below=below, kind=kind)
-
-
-def _outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
-    """The files below these paths that define something, those first that most others use."""
-    from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
-    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
-
-    files = [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
-    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
-
-
-def _named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
-    from codelaw.ranking.code.naming import called  # noqa: PLC0415
-
-    return called(_defining(frame), name, begun=begun)
-
-
-def _defining(frame: Frame) -> list[tuple[str, tuple[Symbol, ...]]]:
-    """The files that define something, those first that most others use."""
-    known = list(zip(frame.standing.tolist(), frame.paths, frame.digests, strict=True))
-    if (lower := frame.below) is not None:
-        every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
-        known += (one for one in every if not frame.covers(one[1]))
-    known.sort(key=lambda one: (-one[0], one[1]))
-    return [(path, digest.symbols) for _, path, digest in known if digest.symbols]
-
-
-def _outline_of(path: str, text: str) -> FileOutline:
-    from codelaw.ranking.code.symbols import read  # noqa: PLC0415
-
-    found = read(path, text)
-    return FileOutline(path, found.symbols, found.parsed)
 
 
 async def _may_be_seen(workspace: Workspace, path: str) -> bool:

@@ -16,6 +16,7 @@ from codelaw.protocol import approvals as wire_approvals
 from codelaw.protocol import chats as wire
 from codelaw.protocol import contexts as wire_contexts
 from codelaw.protocol import events as wire_events
+from codelaw.protocol.enclosed import EditorParams, Enclosure, ImageParams, Position, Range, TextParams
 
 ENCODED_BYTES = images.MOST_BYTES * 4 // 3 + 4
 
@@ -178,15 +179,15 @@ def approval_request(value: permissions.ApprovalQuestion) -> wire_approvals.Appr
     )
 
 
-def attachment(value: wire.Enclosure, documents: EditorDocuments) -> requests.Enclosed:
+def attachment(value: Enclosure, documents: EditorDocuments) -> requests.Enclosed:
     """An attachment, its range in code points; a picture is decoded, which takes a moment.
 
     Raises:
         Refusal: `invalid_attachment`: it is no picture, or too large.
     """
-    if isinstance(value, wire.TextParams):
+    if isinstance(value, TextParams):
         return requests.Snippet(value.title, value.text)
-    if isinstance(value, wire.ImageParams):
+    if isinstance(value, ImageParams):
         return _picture(value.data)
     if value.range is None:
         return requests.Attachment(value.uri)
@@ -207,7 +208,7 @@ def _picture(data: str) -> images.Picture:
     raise Refusal("invalid_attachment", message, "Send the message without it, or with another one.")
 
 
-def editor_state(value: wire.EditorParams | None, documents: EditorDocuments) -> requests.EditorState | None:
+def editor_state(value: EditorParams | None, documents: EditorDocuments) -> requests.EditorState | None:
     """What the user looks at; an empty selection is none."""
     if value is None:
         return None
@@ -221,7 +222,7 @@ def editor_state(value: wire.EditorParams | None, documents: EditorDocuments) ->
     )
 
 
-def _line_range(uri: str, value: wire.Range, documents: EditorDocuments) -> requests.LineRange:
+def _line_range(uri: str, value: Range, documents: EditorDocuments) -> requests.LineRange:
     """A range in code points.
 
     A document that is not open keeps its range as sent: its text is not known here, and no editor has a selection in
@@ -231,7 +232,7 @@ def _line_range(uri: str, value: wire.Range, documents: EditorDocuments) -> requ
     text = buffer.text if buffer is not None else None
     starts = line_starts(text) if text is not None else []
 
-    def character(place: wire.Position) -> int:
+    def character(place: Position) -> int:
         if text is None:
             return place.character
         return code_points(line_at(text, starts, place.line), place.character, documents.encoding)

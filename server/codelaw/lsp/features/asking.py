@@ -15,8 +15,8 @@ from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
 from codelaw.lsp.features.showing import show
 from codelaw.lsp.features.texts import OWN_CHATS, normal
-from codelaw.protocol import chats as wire
 from codelaw.protocol import editor as params
+from codelaw.protocol.enclosed import AttachmentParams, Position, Range
 from codelaw.templates.render import render
 from codelaw.transcript.chat_file.chat_file import SUFFIX, YOU, block, harmless, header
 from codelaw.transcript.chat_file.fences import fenced
@@ -74,9 +74,9 @@ async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked
         source=found.source or "",
         code=found.code or "",
     )
-    around = wire.Range(
-        start=wire.Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
-        end=wire.Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
+    around = Range(
+        start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
+        end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
     )
     return await _begin(connection, asked, text, around)
 
@@ -98,11 +98,11 @@ def shown_path(connection: Connection, uri: str) -> str:
     return one_name(f"{name}/{inside}" if len(folders) > 1 else inside)
 
 
-async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: wire.Range) -> params.Asked:
+async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: Range) -> params.Asked:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
     chats = connection.features.chats
     attachments: list[Enclosed] = [
-        convert.attachment(wire.AttachmentParams(uri=asked.uri, range=span), connection.documents)
+        convert.attachment(AttachmentParams(uri=asked.uri, range=span), connection.documents)
     ]
     sent = partial(
         connection.session.send,
@@ -151,7 +151,7 @@ def _rendered(connection: Connection, template: str, asked: params.AskInEditor) 
     return render(template, path=shown_path(connection, asked.uri), first=first, last=last)
 
 
-def _lines(span: wire.Range) -> tuple[int, int]:
+def _lines(span: Range) -> tuple[int, int]:
     """First and last line of a selection, from 1; one that ends before a line's first character ends above it."""
     last = span.end.line - 1 if span.end.character == 0 and span.end.line > span.start.line else span.end.line
     return span.start.line + 1, last + 1

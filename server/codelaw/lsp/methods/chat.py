@@ -12,6 +12,7 @@ from codelaw.lsp.documents import convert
 from codelaw.lsp.sessions import RunningTurn
 from codelaw.lsp.transport import collecting
 from codelaw.protocol import chats as wire
+from codelaw.protocol.enclosed import AttachmentParams
 from codelaw.protocol.events import ChatRecord
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
 async def _attachments(params: wire.SendMessage, documents: EditorDocuments) -> list[Enclosed]:
     """What goes along; pictures are decoded beside the event loop."""
     given = params.attachments or []
-    if all(isinstance(item, wire.AttachmentParams) for item in given):
+    if all(isinstance(item, AttachmentParams) for item in given):
         return [convert.attachment(item, documents) for item in given]
     return await asyncio.to_thread(lambda: [convert.attachment(item, documents) for item in given])
 

@@ -4,8 +4,7 @@ A file's score adds, in the units of BM25: its best chunk, a share of its next o
 of its path, those that are the file's name, the symbol that the question names best, how many other files use it, and a
 share of what these score. Files that stand aside (`ranking/code/paths`) keep a part of that. A place has its file's
 score, with its own chunk's part in it; a file's next place falls behind the first ones of others about as good. The
-constants are round numbers near what `benchmarks/localise.py` and `benchmarks/semble.py` choose on either half of their
-repositories for the other.
+constants are round numbers, set by hand near what `benchmarks/localise.py` and `benchmarks/semble.py` favour.
 """
 
 from __future__ import annotations

@@ -1,0 +1,69 @@
+"""What a frame answers; what ranks is imported when it is first asked (X-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.code.kept import Row
+from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
+
+if TYPE_CHECKING:
+    from codelaw.ranking.code.frame import Frame
+
+FEW, FEW_SHARE = 16, 0.02
+"""So many files, or such a share of all, may have changed before the whole frame is made anew."""
+
+
+def framed_over(rows: Mapping[str, Row], last: Frame | None) -> Frame:
+    """The frame of all rows; where few have changed since the last large one, a small one over that."""
+    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
+
+    digests = {path: row.digest for path, row in sorted(rows.items()) if row.digest is not None}
+    below = last.whole if last is not None else None
+    if below is not None:
+        had = dict(zip(below.paths, below.digests, strict=True))
+        changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
+        gone = frozenset(had.keys() - digests.keys())
+        if len(changed) + len(gone) <= max(FEW, len(had) * FEW_SHARE):
+            return framed(changed, below, gone)
+    return framed(digests)
+
+
+def ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limit: int) -> list[Place]:
+    from codelaw.ranking.code.question import asked  # noqa: PLC0415
+    from codelaw.ranking.code.scoring import places  # noqa: PLC0415
+
+    return places(frame, asked(query), limit=limit, below=below, kind=kind)
+
+
+def outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
+    """The files below these paths that define something, those first that most others use."""
+    from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
+    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
+
+    files = [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
+    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
+
+
+def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
+    from codelaw.ranking.code.naming import called  # noqa: PLC0415
+
+    return called(_defining(frame), name, begun=begun)
+
+
+def _defining(frame: Frame) -> list[tuple[str, tuple[Symbol, ...]]]:
+    """The files that define something, those first that most others use."""
+    known = list(zip(frame.standing.tolist(), frame.paths, frame.digests, strict=True))
+    if (lower := frame.below) is not None:
+        every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
+        known += (one for one in every if not frame.covers(one[1]))
+    known.sort(key=lambda one: (-one[0], one[1]))
+    return [(path, digest.symbols) for _, path, digest in known if digest.symbols]
+
+
+def outline_of(path: str, text: str) -> FileOutline:
+    from codelaw.ranking.code.symbols import read  # noqa: PLC0415
+
+    found = read(path, text)
+    return FileOutline(path, found.symbols, found.parsed)
