@@ -6,6 +6,7 @@ import type { Shown } from "./chat/shown";
 import type { ChatView } from "./chat/view";
 import { askSelection, explain, fix } from "./editor/asking";
 import { showLaw } from "./editor/law";
+import { searchCode } from "./editor/search";
 import { t } from "./language";
 import type { CommandId, ToPanel } from "./messages";
 import { unlinked } from "./plain";
@@ -52,6 +53,7 @@ export function registerCommands(
     "codelaw.chooseMode": choose("mode"),
     "codelaw.chooseStrategy": choose("strategy"),
     "codelaw.showLaw": () => showLaw(),
+    "codelaw.search": withServer(() => searchCode(server)),
     "codelaw.setKey": () => server.setKey(),
     "codelaw.removeKey": () => server.removeKey(),
     "codelaw.showLogs": () => server.showLogs(),

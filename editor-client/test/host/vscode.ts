@@ -147,6 +147,8 @@ export const editor = {
   settings: new Map<string, { globalValue?: unknown; workspaceValue?: unknown; workspaceFolderValue?: unknown }>(),
   /** Answers of commands, by id. */
   commands: new Map<string, (...args: unknown[]) => unknown>(),
+  /** The box that was opened last. */
+  box: null as QuickPick | null,
   /** Everything that was done, in order. */
   done: [] as { what: string; with: unknown[] }[],
 };
@@ -173,6 +175,7 @@ export function reset(): void {
   editor.commands.clear();
   editor.settings.clear();
   editor.done = [];
+  editor.box = null;
 }
 
 function did(what: string, ...args: unknown[]): void {
@@ -236,6 +239,38 @@ export const workspace = {
   },
 };
 
+/** A box in which the user types and picks; the one that was shown last is `editor.box`. */
+export class QuickPick {
+  readonly #typed = new EventEmitter<string>();
+  readonly #accepted = new EventEmitter<undefined>();
+  readonly #hidden = new EventEmitter<undefined>();
+  readonly onDidChangeValue = this.#typed.event;
+  readonly onDidAccept = this.#accepted.event;
+  readonly onDidHide = this.#hidden.event;
+  title = "";
+  busy = false;
+  items: readonly { label: string; description?: string; detail?: string }[] = [];
+  selectedItems: readonly unknown[] = [];
+  show(): void {
+    editor.box = this;
+  }
+  hide(): void {
+    this.#hidden.fire(undefined);
+  }
+  dispose(): void {
+    this.#typed.dispose();
+    this.#accepted.dispose();
+    this.#hidden.dispose();
+  }
+  type(value: string): void {
+    this.#typed.fire(value);
+  }
+  pick(index: number): void {
+    this.selectedItems = this.items.slice(index, index + 1);
+    this.#accepted.fire(undefined);
+  }
+}
+
 export const window = {
   activeTextEditor: undefined as unknown,
   visibleTextEditors: [] as unknown[],
@@ -252,6 +287,7 @@ export const window = {
   showErrorMessage: asked("error"),
   showInputBox: asked("input"),
   showQuickPick: asked("pick"),
+  createQuickPick: () => new QuickPick(),
   showSaveDialog: asked("save"),
   showOpenDialog: asked("openDialog"),
   showWorkspaceFolderPick: asked("folder"),

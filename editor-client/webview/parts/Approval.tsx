@@ -98,13 +98,6 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
           </h2>
           {waiting > 0 && <span class="approval-count">{t.oneOf(waiting + 1)}</span>}
         </div>
-        <p class="approval-why">
-          <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : t.keepsSomething}.</strong>{" "}
-          <span id={`${id}-why`}>
-            {request.alwaysAsked === true && t.askedEveryTime}
-            {why !== "" && <Visible text={why} />}
-          </span>
-        </p>
         {hidden && (
           <p class="approval-warning">
             <Icon name="warning" />
@@ -121,6 +114,13 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
             {t.openDiff}
           </button>
         )}
+        <p class="approval-why">
+          <strong id={`${id}-risk`}>{text === undefined ? RISKS[request.risk] : t.keepsSomething}.</strong>{" "}
+          <span id={`${id}-why`}>
+            {request.alwaysAsked === true && t.askedEveryTime}
+            {why !== "" && <Visible text={why} />}
+          </span>
+        </p>
         {request.description !== undefined && (
           <p class="approval-why">
             {t.modelsWords} “<Visible text={request.description} />”

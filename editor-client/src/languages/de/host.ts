@@ -82,6 +82,9 @@ export const host: HostWords = {
   // The law.
   folderFirst: (law: string) => `Öffnen Sie zuerst einen Ordner: Sein Gesetz ist die Datei ${law} darin.`,
   whichFolder: "Das Gesetz welches Ordners?",
+  searchTitle: "Code suchen",
+  searchHint: "Was er tut, in Worten oder Namen: wo Versuche gezählt werden",
+  nothingFound: "Nichts gefunden. Versuchen Sie andere Worte.",
   whichLaw: "Welches dieser Gesetze?",
   createLaw: (name: string) => `${name} anlegen`,
   noLaw: (folder: string, law: string) =>

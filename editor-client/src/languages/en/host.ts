@@ -79,6 +79,9 @@ export const host = {
   // The law.
   folderFirst: (law: string) => `Open a folder first: its law is the file ${law} in it.`,
   whichFolder: "The law of which folder?",
+  searchTitle: "Search code",
+  searchHint: "What it does, in words or names: where retries are counted",
+  nothingFound: "Nothing was found. Try other words.",
   whichLaw: "Which of these laws?",
   createLaw: (name: string) => `Create ${name}`,
   noLaw: (folder: string, law: string) => `${folder} has no law yet: rules in ${law} that go with every message.`,
