@@ -369,7 +369,7 @@ async def test_what_a_hook_adds_to_a_message_of_a_running_turn_stands_with_it(be
     await until(lambda: len(bench.kinds("turn_ended")) == 1 + late)
     sent = said(bench)
     assert '<hook-context event="UserPromptSubmit"' in sent
-    assert sent.count("\nTICKET-7 &lt;/hook-context>") == 1
+    assert sent.count("\n TICKET-7 \\u003c/hook-context>") == 1
 
 
 async def test_hooks_run_as_commands_do_in_the_sandbox_and_without_keys(bench: Bench, tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -56,10 +57,12 @@ class Bringing:
 
     tools: tuple[BroughtTool, ...]
 
-    async def brought(self, settings: Settings, *, begin: bool, restricted: bool) -> tuple[BroughtTool, ...]:
+    async def brought(
+        self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
+    ) -> tuple[BroughtTool, ...]:
         return self.tools
 
-    async def gathered(self, text: str, called: Called) -> Called:
+    async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
         return called
 
 

@@ -437,7 +437,8 @@ async def test_several_folders_are_completed_and_a_question_names_the_right_one(
     async with start(root, other) as client:
         chat = await client.open(root / "talk.chat.md", "@\n看@src/a\n@work-2/s", 1)
         every = ["@work/", "@work-2/", "@work/src/", "@work/talk.chat.md", "@work-2/src/"]
-        assert texts(await complete(client, chat, 0, 1)) == every
+        begun = texts(await complete(client, chat, 0, 1))
+        assert begun == [*every, "@problems:", "@git:diff", "@terminal:last", "@symbol:", "@git:"]
         below = await complete(client, chat, 1, 7)
         assert texts(below) == ["@work/src/app.md", "@work-2/src/app.md"]
         assert {item["filterText"] for item in below["items"]} == {"@src/a"}, "which an editor does not hide"

@@ -98,7 +98,7 @@ async def test_a_server_killed_again_and_again_loses_nothing(start: Start, vendo
 async def test_the_backfill_of_the_terminal_says_what_it_did(
     start: Start, vendor: LoopbackVendor, home: Path, root: Path
 ):
-    from tests.cli.test_commands import codelaw
+    from tests.cli.test_commands import installed
 
     chat = await talk(start, vendor)
     async with LoopbackEmbeddings() as embedding:
@@ -109,7 +109,7 @@ async def test_the_backfill_of_the_terminal_says_what_it_did(
         }
 
         def backfill(*arguments: str) -> Any:
-            return codelaw("memory", "backfill", *arguments, workspace=root, **environment)
+            return installed("memory", "backfill", *arguments, workspace=root, **environment)
 
         done = await asyncio.to_thread(backfill, "--chat", chat)
         assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ import json
 from codelaw.domain.chats import Chat, StoredChat, StoredTurn, Todo, TurnResult
 from codelaw.domain.checkpoints import Aside, Checkpoint, Demotion, ThreadSummary
 from codelaw.domain.events import AnswerDelta, ChatEvent, ToolCallEvent, TurnEnded
+from codelaw.domain.media.images import Image
 from codelaw.domain.messages import Call, FoundPage, Fragment, Message, Metadata, WebSearch
 from codelaw.domain.models import Usage
 from codelaw.transcript.record import FORMAT, VERSION, record
@@ -22,6 +23,7 @@ METADATA = Metadata(
     calls=(Call("k", "Read", {"file_path": NASTY, "old_string": [1, None, True]}),),
     searches=(WebSearch(NASTY, (FoundPage("T", NASTY),), "gone"),),
     fragments=(Fragment("environment", NASTY),),
+    images=(Image("image/png", 640, 480, 9, "d1"),),
     note="steer",
     ref="r1",
     interrupted=True,
@@ -90,6 +92,7 @@ def test_every_field_of_a_chat_is_in_its_record():
         },
         "calls": [{"id": "k", "tool": "Read", "arguments": {"file_path": NASTY, "old_string": [1, None, True]}}],
         "fragments": [{"name": "environment", "text": NASTY}],
+        "images": [{"mediaType": "image/png", "width": 640, "height": 480, "size": 9, "digest": "d1"}],
         "searches": [{"query": NASTY, "found": [{"title": "T", "url": NASTY}], "problem": "gone"}],
     }
     assert told["checkpoints"][0]["summary"]["content"] == NASTY

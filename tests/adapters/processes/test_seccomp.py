@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codelaw.adapters.processes.sandbox import Means, Sandbox
-from codelaw.adapters.processes.sandboxes import seccomp
+from codelaw.adapters.processes.sandboxes import finding, seccomp
 from tests.attacks.world import USUAL, World, world
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -215,6 +215,7 @@ async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(a
 async def test_a_kernel_that_refuses_the_filter_leaves_a_sandbox_that_does_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ):
+    monkeypatch.setattr(finding, "_found", {})
     monkeypatch.setattr(seccomp, "program", lambda **_: b"no filter")
     sandbox = Sandbox(list, [], USUAL, kinds=("bubblewrap",))
     means = await sandbox.means()

@@ -63,6 +63,8 @@ async def completion(connection: Connection, params: types.CompletionParams) -> 
     if begun is None:
         return await _commands(buffer, params.position, connection)
     found = await connection.session.mentions(begun.prefix, OFFERED)
+    if not buffer.uri.casefold().endswith(CHAT_FILE):  # a law names files; nothing else of it is looked up
+        found = [item for item in found if item.kind in {"file", "folder"}]
     items = [_item(item, begun, number) for number, item in enumerate(found)]
     # Below a folder everything was looked at; else names anywhere come in as more is typed.
     complete = "/" in begun.prefix and len(items) < OFFERED
@@ -136,11 +138,14 @@ def _begun(buffer: Buffer, position: types.Position, connection: Connection) -> 
     )
 
 
+_KINDS = {"file": types.CompletionItemKind.File, "folder": types.CompletionItemKind.Folder}
+
+
 def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem:
-    folder = item.kind == "folder"
+    folder, other = item.kind == "folder", item.kind not in {"file", "folder"}
     path = f"{item.path}/" if folder else item.path
-    written = spell(path)
-    quoted = begun.quoted or written.startswith('@"')
+    written = f"@{path}" if other else spell(path)
+    quoted = not other and (begun.quoted or written.startswith('@"'))
     if quoted:
         # A folder's quote stays open, so that what is in it can follow.
         written = f'@"{path}' if folder else f'@"{path}"'
@@ -148,7 +153,7 @@ def _item(item: MentionItem, begun: _Begun, number: int) -> types.CompletionItem
     fitting = item.path.casefold().startswith(begun.prefix.casefold())
     return types.CompletionItem(
         label=path,
-        kind=types.CompletionItemKind.Folder if folder else types.CompletionItemKind.File,
+        kind=_KINDS.get(item.kind, types.CompletionItemKind.Reference),
         detail=item.detail,
         sort_text=f"{number:04}",
         # What was found by its name alone would not begin with what was typed, and be hidden.
