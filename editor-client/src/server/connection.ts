@@ -50,12 +50,18 @@ export interface ConnectionOptions {
   onModelChanged(): void;
 }
 
-/** Announces what the extension can do. */
+/** Commands of the palette that have the name of one of the server's, and ask it by a request. */
+const OWN: readonly string[] = ["codelaw.search"];
+
+/** Announces what the extension can do, and keeps the commands that it has itself. */
 const abilities = (trusted: boolean): StaticFeature => ({
   fillClientCapabilities: (capabilities) => {
     const given: unknown = capabilities.experimental;
     const others = typeof given === "object" ? given : {};
     capabilities.experimental = { ...others, codelaw: capabilitiesIn(trusted) };
+  },
+  preInitialize: ({ executeCommandProvider: offered }) => {
+    if (offered !== undefined) offered.commands = offered.commands.filter((name) => !OWN.includes(name));
   },
   initialize: () => undefined,
   getState: () => ({ kind: "static" }),

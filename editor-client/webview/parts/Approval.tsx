@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../ids";
 import type { OpenApproval } from "../../src/messages";
 import type { ApprovalOption, ApprovalReply } from "../../src/protocol/types";
 import { useHands } from "../hands";
@@ -93,7 +94,7 @@ export function Approval({ approval, why, waiting, settled, onDecide }: Props) {
       <div ref={box} class="approval-body">
         <div class="approval-head">
           <Icon name={ICONS[request.risk]} />
-          <h2 id={`${id}-title`} class="approval-title">
+          <h2 id={`${id}-title`} class={command === undefined ? "approval-title" : "approval-title one-line"}>
             <Visible text={request.title} />
           </h2>
           {waiting > 0 && <span class="approval-count">{t.oneOf(waiting + 1)}</span>}

@@ -27,7 +27,7 @@ export function Preview({ preview, onEnd }: Props) {
           </code>
         </pre>
       )}
-      {diff === undefined || diff === "" ? end : <Diff text={diff} end={end} />}
+      {diff === undefined || diff === "" ? end : <Diff text={diff} end={end} named />}
     </div>
   );
 }

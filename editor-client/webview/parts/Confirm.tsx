@@ -1,5 +1,6 @@
 import "../style/confirm.css";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../ids";
 import { t } from "../language";
 
 interface Props {

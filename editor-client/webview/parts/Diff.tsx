@@ -12,11 +12,13 @@ interface Props {
   text: string;
   /** What stands behind the last line, when that is there. */
   end?: ComponentChildren;
+  /** The file is named above: a diff of one file begins with its lines. */
+  named?: boolean;
 }
 
 /** A unified diff, with line numbers; additions and removals are told apart by their sign, too. */
-export function Diff({ text, end }: Props) {
-  const lines = useMemo(() => hunks(text), [text]);
+export function Diff({ text, end, named = false }: Props) {
+  const lines = useMemo(() => (named ? withoutName(hunks(text)) : hunks(text)), [text, named]);
   const [whole, setWhole] = useState(false);
   const shown = whole ? lines : lines.slice(0, LINES);
   return (
@@ -34,6 +36,13 @@ export function Diff({ text, end }: Props) {
       )}
     </div>
   );
+}
+
+/** Without the head of its file, where it is of one file only. */
+function withoutName(lines: DiffLine[]): DiffLine[] {
+  const files = lines.filter(({ kind, text }) => kind === "head" && text.startsWith("--- "));
+  const first = lines.findIndex(({ kind }) => kind !== "head");
+  return files.length === 1 && first > 0 ? lines.slice(first) : lines;
 }
 
 const SIGNS = { added: "+", removed: "-", same: " ", head: "", note: "" } as const;

@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useId } from "../ids";
 import type { MentionItem } from "../../src/protocol/types";
 import "../style/completion.css";
 import { useHands } from "../hands";

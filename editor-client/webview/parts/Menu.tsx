@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import "../style/popup.css";
+import { useId } from "../ids";
 import { moved } from "./Listbox";
 
 interface MenuItem {

@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../ids";
 import type { Model } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import { amount } from "../../src/amounts";

@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../ids";
 import { Icon } from "./Icon";
 import { Listbox, moved } from "./Listbox";
 

@@ -1,4 +1,5 @@
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useId } from "../ids";
 import type { Server, ServerList } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";

@@ -1,6 +1,7 @@
 import "../style/steps.css";
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../ids";
 import type { Item } from "../state";
 import { stepsInWords } from "../text/steps";
 import { Icon } from "./Icon";
