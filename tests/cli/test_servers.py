@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from codelaw.adapters.mcp.logins import login_file
 from tests.cli.test_commands import codelaw
 
 
@@ -38,3 +40,21 @@ def test_servers_are_listed_and_let_start_by_who_has_seen_them(workspace: Path) 
     unknown = codelaw("mcp", "enable", "other", "--yes", workspace=workspace)
     assert unknown.returncode == 1
     assert "There is no server 'other'." in unknown.stderr
+
+
+def test_a_login_is_forgotten_by_its_servers_name(workspace: Path) -> None:
+    url = "http://127.0.0.1:1/mcp"
+    servers = {"desk": {"url": url}, "far": {"url": "${NO_SUCH_ADDRESS}"}, "own": {"command": "desk-server"}}
+    (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    kept = login_file(Path(os.environ["CODELAW_HOME"]) / "logins", url)
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}", encoding="utf-8")
+    first = codelaw("mcp", "logout", "desk", workspace=workspace)
+    assert (first.returncode, kept.exists()) == (0, False)
+    assert "The login to desk is forgotten." in first.stderr
+    assert "No login to desk was kept." in codelaw("mcp", "logout", "desk", workspace=workspace).stderr
+    assert "No login to own was kept." in codelaw("mcp", "logout", "own", workspace=workspace).stderr
+    for name, why in (("other", "There is no server 'other'."), ("far", "The address of far is not known.")):
+        refused = codelaw("mcp", "logout", name, workspace=workspace)
+        assert refused.returncode == 1
+        assert why in refused.stderr

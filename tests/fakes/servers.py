@@ -33,6 +33,10 @@ class FakeServers:
     calls: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
     answered: list[ServerAnswer] = field(default_factory=list)
     restarted: list[str] = field(default_factory=list)
+    logins: set[str] = field(default_factory=set)
+    """Names of servers to which there is one."""
+    left: list[ServerSpec] = field(default_factory=list)
+    """Those that were logged out of."""
     waited: list[float] = field(default_factory=list)
     closed: bool = False
     call_seconds: float = 0.0
@@ -64,6 +68,10 @@ class FakeServers:
             raise Refusal("server_not_found", f"There is no server {name}.")
         self.restarted.append(name)
         self.broken.pop(name, None)
+
+    async def log_out(self, spec: ServerSpec) -> bool:
+        self.left.append(spec)
+        return spec.name in self.logins
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         self.calls.append((server, tool, dict(arguments)))

@@ -412,6 +412,11 @@ class FakeSession:
             raise Refusal("server_not_found", f"There is no server {name}.", "hint")
         self.server_states[name] = "starting"
 
+    async def log_out_of_server(self, name):
+        if name not in self.server_states:
+            raise Refusal("server_not_found", f"There is no server {name}.", "hint")
+        return self.server_states[name] == "ready"
+
     async def decline_server(self, name, *, digest):
         if digest != "d1":
             raise Refusal("not_trusted", f"{name} is not what was shown.", "hint")

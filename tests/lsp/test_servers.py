@@ -16,6 +16,8 @@ async def test_servers_are_listed_let_start_and_begun_anew(client: RawClient) ->
     assert await client.command("codelaw.mcp.restart", {"name": "desk"}) == {"restarted": True}
     assert (await client.request("codelaw/mcp/list", {}))["servers"][0]["state"] == "starting"
     assert (await client.error("codelaw/mcp/restart", {"name": "other"})).data["code"] == "server_not_found"
+    assert await client.request("codelaw/mcp/logout", {"name": "desk"}) == {"forgotten": False}
+    assert (await client.error("codelaw/mcp/logout", {"name": "other"})).data["code"] == "server_not_found"
 
 
 async def test_what_waits_for_the_user_is_named_until_they_decline_what_they_saw(client: RawClient) -> None:

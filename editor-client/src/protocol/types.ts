@@ -134,6 +134,8 @@ ListModels: ListModels
 ListServers: ListServers
 ListSkills: ListSkills
 LocationsReply: LocationsReply
+LogOutOfServer: LogOutOfServer
+LoggedOut: LoggedOut
 LookAt: LookAt
 Looked: Looked
 Mcp: Mcp
@@ -1525,6 +1527,22 @@ export interface ListSkills {
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LogOutOfServer".
+ */
+export interface LogOutOfServer {
+name: string
+}
+/**
+ * Whether there was a login to forget.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "LoggedOut".
+ */
+export interface LoggedOut {
+forgotten: boolean
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "LookAt".
  */
 export interface LookAt {
@@ -2132,6 +2150,7 @@ export interface Methods {
   "codelaw/skill/list": { params: ListSkills; result: SkillList };
   "codelaw/mcp/list": { params: ListServers; result: ServerList };
   "codelaw/mcp/restart": { params: RestartServer; result: Restarted };
+  "codelaw/mcp/logout": { params: LogOutOfServer; result: LoggedOut };
   "codelaw/mcp/enable": { params: EnableServer; result: ServerList };
   "codelaw/mcp/decline": { params: DeclineServer; result: ServerList };
   "codelaw/search": { params: SearchCode; result: FoundPlaces };
@@ -2209,6 +2228,7 @@ export const METHODS = [
   "codelaw/skill/list",
   "codelaw/mcp/list",
   "codelaw/mcp/restart",
+  "codelaw/mcp/logout",
   "codelaw/mcp/enable",
   "codelaw/mcp/decline",
   "codelaw/search",

@@ -225,7 +225,13 @@ def _server_commands(commands: Any) -> None:
     summary = "the MCP servers that settings and workspaces name"
     group: argparse.ArgumentParser = commands.add_parser("mcp", help=summary, description=summary)
     actions = group.add_subparsers(metavar="ACTION", required=True)
-    for name, told in (("list", "list them"), ("enable", "let NAME start"), ("disable", "switch NAME off")):
+    told_of = {
+        "list": "list them",
+        "enable": "let NAME start",
+        "disable": "switch NAME off",
+        "logout": "forget the login to NAME",
+    }
+    for name, told in told_of.items():
         action = _command(actions, name, told, running.servers)
         action.set_defaults(action=name)
         if name != "list":

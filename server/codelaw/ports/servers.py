@@ -61,6 +61,16 @@ class ToolServers(Protocol):
         """
         ...
 
+    async def log_out(self, spec: ServerSpec) -> bool:
+        """Forget what was agreed with a server when the user logged in; whether there was something.
+
+        One that runs begins anew without it, and opens no browser.
+
+        Raises:
+            OSError: it cannot be forgotten.
+        """
+        ...
+
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         """Call a tool; cancelling the task tells the server and returns within a second (R-8).
 

@@ -42,6 +42,7 @@ CLIENT_METHODS = (
     "codelaw/skill/list",
     "codelaw/mcp/list",
     "codelaw/mcp/restart",
+    "codelaw/mcp/logout",
     "codelaw/mcp/enable",
     "codelaw/mcp/decline",
     "codelaw/search",

@@ -21,6 +21,10 @@ class RestartServer(Params):
     name: ServerName
 
 
+class LogOutOfServer(Params):
+    name: ServerName
+
+
 class EnableServer(Params):
     """A server of a workspace's file starts only as it was seen: one that has changed since is refused.
 
@@ -66,9 +70,16 @@ class Restarted(Payload):
     restarted: Literal[True] = True
 
 
+class LoggedOut(Payload):
+    """Whether there was a login to forget."""
+
+    forgotten: bool
+
+
 METHODS = {
     "codelaw/mcp/list": Method(ListServers, ServerList),
     "codelaw/mcp/restart": Method(RestartServer, Restarted),
+    "codelaw/mcp/logout": Method(LogOutOfServer, LoggedOut),
     "codelaw/mcp/enable": Method(EnableServer, ServerList),
     "codelaw/mcp/decline": Method(DeclineServer, ServerList),
 }

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.served import Address, ServerSpec
+from codelaw.domain.served import Address, Program, ServerSpec
 from tests.adapters.mcp.conftest import HERE, NOBODY, Told, made_servers
 
 
@@ -68,6 +68,31 @@ async def test_the_browser_opens_when_the_user_asks_for_it(guarded: str, told: T
     await again.until("guarded", "ready")
     assert len(browser.pages) == 1
     await later.close()
+
+
+async def test_who_has_logged_out_is_not_let_in_and_sees_no_browser(guarded: str, told: Told, tmp_path: Path) -> None:
+    browser, folder = Headless(), tmp_path / "tokens"
+    servers = made_servers(tmp_path, told, tokens=folder, browser=browser)
+    spec = ServerSpec("guarded", Address(guarded), "test")
+    assert not await servers.log_out(spec)
+    servers.begin([spec])
+    await told.until("guarded", "needs_auth")
+    await servers.restart("guarded")
+    await told.until("guarded", "ready")
+    await asyncio.gather(*browser.going)
+    (kept,) = folder.iterdir()
+    kept.with_suffix(".0a1b2c3d").write_text("half written", encoding="utf-8")
+    other = folder / "other.json"
+    other.write_text("{}", encoding="utf-8")
+
+    before = len(told.states)
+    assert await servers.log_out(spec)
+    assert "start it anew" in (await told.until("guarded", "needs_auth", after=before)).message
+    assert [*folder.iterdir()] == [other]
+    assert len(browser.pages) == 1
+    assert not await servers.log_out(spec)
+    assert not await servers.log_out(ServerSpec("program", Program("none"), "test"))
+    await servers.close()
 
 
 @pytest.mark.parametrize(("key", "state"), [("a-key-by-hand", "ready"), ("another", "failed")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import time
@@ -17,6 +16,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
+from codelaw.adapters.mcp.logins import login_file
 from codelaw.adapters.mcp.means import ASK, Means, NeedsAuth
 from codelaw.domain.served import Address
 from codelaw.ports.servers import Browser
@@ -30,7 +30,7 @@ class Kept:
     """What was agreed with one server; implements the package's `TokenStorage`. In a file that only its owner reads."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        self._file = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.json"
+        self._file = login_file(folder, url)
         self._url = url
         self._found: dict[str, Any] = {}
 

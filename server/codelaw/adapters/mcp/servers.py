@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from codelaw.adapters.mcp.asked import Job, PromptJob, ReadJob, ToolJob
+from codelaw.adapters.mcp.logins import forget_login
 from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.server import Server
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.served import Offer, ServedResult, ServerSpec, ServerState
+from codelaw.domain.served import Address, Offer, ServedResult, ServerSpec, ServerState
 from codelaw.ports.servers import CALL_SECONDS, Asking
 
 CLOSE_SECONDS = 1.9
@@ -70,6 +71,23 @@ class McpServers:
         if self._servers.get(name) is server:
             self._servers[name] = self._started(server.spec, log_in=server.state.state == "needs_auth")
             self._look()
+
+    async def log_out(self, spec: ServerSpec) -> bool:
+        """See `ToolServers.log_out`."""
+        folder, way = self._means.tokens, spec.way
+        if folder is None or not isinstance(way, Address):
+            return False
+        if not await asyncio.to_thread(forget_login, folder, way.url):
+            return False
+        server = self._servers.get(spec.name)
+        if server is not None:
+            await server.stop()
+            # Until its end it may have kept a new key.
+            await asyncio.to_thread(forget_login, folder, way.url)
+            if self._servers.get(spec.name) is server:
+                self._servers[spec.name] = self._started(server.spec)
+                self._look()
+        return True
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any], asking: Asking) -> ServedResult:
         """See `ToolServers.call`."""

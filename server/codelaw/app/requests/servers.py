@@ -31,6 +31,14 @@ class ServerRequests(Core):
         """
         await self._servers.restart(name, self._settings.value, restricted=self._restricted)
 
+    async def log_out_of_server(self, name: str) -> bool:
+        """Forget the login to a server; whether there was one.
+
+        Raises:
+            Refusal: `server_not_found`.
+        """
+        return await self._servers.log_out(name, self._settings.value, restricted=self._restricted)
+
     async def enable_server(self, name: str, *, enabled: bool, digest: str | None = None) -> ServerList:
         """Let a server start as it was listed, or switch it off; remembered for this person.
 

@@ -23,7 +23,7 @@ from codelaw.domain.events import McpEvent
 from codelaw.domain.served import Offer, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
-from codelaw.settings.servers.filling import Surroundings
+from codelaw.settings.servers.filling import NotFilled, Surroundings, filled
 from codelaw.settings.servers.written import WrittenServer
 from codelaw.tools.served.names import tool_name
 from codelaw.tools.served.served_tool import Served, tools_of
@@ -107,14 +107,17 @@ class BroughtServers:
 
     def _look(self, settings: Settings, *, restricted: bool) -> Looked:
         folders = self._workspace.folders
-        first = folders[0].root if folders else None
-        own = self._environment.get("HOME", "")
         self._clean = child_environment(self._environment)
         # A workspace's own programs are none that the user has named (S-8).
         safe = outside(self._clean.get("PATH", os.defpath), [folder.root for folder in folders])
         self._clean["PATH"] = os.pathsep.join(safe)
-        around = Surroundings(self._environment, Path(own) if Path(own).is_absolute() else self._home, first)
-        return looked(settings, folders, around, remembered.read_answers(self._home), restricted=restricted)
+        known = remembered.read_answers(self._home)
+        return looked(settings, folders, self._around(), known, restricted=restricted)
+
+    def _around(self) -> Surroundings:
+        folders, own = self._workspace.folders, Path(self._environment.get("HOME", ""))
+        first = folders[0].root if folders else None
+        return Surroundings(self._environment, own if own.is_absolute() else self._home, first)
 
     async def start(self, settings: Settings, *, restricted: bool, halt: asyncio.Event | None = None) -> None:
         """Begin whatever may run, and wait a moment for what is new, or until `halt` is set."""
@@ -190,6 +193,23 @@ class BroughtServers:
             await self._servers.restart(name)
         else:
             self._begin(found.specs)
+
+    async def log_out(self, name: str, settings: Settings, *, restricted: bool) -> bool:
+        """Forget what was kept of the login to a server, whether or not it may start; whether there was something.
+
+        Raises:
+            Refusal: `server_not_found`, also where its address is not known; `internal_error`: nothing can be deleted.
+        """
+        server = (await self.look(settings, restricted=restricted)).server(name)
+        self._servers = self._servers or self._made()
+        try:
+            return await self._servers.log_out(filled(server, self._around()))
+        except NotFilled as problem:
+            message = f"The address of {name} is not known. {problem}"
+            raise Refusal("server_not_found", message, "Set what is missing, and log out then.") from problem
+        except OSError as error:
+            message = f"The login to {name} cannot be deleted: {error.strerror or error}."
+            raise Refusal("internal_error", message, f"Delete what lies in {self._home / 'logins'}.") from error
 
     async def enable(
         self, name: str, settings: Settings, *, enabled: bool, digest: str | None = None, restricted: bool

@@ -1,4 +1,4 @@
-"""`codelaw mcp`: the servers that people bring along, listed, let start and switched off (X-3)."""
+"""`codelaw mcp`: the servers that people bring along, listed, let start, switched off, logged out of (X-3)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from codelaw.settings import readable
 Json = dict[str, Any]
 
 _LATER = "An editor that is open takes it in with its next message."
+_STILL = "An editor that is open is logged in until it starts the server anew."
 
 
 def servers(server: Server, arguments: argparse.Namespace) -> int:
     """Do what `arguments.action` names."""
     if arguments.action == "list":
         return _list(server, arguments)
+    if arguments.action == "logout":
+        return _log_out(server, arguments)
 
     async def work(client: Client, screen: Screen) -> int:
         # A server starts only as it was listed to this very client, so that nobody agrees to what they have not seen.
@@ -54,6 +57,17 @@ def _list(server: Server, arguments: argparse.Namespace) -> int:
             screen.line("No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them.", style=DIM)
 
     return ask_server(server, arguments, "codelaw/mcp/list", {}, show)
+
+
+def _log_out(server: Server, arguments: argparse.Namespace) -> int:
+    def show(screen: Screen, answer: Json) -> None:
+        name = readable(arguments.name)
+        if answer["forgotten"]:
+            screen.line(f"The login to {name} is forgotten. {_STILL}", style=GREEN)
+        else:
+            screen.line(f"No login to {name} was kept.", style=DIM)
+
+    return ask_server(server, arguments, "codelaw/mcp/logout", {"name": arguments.name}, show)
 
 
 def _line(server: Json) -> str:

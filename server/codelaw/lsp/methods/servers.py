@@ -34,6 +34,10 @@ async def restart(connection: Connection, params: wire.RestartServer) -> wire.Re
     return wire.Restarted()
 
 
+async def log_out(connection: Connection, params: wire.LogOutOfServer) -> wire.LoggedOut:
+    return wire.LoggedOut(forgotten=await connection.session.log_out_of_server(params.name))
+
+
 async def enable(connection: Connection, params: wire.EnableServer) -> wire.ServerList:
     return _listed(await connection.session.enable_server(params.name, enabled=params.enabled, digest=params.digest))
 
@@ -64,6 +68,7 @@ def _listed(found: ServerList) -> wire.ServerList:
 HANDLERS = {
     "codelaw/mcp/list": list_servers,
     "codelaw/mcp/restart": restart,
+    "codelaw/mcp/logout": log_out,
     "codelaw/mcp/enable": enable,
     "codelaw/mcp/decline": decline,
 }
