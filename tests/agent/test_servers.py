@@ -23,6 +23,7 @@ from codelaw.domain.served import (
     ServedTool,
     ServerState,
 )
+from codelaw.ports.servers import ToolServers
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
 from tests.fakes.servers import FakeServers
@@ -42,7 +43,7 @@ def servers() -> FakeServers:
     return FakeServers(Offer((LOOK, PUT)))
 
 
-async def reopen(bench: Bench, servers: FakeServers | None, settings: dict[str, Any], *, trusted: bool = True) -> None:
+async def reopen(bench: Bench, servers: ToolServers | None, settings: dict[str, Any], *, trusted: bool = True) -> None:
     """The bench's next session, with these servers."""
     model = {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": "claude-sonnet-4-5"}
     await bench.session.close()
@@ -100,7 +101,7 @@ async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers)
     assert question.risk == "execute"
     assert [option.rule for option in question.options] == [None, "mcp__desk__put", "mcp__desk__put", None]
     assert servers.calls == [("desk", "put", {"thing": "a cup"})]
-    for text in ("It lies there.", "at: 3", "image/png, 4 bytes", "You cannot be shown its images."):
+    for text in ("It lies there.", "at: 3", "image/png, 4 bytes, not shown: it is no PNG"):
         assert text in said(desk)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from codelaw.domain.media.images import image_of
 from tests.loopback.spoken import unpaired
 
 LARGEST_BODY = 32 << 20
@@ -28,7 +30,10 @@ _BLOCK_FIELDS = {
     "text": {"text"},
     "tool_use": {"id", "name", "input"},
     "tool_result": {"tool_use_id", "content", "is_error"},
+    "image": {"source"},
 }
+_MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+_MOST_PICTURES = 100
 
 
 def refusal(body: Any, window: int, characters: float = CHARACTERS) -> str | None:
@@ -141,6 +146,8 @@ def _messages(messages: Any, *, tools: bool) -> str | None:
             wrong = _content(block, role)
             if wrong is not None:
                 return f"messages.{place}.content.{inner}: {wrong}"
+    if sum(len(_pictures(message["content"])) for message in messages) > _MOST_PICTURES:
+        return f"messages: Too many images: at most {_MOST_PICTURES} are allowed"
     if messages[-1]["role"] != "user":
         return "This model does not support assistant message prefill. The conversation must end with a user message."
     return None
@@ -168,9 +175,49 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
                 return "`tool_result` blocks can only be in `user` messages"
             if block.get("is_error") and not block.get("content"):
                 return "tool_result: content cannot be empty if `is_error` is true"
+            if isinstance(block.get("content"), list):
+                return _within(block)
+        case "image":
+            if role != "user":
+                return "`image` blocks can only be in `user` messages"
+            return _picture(block.get("source"))
         case other:
             return f"Input tag '{other}' found does not match any of the expected tags"
     return None
+
+
+def _within(result: Mapping[str, Any]) -> str | None:
+    """What is wrong with the blocks of a result."""
+    for place, block in enumerate(result["content"]):
+        if block.get("type") not in {"text", "image"}:
+            return f"tool_result.content.{place}: Input tag '{block.get('type')}' found does not match"
+        if result.get("is_error") and block["type"] != "text":
+            return "all content must be type `text` if `is_error` is true"
+        wrong = _content(block, "user")
+        if wrong is not None:
+            return f"tool_result.content.{place}: {wrong}"
+    return None
+
+
+def _picture(source: Any) -> str | None:
+    if not isinstance(source, dict) or source.keys() != {"type", "media_type", "data"} or source["type"] != "base64":
+        return "image.source: Field required"
+    if source["media_type"] not in _MEDIA_TYPES:
+        return "image.source.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    try:
+        found = image_of(base64.b64decode(source["data"], validate=True))
+    except ValueError:
+        return "image.source.base64: Could not process image"
+    named = found.media_type == source["media_type"]
+    return None if named else "image.source.base64.data: the image appears to be of another media type"
+
+
+def _pictures(blocks: Any) -> list[Mapping[str, Any]]:
+    """The pictures among blocks, and within results."""
+    listed = blocks if isinstance(blocks, list) else []
+    inner = [block["content"] for block in listed if block.get("type") == "tool_result"]
+    own = [block for block in listed if block.get("type") == "image"]
+    return [*own, *(picture for content in inner for picture in _pictures(content))]
 
 
 class PrefixCache:
@@ -217,5 +264,9 @@ def _pieces(body: Mapping[str, Any]) -> list[tuple[bytes, int, bool]]:
     for where, block in rows:
         plain = {key: value for key, value in block.items() if key != "cache_control"}
         text = (where + json.dumps(plain, ensure_ascii=False)).encode()
-        pieces.append((text, len(text), "cache_control" in block))
+        size = len(text)
+        for picture in _pictures([plain]):
+            data = picture["source"]["data"]
+            size += int(image_of(base64.b64decode(data)).tokens * CHARACTERS) - len(data)
+        pieces.append((text, size, "cache_control" in block))
     return pieces

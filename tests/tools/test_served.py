@@ -263,6 +263,7 @@ def test_a_result_is_bounded_and_nothing_in_it_is_paid_for_twice() -> None:
     assert other.data["structured"] == {"a": 1}
     assert other.data["images"] == [{"media_type": "image/png", "bytes": 3}]
     assert "cannot be shown" in other.text
+    assert other.pictures == ()
     large = served_result(CREATE, ServedResult("x" * 1_000_000, {"b": ["y" * 1_000] * 1_000}))
     assert len(json.dumps(large.data)) < 70_000
     assert large.status == "partial"

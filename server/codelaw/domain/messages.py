@@ -68,7 +68,7 @@ class Metadata:
     fragments: tuple[Fragment, ...] = ()
     """Frozen volatile facts that are sent, and stored, with a user message."""
     images: tuple[Image, ...] = ()
-    """Pictures that were sent with a user message; the store keeps their bytes by `picture_ref` (M-6)."""
+    """Pictures that were sent with a user message or a result; the store keeps their bytes by `picture_ref` (M-6)."""
     asides: tuple[Fragment, ...] = ()
     """What stands right behind the message in a view; no record has any (L-3)."""
     note: Note | None = None

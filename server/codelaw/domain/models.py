@@ -116,11 +116,15 @@ class ResultBlock:
     text: str
     is_error: bool = False
     breakpoint: bool = False
+    images: tuple[Image, ...] = ()
+    """What is shown within the result, as an `ImageBlock` shows it."""
+    instead: str = ""
+    """What a model is told of each that cannot see it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageBlock:
-    """A picture of a user message; its bytes travel beside the messages, in `ModelRequest.images`."""
+    """A picture of a user message, or of a result in the text dialect; its bytes travel in `ModelRequest.images`."""
 
     image: Image
     instead: str
@@ -129,6 +133,17 @@ class ImageBlock:
 
 
 Block = TextBlock | CallBlock | ResultBlock | ImageBlock
+
+
+def pictures_in(block: Block) -> tuple[Image, ...]:
+    """The pictures that a block shows."""
+    match block:
+        case ImageBlock():
+            return (block.image,)
+        case ResultBlock():
+            return block.images
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +183,7 @@ class ModelRequest:
     def digests(self) -> frozenset[str]:
         """The pictures that its messages hold."""
         blocks = (block for message in self.messages for block in message.blocks)
-        return frozenset(block.image.digest for block in blocks if isinstance(block, ImageBlock))
+        return frozenset(image.digest for block in blocks for image in pictures_in(block))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from codelaw.domain.media.images import Picture
+
 Status = Literal["success", "partial", "error"]
 ErrorCode = Literal[
     "NOT_FOUND",
@@ -64,6 +66,8 @@ class ToolResult:
     """`cwd`, `params_input`, `path_resolved`?"""
     changes: tuple[FileChange, ...] = ()
     """Files written by this call; not part of the envelope's JSON."""
+    pictures: tuple[Picture, ...] = ()
+    """What a model that sees is shown with it; not part of the envelope's JSON either (M-6)."""
 
     def envelope(self) -> dict[str, Any]:
         """The whole envelope as JSON values, in a stable key order."""

@@ -79,6 +79,8 @@ class ToolEnvironment:
     """Whom a server may ask while it is called (X-3); None outside a turn."""
     subagents: Subagents | None = None
     """Those that the turn can begin; None in a child turn, which begins none (X-4)."""
+    sees: bool = False
+    """The model is shown the pictures of results (M-6)."""
     call_id: str = ""
     """The call that runs."""
     opened: tuple[str, ...] = ()

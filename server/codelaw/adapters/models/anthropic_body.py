@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVariableType]
 
+from codelaw.domain.media.images import Image
 from codelaw.domain.models import (
     ApiMessage,
     Block,
@@ -20,6 +21,7 @@ from codelaw.domain.models import (
     ResultBlock,
     TextBlock,
     ToolSchema,
+    pictures_in,
 )
 
 _quote: Callable[[str], str] = encode_basestring
@@ -81,7 +83,7 @@ class BodyWriter:
 
 
 def _seen(message: ApiMessage) -> frozenset[str]:
-    return frozenset(block.image.digest for block in message.blocks if isinstance(block, ImageBlock))
+    return frozenset(image.digest for block in message.blocks for image in pictures_in(block))
 
 
 def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
@@ -98,19 +100,27 @@ def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
         case TextBlock(text):
             return f'{{"type":"text","text":{_quote(text)}{mark}}}'
         case ImageBlock(image, instead):
-            content = images.get(image.digest)
-            if content is None:
-                return f'{{"type":"text","text":{_quote(instead)}{mark}}}'
-            data = base64.b64encode(content).decode()
-            source = f'{{"type":"base64","media_type":{_quote(image.media_type)},"data":"{data}"}}'
-            return f'{{"type":"image","source":{source}{mark}}}'
+            return _picture(image, instead, images, mark)
         case CallBlock(call):
             arguments = _dump(dict(call.arguments))
             return f'{{"type":"tool_use","id":{_quote(call.id)},"name":{_quote(call.tool)},"input":{arguments}{mark}}}'
         case ResultBlock(call_id, text, is_error):
             error = ',"is_error":true' if is_error else ""
-            identity = f'"tool_use_id":{_quote(call_id)},"content":{_quote(text)}'
-            return f'{{"type":"tool_result",{identity}{error}{mark}}}'
+            content = _quote(text)
+            if block.images:
+                shown = "".join(f",{_picture(image, block.instead, images)}" for image in block.images)
+                content = f'[{{"type":"text","text":{content}}}{shown}]'
+            return f'{{"type":"tool_result","tool_use_id":{_quote(call_id)},"content":{content}{error}{mark}}}'
+
+
+def _picture(image: Image, instead: str, images: Mapping[str, bytes], mark: str = "") -> str:
+    """A picture, or the words in its place where its bytes are not sent."""
+    content = images.get(image.digest)
+    if content is None:
+        return f'{{"type":"text","text":{_quote(instead)}{mark}}}'
+    data = base64.b64encode(content).decode()
+    source = f'{{"type":"base64","media_type":{_quote(image.media_type)},"data":"{data}"}}'
+    return f'{{"type":"image","source":{source}{mark}}}'
 
 
 def _dump(value: object) -> str:

@@ -209,7 +209,7 @@ class AgentChat:
         executor = Executor(
             opened,
             inputs.toolbox,
-            replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed)),
+            replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed), sees=inputs.sees),
             self.gate,
             self.notes,
             held=self.house.held,

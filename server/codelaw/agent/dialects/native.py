@@ -16,6 +16,7 @@ from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.templates.render import render
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
 from codelaw.transcript.repair.closing import unmarked
 
@@ -114,7 +115,10 @@ def spell(
             failed = message.content.startswith('{"status": "error"')
             # In one block: vendors take no text between the results of parallel calls.
             text = "\n\n".join(tool_texts(message))
-            return "user", (ResultBlock(message.metadata.call_id or "", text, is_error=failed),)
+            images = message.metadata.images
+            instead = render("image_unseen") if images else ""
+            block = ResultBlock(message.metadata.call_id or "", text, is_error=failed, images=images, instead=instead)
+            return "user", (block,)
         case "summary":
             return "user", (TextBlock(message.content),)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
 from codelaw.agent.dialects.scanning import LONG, Scan, find
-from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
+from codelaw.agent.dialects.spelling import Speller, Spelling, picture_blocks, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.context.rendering import action_text
 from codelaw.domain.messages import Call, Message
@@ -125,7 +125,7 @@ def spell(message: Message) -> Spelling:
             return "assistant", (TextBlock(action_text(message).rstrip() or "…"),)
         case "tool":
             result, *behind = tool_texts(message)
-            return "user", (TextBlock(f"[tool] {result}"), *map(TextBlock, behind))
+            return "user", (TextBlock(f"[tool] {result}"), *picture_blocks(message), *map(TextBlock, behind))
         case "summary":
             return "user", (TextBlock(message.content),)
 

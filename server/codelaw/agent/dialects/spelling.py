@@ -120,8 +120,12 @@ def user_blocks(message: Message) -> tuple[Block, ...]:
     behind = tuple(TextBlock(part.text) for part in message.metadata.asides if part.text)
     if not message.metadata.images:
         return texts + behind
-    instead = render("image_unseen")
-    return (*texts, *(ImageBlock(image, instead) for image in message.metadata.images), *behind)
+    return (*texts, *picture_blocks(message), *behind)
+
+
+def picture_blocks(message: Message) -> tuple[ImageBlock, ...]:
+    """The pictures of a message."""
+    return tuple(ImageBlock(image, render("image_unseen")) for image in message.metadata.images)
 
 
 def _steps(view: View) -> int:

@@ -13,7 +13,7 @@ from codelaw.context.escaping import escaped, one_name, quoted
 from codelaw.context.observations.layout import block
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal, ToolFailure
-from codelaw.domain.media.images import Picture
+from codelaw.domain.media.images import MOST_PICTURE_BYTES, MOST_PICTURES, Picture
 from codelaw.domain.messages import Fragment
 from codelaw.domain.requests import Snippet
 from codelaw.templates.render import render
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from codelaw.domain.requests import Enclosed, LineRange
     from codelaw.ports.workspace import Workspace
 
-MOST_PICTURES = 5
-MOST_PICTURE_BYTES = 10 * 1024 * 1024
 """Of one message."""
 SNIPPET_CHARACTERS = 24_000
 """Most characters of a text that is no document."""

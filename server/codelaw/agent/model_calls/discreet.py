@@ -137,6 +137,7 @@ def _texts(message: ApiMessage) -> Iterator[str]:
             case ResultBlock():
                 yield block.call_id
                 yield block.text
+                yield block.instead
             case CallBlock():
                 yield block.call.id
                 yield block.call.tool

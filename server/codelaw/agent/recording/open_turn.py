@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from codelaw.agent.dialects.growing import GrowingText
 from codelaw.context.escaping import one_line
+from codelaw.context.pictures import without_pictures
 from codelaw.context.shortening.compressor import compress
 from codelaw.context.shortening.relief import given_way
 from codelaw.domain.chats import Notice
@@ -192,15 +193,22 @@ class OpenTurn:
         mtime = _mtime(result.data)
         content = one_line(result.observation())
         full = result_message(caller, call, content, ref=ref, mtime=mtime, as_text=self.as_text)
+        pictures = result.pictures if self.pictures is not None else ()
+        if pictures:
+            images = tuple(one.image for one in pictures)
+            full = replace(full, metadata=replace(full.metadata, images=images))
         kept = full
         if self.compressing:
             kept = replace(full, content=one_line(compress(call.tool, envelope, ref)))
             if self.keeping:
                 self.told[ref] = full.content
                 kept = replace(kept, metadata=replace(kept.metadata, whole=True))
+            elif pictures:
+                kept = without_pictures(kept)
         asides = [Aside(full.id, one.name, one.text) for one in behind] if self.keeping else []
         full = replace(full, metadata=replace(full.metadata, asides=behind))
-        await self._write([(kept, full)], [(ref, envelope)], asides)
+        rows = self.pictures.of_result(pictures) if self.pictures is not None and pictures else []
+        await self._write([(kept, full)], [(ref, envelope), *rows], asides)
         self.changes.extend(result.changes)
         if self.above is not None:
             self.above.changes.extend(result.changes)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codelaw.domain.media.images import picture_ref
-from codelaw.domain.models import ImageBlock
+from codelaw.domain.models import pictures_in
 
 if TYPE_CHECKING:
     from codelaw.domain.media.images import Image, Picture
@@ -22,6 +22,10 @@ AT_HAND = 40 * 1024 * 1024
 """Bytes that are kept in memory."""
 SENT = 20 * 1024 * 1024
 """Bytes of pictures in one request, the newest first: vendors take 32 MB of text, and base64 adds a third."""
+MOST_SENT = 20
+"""Pictures in one request: vendors take smaller ones alone where there are more."""
+AWAY = 10
+"""Of the oldest that are left out together where there are more."""
 
 
 class Pictures:
@@ -53,6 +57,11 @@ class Pictures:
         self._keep(found)
         return replace(request, images={digest: found[digest] for digest in wanted if digest in found})
 
+    def of_result(self, pictures: Sequence[Picture]) -> list[tuple[str, dict[str, Any]]]:
+        """As `taken`, at once: nothing may come between a result and its being stored."""
+        self._keep({one.image.digest: one.content for one in pictures})
+        return _rows(pictures)
+
     def _keep(self, found: dict[str, bytes]) -> None:
         for digest, content in found.items():
             self._known[digest] = content
@@ -63,15 +72,17 @@ class Pictures:
 
 def _newest(request: ModelRequest) -> list[str]:
     """The digests that there is room for, in the order of the messages."""
+    shown = [image for message in request.messages for block in message.blocks for image in pictures_in(block)]
+    # Several at once, so that the beginning of the request stays what it was over the next pictures (L-6).
+    over = -(-max(0, len(shown) - MOST_SENT) // AWAY) * AWAY
     room = SENT
     images: dict[str, Image] = {}
-    for message in reversed(request.messages):
-        for block in reversed(message.blocks):
-            if isinstance(block, ImageBlock) and block.image.digest not in images:
-                room -= block.image.size
-                if room < 0:
-                    return list(reversed(images))
-                images[block.image.digest] = block.image
+    for image in reversed(shown[over:]):
+        if image.digest not in images:
+            room -= image.size
+            if room < 0:
+                break
+            images[image.digest] = image
     return list(reversed(images))
 
 

@@ -84,6 +84,7 @@ class ChildTurns:
             compressing=above.compressing,
             keeping=inputs.economical,
             as_text=above.as_text,
+            pictures=above.pictures,
             model=inputs.model_name,
             prices=inputs.prices,
             parent=order.call_id,
@@ -94,7 +95,8 @@ class ChildTurns:
     def _executor(self, opened: OpenTurn, inputs: TurnInputs) -> Executor:
         """The calls of a child are judged by the same gate; it has read nothing yet, and its todo list is its own."""
         above = self.above
-        environment = replace(above.environment, ledger=Ledger(), todos=TodoList(), subagents=None)
+        own = replace(above.environment, ledger=Ledger(), todos=TodoList(), subagents=None)
+        environment = replace(own, sees=inputs.sees)
         executor = Executor(
             open=opened,
             toolbox=inputs.toolbox,

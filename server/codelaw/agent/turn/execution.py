@@ -192,7 +192,9 @@ class Executor:
             result = failure("INTERNAL_ERROR", f"{call.tool} failed inside codelaw; the log says why. Try another way.")
         tool = self.toolbox.get(call.tool)
         effect = "read" if tool is None else tool.effect
-        result = redacted(result, effect, call.arguments.get("path"), self.redaction)
+        pictures = result.pictures
+        result = redacted(replace(result, pictures=()), effect, call.arguments.get("path"), self.redaction)
+        result = replace(result, pictures=pictures)
         result = self._counted(call, result)
         result = await hooked.commented(call, result, decisions[-1] if decisions else None)
         if planned.told:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from codelaw.context.builder import History
 from codelaw.context.past.loaded import body_room, carried
 from codelaw.context.past.strategies import Chosen, Material, Selection, choose, thread_message, told
+from codelaw.context.pictures import with_those_of
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.shortening.economy import anchors
@@ -47,6 +48,8 @@ def project(transcript: Transcript, selection: Selection = _LAYERED) -> History:
     if withdrawn:
         dropped.append(Dropped("withdrawn rounds", f"{withdrawn} rounds were taken out of the context by a revert"))
     shown = with_asides(retold(clean, transcript), transcript) if selection.keeps_bytes else clean
+    refs = transcript.whole.keys() & transcript.told.keys() if selection.keeps_bytes else frozenset[str]()
+    shown = with_those_of(shown, refs)
     shown = shown if selection.ignores_cuts else demoted(shown, transcript.demoted)
     left_out = _turns(kept) - _turns(clean)
     if left_out > 0:

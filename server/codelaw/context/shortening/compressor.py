@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from codelaw.context.pictures import IMAGES, told_as_gone
+
 Json = dict[str, Any]
 
 LISTED = 10
@@ -128,6 +130,8 @@ def _text_of(data: Any) -> str | None:
 def _served(data: Mapping[str, Any], text: str) -> Json:
     """What a server of the user's gave: the beginning and the end of its text, and its values where they are few."""
     kept: Json = {name: bounded(data[name], FIELD) for name in _SERVED_FIELDS if name in data}
+    if IMAGES in data:
+        kept[IMAGES] = bounded(told_as_gone(data[IMAGES]), FIELD)
     if len(text) > UNKNOWN:
         text = f"{text[: UNKNOWN // 2]}\n… {len(text) - UNKNOWN} characters left out …\n{text[-UNKNOWN // 2 :]}"
         kept["truncated"] = True

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 from codelaw.context.escaping import one_line
 from codelaw.context.memo import Memo
+from codelaw.context.pictures import pictures_told, without_pictures
 from codelaw.domain.checkpoints import Demotion
 from codelaw.domain.messages import Call, Message
 
@@ -143,6 +144,9 @@ def _short_result(message: Message, told: AbstractSet[str]) -> Message:
     key = (facts.tool_name or "Result", facts.ref or "", message.content)
     line = _lines.find(key) or _lines.keep(key, _line(*key))
     content = line.spelt(told) if line is not None else message.content
+    if facts.images:
+        message = without_pictures(message)
+        facts = message.metadata
     if len(content) >= len(message.content):
         return message
     return Message(message.id, message.turn_id, message.role, content, facts)  # quicker than `replace`
@@ -157,7 +161,7 @@ def _line(tool: str, ref: str, content: str) -> _Line | None:
     facts: dict[str, Any] = {"status": body.get("status", "success")}
     if "error" in body:
         facts["error"] = body["error"]
-    facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters"
+    facts["shortened"] = f"{tool}{_target(data)}, {len(content)} characters{_pictures(data)}"
     told = one_line(facts).removesuffix("}")
     whole = one_line({"whole": f"result:{ref}"}).removeprefix("{")
     if tool == "find_tools":
@@ -167,6 +171,12 @@ def _line(tool: str, ref: str, content: str) -> _Line | None:
     share, most = NAMES
     room = min(most, int(share * sum(map(len, texts))))
     return _Line(told, _names(texts), room, whole)
+
+
+def _pictures(data: Any) -> str:
+    """A word on the pictures that were shown with a result, and go with it."""
+    count = pictures_told(data)
+    return f", {count} image{'s' if count > 1 else ''} not shown any more" if count else ""
 
 
 _lines = Memo[tuple[str, ...], _Line | None](_KEPT)

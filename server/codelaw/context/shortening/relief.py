@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from codelaw.context.escaping import one_line
+from codelaw.context.pictures import without_pictures
 from codelaw.context.sections import message_tokens
 from codelaw.context.shortening.compressor import bounded
 from codelaw.context.shortening.demotion import demotable, demoted
@@ -27,7 +28,7 @@ def relieve(
     first; then they and the large arguments of their calls become one line each (C-6). The newest step is the last to
     give way, its results to their cut, and only with `all_of_it` to one line. The same object when nothing helps.
     """
-    whole = record if len(record) == len(scratchpad) else scratchpad
+    whole = [*map(without_pictures, record if len(record) == len(scratchpad) else scratchpad)]
     lines = demoted(whole, frozenset(what for message in whole if (what := demotable(message)) is not None))
     newest = max((message.metadata.step or 0 for message in scratchpad if message.role == "tool"), default=0)
     spoken = [place for place, message in enumerate(scratchpad) if message.role in {"tool", "assistant"}]
@@ -86,8 +87,10 @@ def truncate(messages: Sequence[Message], *, bound: int) -> Sequence[Message]:
 
 def _truncated(message: Message, bound: int) -> Message:
     """The message with its long strings cut, or, where that is not enough, with head and tail of all its data."""
-    before = message_tokens(message)
-    if message.role != "tool" or before <= bound:
+    if message.role != "tool" or message_tokens(message) <= bound:
+        return message
+    message = without_pictures(message)
+    if message_tokens(message) <= bound:
         return message
     try:
         body: Any = json.loads(message.content)

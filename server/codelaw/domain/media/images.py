@@ -16,6 +16,10 @@ LONGEST_SIDE = 8000
 SEEN_SIDE = 1568
 """Pixels of the longer side that a model sees; a larger picture is made smaller by the vendor."""
 MOST_TOKENS = 1600
+MOST_PICTURES = 5
+"""With one message, or one result."""
+MOST_PICTURE_BYTES = 10 * 1024 * 1024
+"""Of them together."""
 PIXELS_PER_TOKEN = 750
 
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import ConfigDict
 
+from codelaw.domain.media.images import MOST_PICTURE_BYTES, MOST_PICTURES, NoImage, Picture, image_of
 from codelaw.domain.results import ToolError, ToolResult
-from codelaw.domain.served import Offer, ServedResult, ServedTool
+from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool
 from codelaw.ports.servers import ToolServers
 from codelaw.tools.base import Arguments, Tool, ToolEnvironment
 from codelaw.tools.bounds import bounded, cut_middle
@@ -25,6 +27,8 @@ LONGEST_VALUES = 18_000
 """Characters of a result's values as JSON."""
 SHOWN_ARGUMENTS = 120
 """Characters of the arguments in a call's title."""
+UNSEEN = "You cannot be shown its images."
+TOO_MANY = f"at most {MOST_PICTURES} are shown, of {MOST_PICTURE_BYTES >> 20} MiB together: ask for fewer."
 NO_DESCRIPTION = "A tool of the server {server}, which says nothing about it."
 
 
@@ -74,7 +78,9 @@ class Served(Tool[ServedArguments]):
         if env.listener is not None:
             asking = Watched(asking, env.listener)
         result = await self._servers.call(self._tool.server, self._tool.name, _values(args), asking)
-        return served_result(self._tool, result)
+        if not result.images:
+            return served_result(self._tool, result)
+        return await asyncio.to_thread(served_result, self._tool, result, sees=env.sees)
 
 
 def tools_of(offer: Offer, servers: ToolServers, believed: Collection[str]) -> tuple[Served, ...]:
@@ -87,23 +93,51 @@ def tools_of(offer: Offer, servers: ToolServers, believed: Collection[str]) -> t
     return tuple(found.values())
 
 
-def served_result(tool: ServedTool, result: ServedResult) -> ToolResult:
-    """What a model is told of a server's result; pictures are named and not shown."""
+def served_result(tool: ServedTool, result: ServedResult, *, sees: bool = False) -> ToolResult:
+    """What a model is told of a server's result; pictures are named, and shown to one that sees.
+
+    Those of a failed call are not: vendors take text alone with an error.
+    """
     text = cut_middle(result.text, LONGEST_TEXT)
     data: dict[str, Any] = {"server": tool.server, "tool": tool.name, "text": text}
     if result.structured is not None and not _says(result.text, result.structured):
         data["structured"] = values = _values_kept(result.structured)
         if isinstance(values, str):
             data["truncated"] = True
+    pictures: tuple[Picture, ...] = ()
     if result.images:
-        data["images"] = [{"media_type": one.media_type[:80], "bytes": len(one.data)} for one in result.images]
+        data["images"], pictures = _pictures(result.images, sees=sees and not result.failed)
     if result.cut or text != result.text:
         data["truncated"] = True
     if result.failed:
         error = ToolError("EXECUTION_ERROR", f"The server {tool.server} says that the call went wrong.")
         return bounded(ToolResult("error", data, "", error))
-    note = "You cannot be shown its images." if result.images else ""
-    return bounded(ToolResult("partial" if "truncated" in data else "success", data, note))
+    note = UNSEEN if result.images and not sees else ""
+    return bounded(ToolResult("partial" if "truncated" in data else "success", data, note, pictures=pictures))
+
+
+def _pictures(images: Sequence[ServedImage], *, sees: bool) -> tuple[list[dict[str, Any]], tuple[Picture, ...]]:
+    """What is said of each image, and those that can be shown, the first of them (M-6)."""
+    told: list[dict[str, Any]] = []
+    shown: list[Picture] = []
+    room = MOST_PICTURE_BYTES
+    for one in images:
+        about: dict[str, Any] = {"media_type": one.media_type[:80], "bytes": len(one.data)}
+        told.append(about)
+        if not sees:
+            continue
+        try:
+            image = image_of(one.data)
+        except NoImage as why:
+            about["unseen"] = str(why)
+            continue
+        if len(shown) == MOST_PICTURES or image.size > room:
+            about["unseen"] = TOO_MANY
+            continue
+        room -= image.size
+        shown.append(Picture(image, one.data))
+        about |= {"media_type": image.media_type, "size": f"{image.width}×{image.height}", "sent": True}
+    return told, tuple(shown)
 
 
 def _values_kept(values: Mapping[str, Any]) -> Any:

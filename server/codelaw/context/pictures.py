@@ -1,0 +1,75 @@
+"""Results without the pictures that were shown with them, and the words about that (M-6, C-5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any, cast
+
+from codelaw.context.escaping import one_line
+from codelaw.domain.messages import Message
+
+IMAGES = "images"
+"""Where a result's data tells of them: a list of objects."""
+SHOWN = "sent"
+"""True in the object of a picture that is shown with the result."""
+GONE = "gone"
+"""True in that of one which was shown and is not any more."""
+
+
+def told_as_gone(images: Any) -> Any:
+    """What a result's data says of its pictures, once they are not shown any more; the same object without any."""
+    if not isinstance(images, list) or not any(_shown(one, (SHOWN,)) for one in cast("list[Any]", images)):
+        return cast("Any", images)
+    return [_as_gone(one) if _shown(one, (SHOWN,)) else one for one in cast("list[Any]", images)]
+
+
+def pictures_told(data: Any) -> int:
+    """How many pictures were shown with a result, by its data, whether or not they still are."""
+    images = cast("Mapping[str, Any]", data).get(IMAGES) if isinstance(data, Mapping) else None
+    return sum(_shown(one, (SHOWN, GONE)) for one in cast("list[Any]", images)) if isinstance(images, list) else 0
+
+
+def without_pictures(message: Message) -> Message:
+    """The message of a result without its pictures, and with words for that; the same object without any."""
+    if message.role != "tool" or not message.metadata.images:
+        return message
+    return replace(message, content=_content(message.content), metadata=replace(message.metadata, images=()))
+
+
+def with_those_of(messages: Sequence[Message], refs: AbstractSet[str]) -> Sequence[Message]:
+    """The messages without the pictures of cut results, but for those of `refs`, which are shown whole.
+
+    The same object when none goes. A result that the history does not cut keeps its own.
+    """
+    if not any(_lost(message, refs) for message in messages):
+        return messages
+    return [without_pictures(message) if _lost(message, refs) else message for message in messages]
+
+
+def _lost(message: Message, refs: AbstractSet[str]) -> bool:
+    facts = message.metadata
+    return message.role == "tool" and bool(facts.images) and facts.whole and facts.ref not in refs
+
+
+def _content(content: str) -> str:
+    try:
+        body: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    data = cast("Mapping[str, Any]", body).get("data") if isinstance(body, dict) else None
+    if not isinstance(data, dict) or IMAGES not in data:
+        return content
+    facts = cast("dict[str, Any]", data)
+    images = told_as_gone(facts[IMAGES])
+    return content if images is facts[IMAGES] else one_line({**body, "data": {**facts, IMAGES: images}})
+
+
+def _shown(one: Any, marks: Sequence[str]) -> bool:
+    return isinstance(one, dict) and any(cast("dict[str, Any]", one).get(mark) is True for mark in marks)
+
+
+def _as_gone(one: Any) -> dict[str, Any]:
+    return {**{name: value for name, value in cast("dict[str, Any]", one).items() if name != SHOWN}, GONE: True}

@@ -1,0 +1,200 @@
+"""Pictures in what servers answer: shown to a model that sees, named to any other (X-3, M-6)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codelaw.adapters.mcp.means import Means
+from codelaw.adapters.mcp.servers import McpServers
+from codelaw.domain.media.images import Picture, image_of, picture_ref
+from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool
+from tests.agent.conftest import Bench
+from tests.agent.test_pictures import blocks, picture, plain, source
+from tests.agent.test_servers import MINE, reopen
+from tests.domain.pictures import gif
+from tests.fakes.servers import FakeServers
+
+SERVER = Path(__file__).with_name("picture_server.py")
+SHOT = ServedTool("desk", "shot", "Takes a picture.", {"type": "object", "properties": {}})
+ALLOWED = {"permissions": {"allow": ["mcp__desk__shot"]}}
+OTHER = Picture(image_of(gif(3, 4)), gif(3, 4))
+
+
+@pytest.fixture
+async def servers(bench: Bench) -> FakeServers:
+    servers = FakeServers(Offer((SHOT,)))
+    await reopen(bench, servers, {**MINE, **ALLOWED})
+    return servers
+
+
+def answered(*pictures: Picture, text: str = "Taken.") -> ServedResult:
+    """Of the server, with pictures of kinds that it does not tell rightly."""
+    return ServedResult(text, images=tuple(ServedImage("image/webp", one.content) for one in pictures))
+
+
+def shots(bench: Bench, *answers: str) -> None:
+    """Let the model take a picture in each turn, and answer."""
+    bench.vendor.reset(
+        [reply for answer in answers for reply in (bench.act("mcp__desk__shot", {}), bench.finish(answer))]
+    )
+
+
+def parts(bench: Bench, number: int = -1) -> list[dict[str, Any]]:
+    """The blocks of a request, those within a result after it."""
+    found: list[dict[str, Any]] = []
+    for part in blocks(bench, number):
+        found += [part, *(part["content"] if isinstance(part.get("content"), list) else [])]
+    return found
+
+
+def shown(bench: Bench, number: int = -1) -> list[dict[str, Any]]:
+    return [part["source"] for part in parts(bench, number) if part["type"] == "image"]
+
+
+def said(bench: Bench) -> str:
+    return json.dumps(bench.sent()["messages"], ensure_ascii=False)
+
+
+async def test_a_real_servers_picture_is_shown_with_its_result_and_stays(bench: Bench, tmp_path: Path) -> None:
+    one, file = picture(), tmp_path / "one.png"
+    file.write_bytes(one.content)
+    own = {"desk": {"command": sys.executable, "args": ["-I", str(SERVER), str(file)]}}
+    real = McpServers(Means(cwd=tmp_path))
+    await reopen(bench, real, {"mcp": {"servers": own}, **ALLOWED})
+    bench.vendor.reset([bench.finish("hello")])
+    await bench.turn("hello")
+    await real.settled(60)
+    bench.vendor.reset(
+        [bench.act("mcp__desk__shot", {}), bench.act("LS", {"path": "."}), bench.finish("a line"), bench.finish("yes")]
+    )
+    chat = (await bench.turn("what is on the screen?")).chat_id
+    assert shown(bench, 1) == shown(bench, 2) == [source(one)]
+    result = blocks(bench, 1)[-2 if bench.dialect == "react" else -1]
+    if bench.dialect == "native":
+        assert [part["type"] for part in result["content"]] == ["text", "image"]
+        assert result["type"] == "tool_result"
+        result = result["content"][0]
+    assert result["text"].endswith("Taken.\n image/png, 750×100, 33 bytes, shown with this result")
+    assert plain(bench.sent(2))[: len(plain(bench.sent(1)))] == plain(bench.sent(1))
+    before = plain(bench.sent(2))
+    await reopen(bench, FakeServers(), MINE)
+    await bench.turn("is it still there?", chat)
+    assert plain(bench.sent())[: len(before)] == before, "sent as it was by the next process too"
+
+
+async def test_a_fork_keeps_it_and_a_deleted_chat_does_not(bench: Bench, servers: FakeServers) -> None:
+    one = picture()
+    servers.answers["shot"] = answered(one, one)
+    shots(bench, "ok")
+    ended = await bench.turn("look")
+    fork = await bench.session.fork(ended.chat_id, ended.turn_id)
+    store = await bench.session._chats.store()
+    ref = picture_ref(one.image.digest)
+    assert await store.result(ended.chat_id, ref) is not None
+    await bench.session.delete(ended.chat_id)
+    assert await store.results(ended.chat_id, [ref]) == {}
+    bench.vendor.reset([bench.finish("here too")])
+    await bench.turn("and here?", fork.id)
+    assert shown(bench) == [source(one), source(one)]
+
+
+async def test_a_model_that_cannot_see_is_told_so_and_nothing_is_kept(bench: Bench, servers: FakeServers) -> None:
+    await reopen(bench, servers, {**MINE, **ALLOWED, "model": seeing(bench, "deepseek-chat")})
+    servers.answers["shot"] = answered(picture())
+    shots(bench, "ok")
+    ended = await bench.turn("look")
+    assert shown(bench) == []
+    assert "You cannot be shown its images." in said(bench)
+    assert all(message.metadata.images == () for message in (await bench.session.read(ended.chat_id)).messages)
+
+
+async def test_another_model_of_the_same_chat_is_told_in_words(bench: Bench, servers: FakeServers) -> None:
+    servers.answers["shot"] = answered(picture())
+    shots(bench, "ok")
+    chat = (await bench.turn("look")).chat_id
+    await reopen(bench, servers, {**MINE, **ALLOWED, "model": seeing(bench, "deepseek-chat")})
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("and you?", chat)
+    assert shown(bench) == []
+    assert "(A picture was sent here. You cannot see it.)" in said(bench)
+
+
+async def test_what_cannot_be_shown_says_why(bench: Bench, servers: FakeServers) -> None:
+    many = [picture(rest=bytes([number])) for number in range(6)]
+    servers.answers["shot"] = answered(*many)
+    shots(bench, "ok")
+    await bench.turn("look")
+    assert shown(bench) == [source(one) for one in many[:5]]
+    assert "34 bytes, not shown: at most 5 are shown, of 10 MiB together" in said(bench)
+    servers.answers["shot"] = ServedResult("", images=(ServedImage("image/svg+xml", b"<svg/>"),))
+    shots(bench, "ok")
+    await bench.turn("look")
+    assert shown(bench) == []
+    assert "image/svg+xml, 6 bytes, not shown: it is no PNG, JPEG, GIF or WebP" in said(bench)
+
+
+async def test_a_failed_calls_picture_is_not_shown(bench: Bench, servers: FakeServers) -> None:
+    servers.answers["shot"] = ServedResult("broken", images=(ServedImage("image/png", picture().content),), failed=True)
+    shots(bench, "ok")
+    await bench.turn("look")
+    assert shown(bench) == []
+    assert "broken" in said(bench)
+
+
+async def test_it_counts_in_tokens_as_the_vendor_counts(bench: Bench, servers: FakeServers) -> None:
+    chats: list[str] = []
+    for one in (picture(1500, 500), OTHER):
+        servers.answers["shot"] = answered(one)
+        shots(bench, "ok")
+        chats.append((await bench.turn("look")).chat_id)
+    sizes = [(await bench.session.inspect(chat, None)).total_tokens for chat in chats]
+    assert 900 <= sizes[0] - sizes[1] < 1100
+
+
+async def test_of_many_the_newest_are_shown_and_the_oldest_go_several_at_once(
+    bench: Bench, servers: FakeServers
+) -> None:
+    replies = [reply for _ in range(5) for reply in (bench.act("mcp__desk__shot", {}), bench.finish("ok"))]
+    bench.vendor.reset(replies)
+    chat, counts, first = None, list[int](), list[dict[str, Any]]()
+    for turn in range(5):
+        every = [picture(rest=bytes([turn, number])) for number in range(5)]
+        first = first or [source(one) for one in every]
+        servers.answers["shot"] = answered(*every)
+        chat = (await bench.turn("look", chat)).chat_id
+        counts.append(len(shown(bench)))
+    assert counts == [5, 10, 15, 20, 15]
+    assert not [one for one in shown(bench) if one in first]
+
+
+async def test_after_a_compaction_it_is_gone(bench: Bench, servers: FakeServers) -> None:
+    await reopen(bench, servers, {**MINE, **ALLOWED, "context": {"keepRounds": 1}})
+    servers.answers["shot"] = answered(picture())
+    shots(bench, "ok")
+    chat = (await bench.turn("look")).chat_id
+    bench.vendor.reset([bench.finish("two"), bench.finish("a summary")])
+    await bench.turn("more", chat)
+    assert len(shown(bench)) == 1
+    report = await bench.session.compact(chat)
+    assert report.compacted
+    bench.vendor.reset([bench.finish("ok")])
+    await bench.turn("now?", chat)
+    assert shown(bench) == []
+
+
+def seeing(bench: Bench, name: str) -> dict[str, Any]:
+    return {"baseUrl": bench.vendor.url, "apiKey": "k", "dialect": bench.dialect, "name": name}
+
+
+async def test_a_subagent_sees_what_its_own_calls_bring(bench: Bench, servers: FakeServers) -> None:
+    one = picture()
+    servers.answers["shot"] = answered(one)
+    task = bench.act("Task", {"kind": "general", "prompt": "Look at the screen."})
+    bench.vendor.reset([task, bench.act("mcp__desk__shot", {}), bench.finish("seen"), bench.finish("done")])
+    await bench.turn("look")
+    assert [shown(bench, number) for number in range(4)] == [[], [], [source(one)], []]
