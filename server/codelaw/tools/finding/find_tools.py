@@ -84,8 +84,8 @@ def _description(tools: Iterable[AnyTool], skills: Sequence[Described]) -> str:
     servers = ", ".join(dict.fromkeys(server_of(tool.name) for tool in tools))
     kinds = [f"tools of {cut(servers, SERVERS)}" if servers else "", "skills" if skills else ""]
     return (
-        f"Search what is not described here: {' and '.join(filter(None, kinds))}. `query` says what it should do."
-        f" The answer has the manuals of the best {BEST}, which can be called from then on."
+        f"Search what is not described here, by what it should do: {' and '.join(filter(None, kinds))}. "
+        f"The manuals of the best {BEST} come back, which can then be called."
     )
 
 

@@ -28,10 +28,8 @@ class MemorySave(Tool[MemorySaveArguments]):
 
     name = "memory_save"
     description = (
-        "Remember one fact for later chats, in one plain sentence; never a secret. The scope says where it counts: "
-        "project, which is the default, session for this chat alone, or user for every project of the user's, who is "
-        "asked first. Name the category: preferences, habits, skills, constraints and decisions are shown in every "
-        "turn, everything else when a question speaks of it. What says the same as an older memory is merged with it."
+        "Remember one fact for later chats, never a secret (scope session: for this chat alone). Preferences, habits, "
+        "skills, constraints and decisions named as such are always shown, the rest when asked about."
     )
     arguments = MemorySaveArguments
     effect = "state"

@@ -29,7 +29,7 @@ class TodoWrite(Tool[TodoWriteArguments]):
     """Data: `todos, recap`."""
 
     name = "TodoWrite"
-    description = "Replace the task list. Use it for work of three steps or more; at most one item in progress."
+    description = "Replace the task list; at most one item in progress."
     arguments = TodoWriteArguments
     effect = "state"
 

@@ -24,10 +24,7 @@ class Glob(Tool[GlobArguments]):
     """Data: `pattern, path, total, files, truncated?, reason?`."""
 
     name = "Glob"
-    description = (
-        "Find files by glob, newest first. `*.py` without a slash matches at any depth; `**/` also matches no folder; "
-        "`{a,b}` gives alternatives."
-    )
+    description = "Find files by glob, newest first. `*.py` without a slash matches at any depth; `{a,b}` is known."
     arguments = GlobArguments
     effect = "read"
     paths = "reads"

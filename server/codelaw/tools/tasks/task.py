@@ -49,7 +49,7 @@ class Task(Tool[TaskArguments]):
 
     def __init__(self, kinds: Sequence[Described] = ()) -> None:
         self.description = (
-            "Hand work, such as a wide search, to a subagent; its report comes back. It sees the prompt alone. "
+            "Hand work, such as a wide search, to a subagent that sees the prompt alone; its report comes back. "
             f"Kinds: {_listed(kinds)}."
         )
 
