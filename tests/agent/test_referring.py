@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from codelaw.agent.inputs.gathering import NOTHING_CALLED
+from codelaw.app.referring.referring import Around, Referring
 from codelaw.app.session import Session
 from codelaw.domain.code import CodePlace, NamedCode, Position, Span, TerminalOutput
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Folder
 from codelaw.domain.permissions import ApprovalAnswer, ApprovalQuestion
+from codelaw.ports.code import IndexState
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
 from tests.agent.test_control import until
@@ -82,6 +85,24 @@ async def test_a_symbol_is_named_with_its_places_and_none_of_its_text(bench: Ben
     assert "return 1" not in told
     assert "system-reminder" not in told, "it is no file"
     assert notices(bench) == []
+
+
+class Building:
+    """An index that knows nothing yet."""
+
+    async def named(self, workspace: object, name: str, limit: int, *, begun: bool = False) -> list[Any]:
+        return []
+
+    def state(self) -> IndexState:
+        return IndexState("building", pending=9)
+
+
+async def test_a_symbol_that_the_index_may_know_later_is_told_so():
+    around: Any = Around(workspace=None, denied=None, services=None, index=Building())  # type: ignore[arg-type]
+    called = await Referring({}).gathered("see @symbol:area", NOTHING_CALLED, around)
+    assert [(one.path, one.kind) for one in called.mentions] == [("symbol:area", "unresolved")]
+    (notice,) = called.notices
+    assert "still being made" in notice.message
 
 
 async def test_the_editors_language_servers_are_asked_first(bench: Bench):

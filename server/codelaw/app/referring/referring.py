@@ -29,6 +29,7 @@ PATIENCE = 20.0
 COMPLETING_SECONDS = 1.5
 """For the symbols that complete what is typed."""
 LEFT_OUT = "mention_left_out"
+UNREADY = "the index of the code is still being made; send it again in a moment."
 SPECIALS = (
     ("problems:", "what the editor reports"),
     ("git:diff", "what is changed since the last commit"),
@@ -99,7 +100,7 @@ class Referring:
             case "symbol":
                 places = await symbols.defined(reference.name, around.workspace, services, around.index)
                 if not places:
-                    return None
+                    return UNREADY if around.index.state().status == "building" else None
                 uris[reference] = places[0].uri
                 return symbols.fragment(reference.name, places)
             case "problems":

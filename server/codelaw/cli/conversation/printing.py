@@ -117,8 +117,11 @@ class TurnPrinter:
 
     def _unresolved(self, mentions: list[dict[str, Any]]) -> None:
         names = [f"@{mention['path']}" for mention in mentions if mention.get("kind") == "unresolved"]
-        if names:
-            self._screen.line(one_line(f"Not a file or folder here: {', '.join(names)}"), style=DIM)
+        others = [name for name in names if ":" in name]
+        files = [name for name in names if name not in others]
+        for words, listed in (("Not a file or folder here", files), ("Not found", others)):
+            if listed:
+                self._screen.line(one_line(f"{words}: {', '.join(listed)}"), style=DIM)
 
     def _title(self, event: dict[str, Any]) -> str:
         """What a call is called: of a command the command, since its description is only the model's word."""
