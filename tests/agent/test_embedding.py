@@ -201,6 +201,7 @@ async def test_words_do_not_wait_for_an_embedder_that_fails(world: World, monkey
 
 async def test_waits_after_failures_grow(world: World, monkeypatch):
     monkeypatch.setattr(queue, "FIRST_WAIT", 0.2)
+    monkeypatch.setattr(queue.random, "random", lambda: 0.5)
     made, _ = world.server()
     world.embedder.failure = EmbeddingFailure("down")
     world.shared.add("c", "one")
