@@ -43,10 +43,10 @@ def test_servers_are_listed_and_let_start_by_who_has_seen_them(workspace: Path) 
 
 
 def test_a_login_is_forgotten_by_its_servers_name(workspace: Path) -> None:
-    url = "http://127.0.0.1:1/mcp"
-    servers = {"desk": {"url": url}, "far": {"url": "${NO_SUCH_ADDRESS}"}, "own": {"command": "desk-server"}}
+    address = "http://127.0.0.1:1/mcp"
+    servers = {"desk": {"url": address}, "far": {"url": "${NO_SUCH_ADDRESS}"}, "own": {"command": "desk-server"}}
     (workspace / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
-    kept = login_file(Path(os.environ["CODELAW_HOME"]) / "logins", url)
+    kept = login_file(Path(os.environ["CODELAW_HOME"]) / "logins", address)
     kept.parent.mkdir(parents=True)
     kept.write_text("{}", encoding="utf-8")
     first = codelaw("mcp", "logout", "desk", workspace=workspace)
