@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -159,3 +160,44 @@ def test_an_ordinary_users_command_sets_nothing_in_the_kernel_and_reads_none_of_
     if not said.stdout.startswith("bubblewrap"):
         pytest.skip(said.stdout + said.stderr)
     assert said.stdout == "bubblewrap end\n\n"
+
+
+BESIDE = """
+import asyncio, os, sys
+from pathlib import Path
+from codelaw.adapters.processes.local import LocalProcesses
+from codelaw.adapters.processes.rules import drawing
+from codelaw.adapters.processes.sandbox import Sandbox
+
+drawing.TEMPORARY = ()  # the folder is seen where it lies
+
+async def main():
+    home = Path(os.environ["HOME"])
+    (home / "ws").mkdir()
+    sandbox = Sandbox(lambda: [home / "ws"], [home / "own"], dict(os.environ), kinds=("landlock",))
+    means = await sandbox.means()
+    print(means.kind, end=" ", flush=True)
+    processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means)
+    got = await processes.run(f"cat {sys.argv[1]}/said; echo end", cwd=home / "ws", timeout=60)
+    print(got.stdout, got.stderr)
+    await sandbox.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a folder of somebody else's is needed")
+def test_a_socket_in_a_folder_of_somebody_elses_stops_no_command(home: Path):
+    """Such a folder lets nobody list it: what is hidden in it cannot be left out of what may be seen."""
+    with tempfile.TemporaryDirectory(prefix="codelaw-others-") as name, socket.socket(socket.AF_UNIX) as listening:
+        folder = Path(name, "shown")
+        folder.mkdir()
+        (folder / "said").write_text("word")
+        listening.bind(str(folder / "socket"))
+        listening.listen()
+        Path(name).chmod(0o711)
+        command = [python(), "-c", BESIDE, str(folder)]
+        said = subprocess.run(command, capture_output=True, text=True, check=False, **started(home))
+    if not said.stdout.startswith("landlock"):
+        pytest.skip(said.stdout + said.stderr)
+    assert said.stdout.startswith("landlock end\n"), said.stdout + said.stderr

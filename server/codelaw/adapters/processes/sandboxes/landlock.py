@@ -115,17 +115,21 @@ def _rules(profile: Profile, scratch: Scratch) -> tuple[list[str], list[str]]:
                 if drawn[place] == "write" and access == "read":
                     allowed["write"].append(str(place))
             return
-        if access in ("hidden", "private"):
+        entries: list[os.DirEntry[str]] | None = None
+        if access not in ("hidden", "private"):
+            try:
+                with os.scandir(path) as found:
+                    entries = list(found)
+            except FileNotFoundError:
+                return  # it held something hidden, and went meanwhile
+            except PermissionError:
+                access = "hidden"  # somebody else's: what is not hidden in it cannot be told, so none of it is seen
+        if entries is None:
             for place in below:
-                nearest = next(parent for parent in place.parents if parent in drawn)
+                nearest = next(parent for parent in place.parents if parent in drawn or parent == path)
                 if nearest == path:
                     allow(place, access)
             return
-        try:
-            with os.scandir(path) as found:
-                entries = list(found)
-        except FileNotFoundError:
-            return  # it held something hidden, and went meanwhile
         left -= len(entries)
         if left < 0:
             raise OSError("the folders around what is hidden have too many entries")
