@@ -10,6 +10,7 @@ import { Log } from "./Log";
 import { PermissionsPage } from "./Permissions";
 import { Pickers } from "./Pickers";
 import { ServerOffers } from "./ServerOffer";
+import { Title } from "./Title";
 import { TodoList } from "./Todo";
 import { Welcome } from "./Welcome";
 import { WindowBar } from "./WindowBar";
@@ -34,6 +35,7 @@ function ChatPage({ state }: { state: State }) {
   const todo = chat?.todo ?? [];
   return (
     <>
+      {!empty && <Title chat={chat?.chat ?? null} />}
       {empty ? <Welcome /> : <Log state={state} />}
       <div class="below">
         {todo.length > 0 && <TodoList items={todo} />}

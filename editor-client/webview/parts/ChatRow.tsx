@@ -5,6 +5,7 @@ import { ago } from "../text/ago";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Menu } from "./Menu";
+import { Rename } from "./Rename";
 import { t } from "../language";
 
 interface Props {
@@ -124,41 +125,6 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
         />
       )}
     </li>
-  );
-}
-
-/** The title as a field; null when it stays as it is. Leaving the field keeps what was typed, Escape does not. */
-function Rename({ title, onDone }: { title: string; onDone: (title: string | null, refocus: boolean) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  const ended = useRef(false);
-  const [typed, setTyped] = useState(title);
-  useEffect(() => field.current?.select(), []);
-
-  const end = (keep: boolean, refocus: boolean): void => {
-    if (ended.current) return;
-    ended.current = true;
-    const wanted = typed.trim();
-    onDone(keep && wanted !== "" && wanted !== title ? wanted : null, refocus);
-  };
-
-  return (
-    <input
-      ref={field}
-      type="text"
-      class="chat-rename"
-      dir="auto"
-      aria-label={t.newTitle}
-      value={typed}
-      onInput={(event) => setTyped(event.currentTarget.value)}
-      onBlur={() => end(true, false)}
-      onKeyDown={(event) => {
-        if (event.isComposing) return;
-        if (event.key !== "Enter" && event.key !== "Escape") return;
-        event.preventDefault();
-        event.stopPropagation();
-        end(event.key === "Enter", true);
-      }}
-    />
   );
 }
 
