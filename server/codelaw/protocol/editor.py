@@ -14,7 +14,7 @@ Uri = Annotated[str, Field(min_length=1, max_length=8192)]
 
 
 class AskedDiagnostic(Params):
-    """A diagnostic that the user wants to see fixed."""
+    """A diagnostic that the user wants to see fixed, or explained."""
 
     message: Annotated[str, Field(min_length=1, max_length=20_000)]
     range: Range

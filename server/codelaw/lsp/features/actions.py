@@ -41,9 +41,10 @@ async def code_actions(connection: Connection, params: types.CodeActionParams) -
     if _wanted(params.context, FIX):
         for diagnostic in params.context.diagnostics[:MOST_DIAGNOSTICS]:
             if diagnostic.message.strip():
-                title = f"codelaw: fix this diagnostic: {_short(diagnostic.message)}"
-                argument = base | {"diagnostic": _diagnostic(diagnostic)}
-                found.append(_action(connection, title, FIX, "codelaw.editor.fix", argument, diagnostic=diagnostic))
+                short, argument = _short(diagnostic.message), base | {"diagnostic": _diagnostic(diagnostic)}
+                for verb in ("fix", "explain"):
+                    title, command = f"codelaw: {verb} this diagnostic: {short}", f"codelaw.editor.{verb}"
+                    found.append(_action(connection, title, FIX, command, argument, diagnostic=diagnostic))
     # A client that asks by itself shows a bulb wherever the cursor stands, unless something is selected.
     by_itself = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
     if by_itself and params.range.start == params.range.end:

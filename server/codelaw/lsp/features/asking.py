@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.context.escaping import one_name
 from codelaw.domain.errors import Refusal
-from codelaw.domain.requests import EditorState, Enclosed
+from codelaw.domain.requests import EditorState, Enclosed, Snippet
 from codelaw.lsp.cancelling import begun
 from codelaw.lsp.documents import convert
 from codelaw.lsp.documents.documents import path_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 AROUND_LINES = 3
 """Lines before and after a diagnostic that go with it."""
+NAMED_CHARACTERS = 60
+"""Of a diagnostic's source and code, which stand in the question itself."""
 QUOTED_LINES = 200
 """Of a selection that is quoted in a new chat file."""
 
@@ -48,7 +50,9 @@ async def ask(connection: Connection, asked: params.AskInEditor) -> params.Asked
 
 
 async def explain(connection: Connection, asked: params.AskInEditor) -> params.Asked:
-    """Explain a selection."""
+    """Explain a selection, or the diagnostic that is named."""
+    if asked.diagnostic is not None:
+        return await _about(connection, asked, asked.diagnostic, "explain_diagnostic")
     return await _begin(connection, asked, _rendered(connection, "explain_selection", asked), asked.range)
 
 
@@ -63,22 +67,9 @@ async def fix(connection: Connection, asked: params.AskInEditor) -> params.Asked
     Raises:
         Refusal: none was named.
     """
-    found = asked.diagnostic
-    if found is None:
+    if asked.diagnostic is None:
         raise Refusal("invalid_text", "There is no diagnostic to fix", "Send it as `diagnostic`")
-    text = render(
-        "fix_diagnostic",
-        path=shown_path(connection, asked.uri),
-        line=found.range.start.line + 1,
-        message=found.message,
-        source=found.source or "",
-        code=found.code or "",
-    )
-    around = Range(
-        start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
-        end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
-    )
-    return await _begin(connection, asked, text, around)
+    return await _about(connection, asked, asked.diagnostic, "fix_diagnostic")
 
 
 def shown_path(connection: Connection, uri: str) -> str:
@@ -98,11 +89,32 @@ def shown_path(connection: Connection, uri: str) -> str:
     return one_name(f"{name}/{inside}" if len(folders) > 1 else inside)
 
 
-async def _begin(connection: Connection, asked: params.AskInEditor, text: str, span: Range) -> params.Asked:
+async def _about(
+    connection: Connection, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
+) -> params.Asked:
+    """Begin a turn about a diagnostic; what it says is somebody else's, and goes along as such (R-5)."""
+    text = render(
+        template,
+        path=shown_path(connection, asked.uri),
+        line=found.range.start.line + 1,
+        source=one_name(found.source or "")[:NAMED_CHARACTERS],
+        code=one_name(found.code or "")[:NAMED_CHARACTERS],
+    )
+    around = Range(
+        start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
+        end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
+    )
+    return await _begin(connection, asked, text, around, Snippet("message of the diagnostic", found.message))
+
+
+async def _begin(
+    connection: Connection, asked: params.AskInEditor, text: str, span: Range, *more: Enclosed
+) -> params.Asked:
     """Begin a turn in the document's chat; while that is busy, in a new one."""
     chats = connection.features.chats
     attachments: list[Enclosed] = [
-        convert.attachment(AttachmentParams(uri=asked.uri, range=span), connection.documents)
+        *more,
+        convert.attachment(AttachmentParams(uri=asked.uri, range=span), connection.documents),
     ]
     sent = partial(
         connection.session.send,
