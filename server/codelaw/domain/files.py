@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -166,6 +167,25 @@ class Found:
     files: tuple[FoundFile, ...]
     stopped: str = ""
     """Why the walk ended early, in words; empty when it is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The files of the workspace at one moment, as what has changed since the survey before (X-5)."""
+
+    changed: Mapping[str, float]
+    """New and changed files as shown, with the seconds since the epoch of their last change; negative: it is so young
+    that another one may leave the time as it is."""
+    gone: frozenset[str]
+    """Files that are not there any more, or are hidden now."""
+    whole: bool
+    """There was no survey before that counts: `changed` are all files."""
+    open: frozenset[str] = frozenset()
+    """The open documents that are not hidden, with a file or without."""
+    stopped: str = ""
+    """Why it ended early, in words; then files that it does not name may be there all the same."""
+    tree: object = None
+    """What the next one is compared with; nobody else looks at it."""
 
 
 @dataclass(frozen=True, slots=True)

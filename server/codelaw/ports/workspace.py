@@ -20,6 +20,7 @@ from codelaw.domain.files import (
     OutputStream,
     ProcessResult,
     Stamp,
+    Survey,
 )
 
 
@@ -40,6 +41,14 @@ class OpenDocuments(Protocol):
 
     def formed(self, path: Path) -> Sequence[tuple[str, str]]:
         """What saving has lately made of the text of a file, open or not: before and after, oldest first."""
+        ...
+
+
+class Hiding(Protocol):
+    """What is kept back; equal ones keep back the same."""
+
+    def hides(self, shown: str) -> bool:
+        """Whether the file with this path, as shown, is left out and not counted (S-1)."""
         ...
 
 
@@ -190,6 +199,15 @@ class Workspace(Protocol):
         """Files below `starts` that match a glob; hidden and ignored ones left out, open buffers included (T-3).
 
         `hides` says of a path, as shown, that it is left out and not counted (S-1).
+        """
+        ...
+
+    async def survey(
+        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+    ) -> Survey:
+        """All files but hidden, ignored and kept back ones, as what has changed since an earlier survey.
+
+        A file that was changed in any way before the call is seen as it is, whoever changed it.
         """
         ...
 

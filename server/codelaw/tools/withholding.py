@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Buffer, Entry, FileImage, FilePart, FileText, Folder, Found, Hits, Located, Stamp
+from codelaw.domain.files import (
+    Buffer,
+    Entry,
+    FileImage,
+    FilePart,
+    FileText,
+    Folder,
+    Found,
+    Hits,
+    Located,
+    Stamp,
+    Survey,
+)
 from codelaw.permissions.policy import Denied
-from codelaw.ports.workspace import OpenDocuments, Workspace
+from codelaw.ports.workspace import Hiding, OpenDocuments, Workspace
 
 
 def withheld(workspace: Workspace, denied: Denied | None) -> Workspace:
@@ -113,6 +126,12 @@ class Withheld:
 
         return await self._workspace.walk(starts, pattern, max_visits=max_visits, seconds=seconds, hides=hidden)
 
+    async def survey(
+        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+    ) -> Survey:
+        both = self._denied if hiding is None else _Both(self._denied, hiding)
+        return await self._workspace.survey(since, max_visits=max_visits, seconds=seconds, hiding=both)
+
     async def search(
         self,
         starts: Sequence[Located],
@@ -140,6 +159,17 @@ class Withheld:
     def _refuse(self, located: Located) -> None:
         if self._denied.hides(located.shown):
             raise ToolFailure("PERMISSION_DENIED", f"A permission rule denies {located.shown}.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """What either of two keeps back."""
+
+    one: Hiding
+    other: Hiding
+
+    def hides(self, shown: str) -> bool:
+        return self.one.hides(shown) or self.other.hides(shown)
 
 
 class _Buffers:

@@ -1,7 +1,7 @@
 """The index of the workspace that a server has open (X-5).
 
-It looks at the files before every search, as their times and the open documents are then, reads anew what has changed
-and nothing else; so no notification can be missed. It sees the workspace through the one it is given, so it knows no
+Before every search it asks for what has changed since the last one, on the disk and in the open documents, and reads
+that anew; so no notification can be missed. It sees the workspace through the one it is given, so it knows no
 file that is ignored or denied. Reading, ranking and writing are done in a thread of its own; what it holds is
 `ranking/code`'s digests, never text.
 """
@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from codelaw.adapters.code.answering import framed_over, named, outline_of, outl
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.files import Buffer, Folder, Located
+from codelaw.domain.files import Buffer, Located, Survey
 from codelaw.ports.code import FileOutline, FoundPlaces, IndexState, Place, PlaceKind, Symbol
 from codelaw.ports.workspace import Workspace
 
@@ -76,6 +75,10 @@ class WorkspaceIndex:
         self._kept: Kept | None = None
         self._roots: tuple[Path, ...] = ()
         self._rows: dict[str, Row] = {}
+        self._survey: Survey | None = None
+        """Nothing is known of the files, or what has changed since is in `_owed`."""
+        self._owed: dict[str, float] = {}
+        """Files that are to be read, with the times that were seen."""
         self._open: dict[str, tuple[tuple[str, int], Row]] = {}
         """Open documents by path: their uri and version, and what was made of them."""
         self._frame: Frame | None = None
@@ -199,29 +202,27 @@ class WorkspaceIndex:
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.close()
-        self._rows, self._open, self._frame = {}, {}, None
+        self._rows, self._owed, self._survey = {}, {}, None
+        self._open, self._frame = {}, None
         self._stale, self._complete, self._kept, self._counted = True, False, None, None
 
     async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
         """Read what has changed since the last look; gives how many files that were."""
-        walked = await workspace.walk(_tops(workspace.folders), "**", max_visits=MAX_VISITS, seconds=WALK_SECONDS)
-        seen = {file.shown: file.mtime for file in walked.files[:MAX_FILES]}
-        over = len(walked.files) - len(seen)
-        self._note = f"The workspace is larger than its index: {over} files are left out." if over else walked.stopped
-        gone = [] if walked.stopped else [path for path in self._rows if path not in seen]
-        for path in gone:
-            del self._rows[path]
-        read = await self._read_open(workspace, seen)
-        changed = [path for path, mtime in seen.items() if path not in self._open and self._differs(path, mtime)]
+        survey = await workspace.survey(self._survey, max_visits=MAX_VISITS, seconds=WALK_SECONDS)
+        gone = self._take(survey)
+        read = await self._read_open(workspace, survey.open)
         if gone or read:
             self._stale, self._counted = True, None
+        changed = [path for path in self._owed if path not in self._open]
         self._pending = len(changed)
         unstored: dict[str, Row] = {}
         for start in range(0, len(changed), BATCH):
-            batch = {path: seen[path] for path in changed[start : start + BATCH]}
+            batch = {path: self._owed[path] for path in changed[start : start + BATCH]}
             rows = await self._rows_of(workspace, batch)
             self._stale, self._counted = True, None
             self._rows |= rows
+            for path in batch:
+                del self._owed[path]
             self._pending -= len(batch)
             unstored |= rows
             if len(unstored) >= STORED:
@@ -231,9 +232,33 @@ class WorkspaceIndex:
             await self._worker.do(lambda: kept.store(unstored, gone))
         return len(changed) + read + len(gone)
 
+    def _take(self, survey: Survey) -> list[str]:
+        """Note what is to be read, and forget what is gone; gives the latter."""
+        times = survey.changed
+        if survey.whole:
+            newest = sorted(times, key=lambda path: (-times[path], path))
+            self._owed = {path: times[path] for path in newest[:MAX_FILES] if self._differs(path, times[path])}
+            lost = () if survey.stopped else self._rows.keys() - times.keys()
+            over = max(0, len(times) - MAX_FILES)
+            self._note = f"The workspace is larger than its index: {over} files are left out." if over else ""
+        else:
+            lost = survey.gone
+            room = MAX_FILES - len(self._rows)
+            known = [path for path in times if path in self._rows or path in self._owed]
+            new = [path for path in times if path not in self._rows and path not in self._owed]
+            self._owed |= {path: times[path] for path in (*known, *new[: max(0, room)])}
+        self._note = survey.stopped or self._note
+        self._survey = survey
+        for path in lost:
+            self._owed.pop(path, None)
+        gone = [path for path in lost if path in self._rows]
+        for path in gone:
+            del self._rows[path]
+        return gone
+
     def _differs(self, path: str, mtime: float) -> bool:
         row = self._rows.get(path)
-        return math.isfinite(mtime) and (row is None or row.mtime != mtime)
+        return row is None or row.mtime != mtime or mtime < 0
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
         """What becomes of files, given with the times that were seen before they are read."""
@@ -261,7 +286,7 @@ class WorkspaceIndex:
         rows |= {path: Row(batch[path], 0, "", "unreadable", None) for path in left if path not in dict(places)}
         return rows | await self._worker.do(lambda: _digested(texts))
 
-    async def _read_open(self, workspace: Workspace, seen: Mapping[str, float]) -> int:
+    async def _read_open(self, workspace: Workspace, seen: Collection[str]) -> int:
         """Take the open documents as they stand; gives how many have changed, opened or closed."""
         now = {path: buffer for path, buffer in _buffers(workspace) if path in seen}
         closed = self._open.keys() - now.keys()
@@ -288,10 +313,6 @@ def _counted(rows: Iterable[Row]) -> _Counted:
     digests = [row.digest for row in rows if row.digest is not None]
     reasons = Counter(row.skipped for row in rows if row.skipped)
     return _Counted(len(digests), sum(len(digest.chunks) for digest in digests), tuple(sorted(reasons.items())))
-
-
-def _tops(folders: Sequence[Folder]) -> list[Located]:
-    return [Located(folder.root, "." if len(folders) == 1 else folder.name, folder.uri, folder) for folder in folders]
 
 
 def _skips(path: str) -> str:

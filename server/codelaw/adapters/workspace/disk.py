@@ -17,6 +17,7 @@ from codelaw.adapters.workspace.parts import part_at
 from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
 from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
+from codelaw.adapters.workspace.surveying import surveyed
 from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import (
@@ -31,10 +32,11 @@ from codelaw.domain.files import (
     Hits,
     Located,
     Stamp,
+    Survey,
 )
 from codelaw.domain.safety.globs import path_matcher
 from codelaw.ports.editor import Editor
-from codelaw.ports.workspace import OpenDocuments
+from codelaw.ports.workspace import Hiding, OpenDocuments
 from codelaw.tools.changing.matching import same_lines
 
 Asked = Callable[[Located, str], bool]
@@ -227,6 +229,15 @@ class DiskWorkspace:
                     found.setdefault(path if buffer.path else buffer.uri, FoundFile(shown, float("inf")))
         files = sorted(found.values(), key=lambda file: (-file.mtime, file.shown))
         return Found(tuple(files), budget.stopped)
+
+    async def survey(
+        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+    ) -> Survey:
+        folders, buffers = self._folders, [buffer for buffer in self._open() if buffer.path is not None]
+        budget = Budget(max_visits, seconds)
+        return await asyncio.to_thread(
+            surveyed, folders, since, budget, hiding=hiding, buffers=buffers, shown=self._shown
+        )
 
     async def search(
         self,

@@ -124,7 +124,7 @@ def misleads(folder: Path) -> bool:
     git = folder / ".git"
     pointed = _pointed(git)
     own = (git, pointed / "commondir") if pointed != git else ()
-    return any(map(_endless, (folder / ".gitignore", *own, _git_folder(git) / "info" / "exclude")))
+    return any(map(_endless, (folder / ".gitignore", *own, exclude_file(git))))
 
 
 def _endless(path: Path) -> bool:
@@ -164,7 +164,7 @@ class IgnoreTree:
         above = None
         if not has_git and folder != self._top and folder.startswith(self._top):
             above = self.level(str(path.parent))
-        exclude = _read(_git_folder(path / ".git") / "info" / "exclude") if has_git else None
+        exclude = _read(exclude_file(path / ".git")) if has_git else None
         level = Level(folder, _read(path / ".gitignore"), exclude, above)
         self._levels[folder] = level
         return level
@@ -193,6 +193,11 @@ def _read(path: Path) -> Rules | None:
 def _rules(text: str) -> Rules:
     """By the text itself, which tells more surely than a time whether it has changed."""
     return Rules(text)
+
+
+def exclude_file(git: Path) -> Path:
+    """The file beside a `.gitignore` that belongs to the repository of this `.git`. Touches the disk."""
+    return _git_folder(git) / "info" / "exclude"
 
 
 def _git_folder(git: Path) -> Path:
