@@ -36,7 +36,8 @@ def test_what_another_attempt_cannot_change_ends_it_at_once() -> None:
 def test_what_was_said_and_billed_is_kept_over_the_attempts() -> None:
     recovery = Recovery()
     first = recovery.after(ModelFailure("network", "broken", partial="half", usage=Usage(input_tokens=3)))
-    second = recovery.after(ModelFailure("truncated", "ended", usage=Usage(input_tokens=4)))
+    second = recovery.after(ModelFailure("truncated", "ended", usage=Usage(input_tokens=4), place="host:8"))
     assert (first.attempt, second.attempt) == (2, 3)
-    assert second.reason == "the model's stream ended early"
+    assert first.reason == "the connection to the model broke"
+    assert second.reason == "the model's stream ended early (host:8)"
     assert (recovery.kept, recovery.spent.input_tokens) == ("half", 7)

@@ -65,7 +65,7 @@ class ModelFailure(CodelawError):
 
     `partial` is the text that had arrived, `usage` what was reported before the break, `retry_after` the seconds the
     vendor asked us to wait, `limit` the tokens that a vendor who refused a long prompt said it takes,
-    `size` the tokens it counted.
+    `size` the tokens it counted, `place` the host and port that were asked.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class ModelFailure(CodelawError):
         usage: Usage | None = None,
         limit: int | None = None,
         size: int | None = None,
+        place: str = "",
     ) -> None:
         super().__init__(message)
         self.kind: FailureKind = kind
@@ -87,6 +88,7 @@ class ModelFailure(CodelawError):
         self.usage = usage or Usage()
         self.limit = limit
         self.size = size
+        self.place = place
 
 
 class EmbeddingFailure(CodelawError):

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -200,7 +201,7 @@ async def test_a_fault_is_sorted_and_keeps_what_arrived(
         broken = await failure(model)
         assert (broken.kind, broken.partial) == (kind, partial)
         assert broken.retry_after == (1.0 if name.startswith("429") else None)
-        assert broken.message
+        assert urlsplit(vendor.url).netloc in broken.message
         assert broken.__cause__ is None
         assert broken.__context__ is None
         assert (broken.usage.total_tokens > 0) == bool(partial)
@@ -225,7 +226,9 @@ async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None
     vendor.script = [fault("silence", TEXT, chunk=10, silence=20), fault("hang")]
     broken = await failure(model)
     assert (broken.kind, broken.partial) == ("network", TEXT[:30])
-    assert (await failure(model)).kind == "network"
+    again = await failure(model)
+    assert again.kind == "network"
+    assert again.message == f"{urlsplit(vendor.url).netloc} was silent for too long."
     await model.close()
 
 
@@ -235,7 +238,16 @@ async def test_no_server_is_a_network_failure() -> None:
     model = AnthropicModel(KEY, url)
     broken = await failure(model)
     assert broken.kind == "network"
-    assert "connect" in broken.message.lower()
+    assert broken.message.startswith(f"No connection to {urlsplit(url).netloc}: nothing listens there")
+    await model.close()
+
+
+async def test_a_name_that_nobody_knows_is_told_without_what_stands_behind_it() -> None:
+    model = AnthropicModel(KEY, "http://nowhere.invalid/v1?token=very-secret-words")
+    broken = await failure(model)
+    assert broken.kind == "network"
+    assert broken.message.startswith("No connection to nowhere.invalid: the name is not known here")
+    assert "very-secret-words" not in broken.message
     await model.close()
 
 
@@ -337,6 +349,7 @@ async def test_a_page_in_place_of_a_stream_is_malformed() -> None:
         await model.close()
     assert broken.kind == "malformed"
     assert "text/html" in broken.message
+    assert broken.message.startswith("127.0.0.1:")
 
 
 @pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1", "http://x:port"])

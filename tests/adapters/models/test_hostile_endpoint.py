@@ -346,6 +346,7 @@ async def test_no_tls_at_all() -> None:
         with pytest.raises(ModelFailure) as told:
             await model.reply(REQUEST, lambda _: None)
         assert told.value.kind == "network"
+        assert server.url.removeprefix("http://") in told.value.message
         await model.close()
 
 

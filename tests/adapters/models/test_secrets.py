@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from codelaw.adapters.models.anthropic import AnthropicModel
+from codelaw.adapters.models.unreachable import secrets_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
 from tests.loopback.script import VendorReply
@@ -35,3 +36,11 @@ async def test_neither_key_nor_password_is_told(said: str, told: str) -> None:
         finally:
             await model.close()
     assert told in raised.value.message
+
+
+def test_an_address_holds_secrets_in_its_password_and_its_query() -> None:
+    assert secrets_of("https://host/v1?version=2") == ()
+    assert secrets_of("https://host/?t=of-the%2Fquery&v=1") == ("of-the%2Fquery", "of-the/query")
+    assert secrets_of("https://me:hunter%402@host") == (CARRIED, "hunter@2", "hunter%402")
+    assert secrets_of("https://me:abc@host") == (base64.b64encode(b"me:abc").decode(),)
+    assert secrets_of("https://[half") == ()

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from codelaw.adapters.certificates import trusted
 from codelaw.adapters.loading import load
 from codelaw.adapters.models.anthropic_body import BodyWriter
-from codelaw.adapters.models.anthropic_failures import kind_of_event, kind_of_status, measures, retry_after
+from codelaw.adapters.models.anthropic_failures import (
+    SHOWN,
+    ErrorEvent,
+    error_event,
+    kind_of_event,
+    kind_of_status,
+    measures,
+    retry_after,
+    told,
+)
 from codelaw.adapters.models.anthropic_stream import (
     EndlessReply,
     MalformedEvent,
@@ -22,7 +31,7 @@ from codelaw.adapters.models.anthropic_stream import (
 from codelaw.adapters.models.apart import Abandoned, apart
 from codelaw.adapters.models.endpoints import LARGEST_ERROR, Misbehaved, guards
 from codelaw.adapters.models.events import Events, TooLarge
-from codelaw.adapters.models.unreachable import cause_of, passwords_of, place_of
+from codelaw.adapters.models.unreachable import cause_of, place_of, secrets_of
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import Delta, FailureKind, ModelReply, ModelRequest
 
@@ -50,8 +59,6 @@ LARGEST_ANSWER = 8 << 20
 _LARGE = 1 << 17
 """Bytes of an event that would keep the event loop busy for milliseconds."""
 _DIGITS = 30
-_SHOWN = 1000
-"""Characters of an endpoint's own words."""
 _NO_KEY = "no-key"
 
 
@@ -65,7 +72,7 @@ class AnthropicModel:
     def __init__(self, api_key: str | None = None, base_url: str | None = None, *, silence: float = _SILENCE) -> None:
         self._key = (api_key or "").strip()
         self._base_url = base_url or VENDOR
-        self._secrets = [secret for secret in (self._key, *passwords_of(self._base_url)) if secret]
+        self._secrets = [secret for secret in (self._key, *secrets_of(self._base_url)) if secret]
         self._silence = silence
         self._writer = BodyWriter()
         self._loading: asyncio.Task[AsyncAnthropic] | None = None
@@ -99,7 +106,7 @@ class AnthropicModel:
         reader = ReplyReader(on_delta, room_for(request.max_tokens))
         most = bytes_for(request.max_tokens)
         try:
-            await apart(self._stream(client, self._writer.write(request), reader, most, self._without_key))
+            await apart(self._stream(client, self._writer.write(request), reader, most))
         except ModelFailure:
             raise
         except Exception as error:
@@ -180,9 +187,7 @@ class AnthropicModel:
         except InvalidURL as error:
             raise ModelFailure("invalid", f"The base URL is not valid: {error}") from None
 
-    async def _stream(
-        self, client: AsyncAnthropic, body: bytes, reader: ReplyReader, most: int, hide: Callable[[str], str]
-    ) -> None:
+    async def _stream(self, client: AsyncAnthropic, body: bytes, reader: ReplyReader, most: int) -> None:
         from anthropic import AsyncStream  # noqa: PLC0415 - loaded by now
 
         loop = asyncio.get_running_loop()
@@ -203,7 +208,7 @@ class AnthropicModel:
                     for name, data in events.feed(chunk):
                         alive = True
                         if name == "error":
-                            raise _told(data, reader, hide)
+                            raise _said(data)
                         if data and name != "ping":
                             reader.take(await _parsed(data))
                     reader.flush()
@@ -219,7 +224,7 @@ class AnthropicModel:
                 if reader.ended:
                     await _finish(chunks)
         if not (reader.complete or reader.enough):
-            raise _cut(reader, stream.response.headers.get("content-type", ""))
+            raise _cut(reader, stream.response.headers.get("content-type", ""), place_of(self._base_url))
 
     def _without_key(self, message: str) -> str:
         """The message without the key or the base URL's password, and without a large part of one from its start."""
@@ -286,23 +291,13 @@ _DECODER = json.JSONDecoder(parse_int=_whole_number)
 """Made once: a reply may have hundreds of thousands of events."""
 
 
-def _told(data: bytes, reader: ReplyReader, hide: Callable[[str], str]) -> ModelFailure:
-    """What an error event inside a stream means."""
+def _said(data: bytes) -> ErrorEvent:
+    """What an error event inside a stream says."""
     try:
         body = _read_json(data)
     except ValueError:
         body = None
-    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
-    error = fields.get("error")
-    inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
-    said, kind = inner.get("message"), inner.get("type")
-    message = said if isinstance(said, str) else data[:_SHOWN].decode("utf-8", "replace")
-    type_ = kind if isinstance(kind, str) and kind != "error" else None
-    told = f"{type_ or 'error'}: {message}"
-    found = kind_of_event(type_, message)
-    size, limit = measures(told[:_SHOWN]) if found == "overflow" else (None, None)
-    shown = hide(told)[:_SHOWN]
-    return ModelFailure(found, shown, partial=reader.text, usage=reader.usage, limit=limit, size=size)
+    return error_event(body, data)
 
 
 async def _finish(chunks: AsyncIterator[bytes]) -> None:
@@ -319,12 +314,12 @@ async def _finish(chunks: AsyncIterator[bytes]) -> None:
         _log.debug("the connection ended after the reply: %s", type(error).__name__)
 
 
-def _cut(reader: ReplyReader, content_type: str) -> ModelFailure:
+def _cut(reader: ReplyReader, content_type: str, place: str) -> ModelFailure:
     if reader.events == 0 and "text/event-stream" not in content_type:
         shown = content_type or "no content type"
-        return ModelFailure("malformed", f"The endpoint did not answer with an event stream ({shown}).")
-    message = "The stream ended before the reply was complete."
-    return ModelFailure("truncated", message, partial=reader.text, usage=reader.usage)
+        return ModelFailure("malformed", f"{place} did not answer with an event stream ({shown}).", place=place)
+    message = f"{place} ended the stream before the reply was complete."
+    return ModelFailure("truncated", message, partial=reader.text, usage=reader.usage, place=place)
 
 
 def _failure(
@@ -338,16 +333,16 @@ def _failure(
     place = place_of(url)
     wait: float | None = None
     match error:
+        # Keys are masked before the words are cut: a part of one would not be known again.
         case anthropic.APIStatusError():
             message = error.api_message or str(error.message)
             kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
             wait = retry_after(error.response.headers)
             status = f"{error.status_code} " if error.status_code >= 400 else ""
-            message = f"{status}{error.type or 'error'}: {message}"[:1000]
-            if kind == "unknown_model":
-                message = f"{place} does not know the model {model} ({message})"
-            elif kind == "auth":
-                message = f"{place} did not accept the key ({message})"
+            message = told(kind, place, model, hide(f"{status}{error.type or 'error'}: {message}")[:SHOWN])
+        case ErrorEvent():
+            kind = kind_of_event(error.type, error.message)
+            message = told(kind, place, model, hide(f"{error.type or 'error'}: {error.message}")[:SHOWN])
         case Misbehaved() | anthropic.APIConnectionError(__cause__=Misbehaved()):
             kind, message = "invalid", str(error.__cause__ or error)
         case EndlessReply():
@@ -363,12 +358,19 @@ def _failure(
         case httpx2.HTTPError() | httpx2.StreamError():
             kind, message = "network", f"The connection to {place} broke: {cause_of(error)}"
         case json.JSONDecodeError() | UnicodeDecodeError() | MalformedEvent() | TooLarge():
-            kind, message = "malformed", f"The stream could not be read: {error}"[:300]
+            kind, message = "malformed", f"The stream of {place} could not be read: {error}"[:300]
         case _:
             return None
     size, limit = measures(message) if kind == "overflow" else (None, None)
     return ModelFailure(
-        kind, hide(message), partial=reader.text, retry_after=wait, usage=reader.usage, limit=limit, size=size
+        kind,
+        hide(message),
+        partial=reader.text,
+        retry_after=wait,
+        usage=reader.usage,
+        limit=limit,
+        size=size,
+        place=place,
     )
 
 

@@ -7,11 +7,14 @@ import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from typing import Any, cast
 
 from codelaw.domain.models import FailureKind
 
 LONGEST_ASKED = 86_400.0
 """Seconds: who asks for more means a day."""
+SHOWN = 800
+"""Characters of an endpoint's own words."""
 _BY_TYPE: dict[str, FailureKind] = {
     "overloaded_error": "overload",
     "rate_limit_error": "rate_limit",
@@ -34,6 +37,16 @@ _BY_STATUS: dict[int, FailureKind] = {
     429: "rate_limit",
     529: "overload",
 }
+_TOLD: dict[FailureKind, str] = {
+    "rate_limit": "{place} takes no more requests just now",
+    "overload": "{place} is overloaded",
+    "server": "{place} failed",
+    "overflow": "{place} takes less than was sent",
+    "invalid": "{place} refused the request",
+    "auth": "{place} did not accept the key",
+    "unknown_model": "{place} does not know the model {model}",
+}
+"""What an endpoint's refusal comes to; its own words follow."""
 _OVERFLOW = (
     "prompt is too long",
     "prompt too long",
@@ -70,6 +83,30 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
     if error_type == "not_found_error" or (status == 404 and "model" in message.lower()):
         return "unknown_model"
     return "overflow" if is_overflow(message) else "invalid"
+
+
+class ErrorEvent(Exception):
+    """An event inside a stream that says what went wrong there."""
+
+    def __init__(self, error_type: str | None, message: str) -> None:
+        super().__init__(message)
+        self.type = error_type
+        self.message = message
+
+
+def error_event(body: object, data: bytes) -> ErrorEvent:
+    """What the data of an error event says; `body` is its JSON, None where it has none."""
+    fields = cast("dict[str, Any]", body) if isinstance(body, dict) else {}
+    error = fields.get("error")
+    inner = cast("dict[str, Any]", error) if isinstance(error, dict) else fields
+    said, kind = inner.get("message"), inner.get("type")
+    message = said if isinstance(said, str) else data[:SHOWN].decode("utf-8", "replace")
+    return ErrorEvent(kind if isinstance(kind, str) and kind != "error" else None, message)
+
+
+def told(kind: FailureKind, place: str, model: str, words: str) -> str:
+    """A failure in words that name the endpoint; `words` are its own, with status and type."""
+    return f"{_TOLD[kind].format(place=place, model=model)} ({words})"
 
 
 def kind_of_event(error_type: str | None, message: str) -> FailureKind:

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 SHORTEST_PASSWORD = 4
 """Characters of one that is looked for in messages."""
+SHORTEST_VALUE = 8
+"""Characters of a query's value that is looked for."""
 _ERRORS = {
     errno.ECONNREFUSED: "nothing listens there; is the server running?",
     errno.EHOSTUNREACH: "there is no way to it; is the network up?",
@@ -32,18 +34,24 @@ def place_of(url: str) -> str:
     return host if port is None else f"{host}:{port}"
 
 
-def passwords_of(url: str) -> tuple[str, ...]:
-    """The password in a URL as it is written, as it is meant, and as a request carries it; empty without one."""
+def secrets_of(url: str) -> tuple[str, ...]:
+    """What a URL holds of secrets: the values of its query, and its password.
+
+    Each as it is written and as it is meant; the password also as a request carries it.
+    """
     try:
         parts = urlsplit(url)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        written = [pair.partition("=")[2] for pair in parts.query.split("&")]
     except ValueError:
         return ()
-    if not password:
-        return ()
-    carried = base64.b64encode(f"{user}:{password}".encode()).decode()
+    found = [one for value in written if len(value) >= SHORTEST_VALUE for one in (value, unquote(value))]
+    if password:
+        found.append(base64.b64encode(f"{user}:{password}".encode()).decode())
     # A very short one stands in many words.
-    return (carried, password, parts.password or "") if len(password) >= SHORTEST_PASSWORD else (carried,)
+    if len(password) >= SHORTEST_PASSWORD:
+        found += [password, parts.password or ""]
+    return tuple(dict.fromkeys(found))
 
 
 def cause_of(error: BaseException) -> str:

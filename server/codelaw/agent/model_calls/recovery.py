@@ -62,7 +62,8 @@ class Recovery:
         wait = delay(failure, self._made, random())  # noqa: S311 - no secret
         if wait is None:
             raise failure
-        return Retry(self._made + 1, wait, _REASONS[failure.kind])
+        where = f" ({failure.place})" if failure.place else ""
+        return Retry(self._made + 1, wait, f"{_REASONS[failure.kind]}{where}")
 
 
 def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:
