@@ -100,9 +100,13 @@ class Past:
     def state(self, selection: Selection) -> HistoryState:
         """The rounds as they are now, and the view that a selection gives of them."""
         known, transcript = self._view, self.transcript
-        if known is None or known[0] is not transcript or known[1] != selection:
+        if known is None or not self.is_known(selection):
             self._view = known = transcript, selection, after(project(transcript, selection), self.sent)
         return HistoryState(transcript, known[2], self.settled, self.last_usage, self.last_active)
+
+    def is_known(self, selection: Selection) -> bool:
+        """Whether `state` takes no time: the view was made by an earlier step."""
+        return self._view is not None and self._view[0] is self.transcript and self._view[1] == selection
 
     def ended(
         self,

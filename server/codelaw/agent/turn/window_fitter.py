@@ -158,8 +158,7 @@ class WindowFitter:
         """All there is to decide on, with the law and the history as they are now; a `view` that was sent stays."""
         selection = self._selected if self._selected is not None else layered(self.inputs)
         inputs = self.inputs if view is not None else await self._look_up()
-        # A long history is gone through away from the event loop; its view is kept for the steps.
-        history = await asyncio.to_thread(self.past.state, selection)
+        history = await self._state(selection)
         around, opened = self._around(history), self.open
         said = in_turn(opened.question, opened.scratchpad)
         now = Moment(
@@ -178,10 +177,16 @@ class WindowFitter:
             return now
         archive = history
         if selection != layered(inputs):
-            archive = await asyncio.to_thread(self.past.state, layered(inputs))
+            archive = await self._state(layered(inputs))
         newest = await self.compacting.newest()
         compactions = Compactions(self.compacting.in_flight, self.compacting.paused, newest)
         return replace(now, archive=archive, compactions=compactions)
+
+    async def _state(self, selection: Selection) -> HistoryState:
+        # A long history is gone through away from the event loop; its view is kept for the steps.
+        if self.past.is_known(selection):
+            return self.past.state(selection)
+        return await asyncio.to_thread(self.past.state, selection)
 
     async def _look_up(self) -> TurnInputs:
         """The inputs with the law as it is now (L-4)."""
