@@ -3,9 +3,10 @@
 
     pip download --no-deps litellm && python scripts/models.py litellm-*.whl
 
-Facts alone are carried over: windows, output limits, prices. What scripts/models_overlay.json says about a model stands
-against the list: the windows codelaw works in, and models that the list does not know. The list fills in the prices
-that are missing there. Equal sources give equal bytes. Where the overlay and the list differ, that is printed.
+Facts alone are carried over: windows, output limits, prices, whether a model sees pictures. What
+scripts/models_overlay.json says about a model stands against the list: the windows codelaw works in, models that the
+list does not know, and under `seeing` the names of those of which it does not say that they see. The list fills in the
+prices that are missing there. Equal sources give equal bytes. Where the overlay and the list differ, that is printed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import re
 import sys
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +84,7 @@ _NO_CHAT = re.compile(
 )
 
 
-def models(source: Row, overlay: list[Row]) -> list[Row]:
+def models(source: Row, overlay: list[Row], seeing: Sequence[str] = ()) -> list[Row]:
     """The rows of the data: the overlay in its order, then the others by vendor and name."""
     found = Found(overlay)
     # The shortest name is the model's, the longer ones are its releases; the newest release comes first.
@@ -96,6 +98,9 @@ def models(source: Row, overlay: list[Row]) -> list[Row]:
                 found.add(row)
     for key in keys:
         found.add_smaller(key, source[key])
+    for name in map(str.lower, seeing):
+        if name in found.rows:
+            found.rows[name]["images"] = True
     others = [row for name, row in found.rows.items() if name not in found.ours]
     return list(found.ours.values()) + sorted(others, key=lambda row: (row["provider"], row["name"].lower()))
 
@@ -174,6 +179,7 @@ def _row(name: str, vendor: str, facts: Row) -> Row | None:
         "tools": facts.get("supports_function_calling") is True,
         "caching": facts.get("supports_prompt_caching") is True
         or bool(_priced(facts).get("cache_read_input_token_cost")),
+        "images": facts.get("supports_vision") is True,
     }
     return row | ({"prices": prices} if (prices := _prices(_priced(facts))) else {})
 
@@ -218,8 +224,9 @@ def main(arguments: list[str]) -> int:
         return 2
     target = Path(arguments[1]) if len(arguments) > 1 else TARGET
     source, version = read(Path(arguments[0]))
-    overlay: list[Row] = json.loads(OVERLAY.read_text(encoding="utf-8"))["models"]
-    rows = models(source, overlay)
+    ours = json.loads(OVERLAY.read_text(encoding="utf-8"))
+    overlay: list[Row] = ours["models"]
+    rows = models(source, overlay, ours["seeing"])
     target.write_text(text(rows, version), encoding="utf-8", newline="\n")
     for line in differences(source, overlay):
         print(line)  # noqa: T201

@@ -10,6 +10,7 @@ import pytest
 
 from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import Picture, image_of, picture_ref
+from codelaw.domain.models import DEFAULT_MODEL
 from codelaw.domain.requests import Attachment, Snippet
 from tests.agent.conftest import Bench
 from tests.domain.pictures import gif, png
@@ -99,6 +100,29 @@ async def test_a_model_that_cannot_see_is_told_in_words(bench: Bench):
     bench.vendor.reset([bench.finish("ok")])
     await bench.turn("now?", ended.chat_id)
     assert len(shown(bench)) == 1, "another model of the same chat sees it"
+
+
+async def test_the_settings_say_what_the_data_does_not_know(bench: Bench):
+    await bench.reopen(model={"name": "my-model"})
+    bench.vendor.reset([bench.finish("ok"), bench.finish("ok")])
+    ended = await bench.turn("what is it?", attachments=[picture()])
+    assert shown(bench) == []
+    (told,) = [one.message for one in ended.notices if one.code == "image_unseen"]
+    assert told.startswith("Whether the model my-model sees pictures is not known")
+    assert told.endswith("If it does see them, set models.my-model.vision to true.")
+    assert listed(bench) == {"my-model": None, DEFAULT_MODEL: True, "deepseek-chat": False}
+    seeing = {"my-model": {"vision": True}, DEFAULT_MODEL: {"vision": False}}
+    await bench.reopen(model={"name": "my-model"}, models=seeing)
+    ended = await bench.turn("now?", ended.chat_id)
+    assert len(shown(bench)) == 1
+    assert ended.notices == ()
+    assert listed(bench) == {"my-model": True, DEFAULT_MODEL: False, "deepseek-chat": False}
+
+
+def listed(bench: Bench) -> dict[str, bool | None]:
+    """Whether models see, as the list of models says it."""
+    named = {"my-model", DEFAULT_MODEL, "deepseek-chat"}
+    return {one.name: one.vision for one in bench.session.models() if one.name in named}
 
 
 async def test_it_counts_in_tokens_as_the_vendor_counts(bench: Bench):

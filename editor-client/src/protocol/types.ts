@@ -1609,7 +1609,7 @@ export interface MentionList {
 items: MentionItem[]
 }
 /**
- * A model that can be chosen; sizes in tokens.
+ * A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Model".
@@ -1620,6 +1620,7 @@ contextWindow: number
 maxOutput: number
 provider: string
 current: boolean
+vision?: boolean
 }
 /**
  * Other models than before may be asked: `model/list` and what is shown of chats are to be read again.

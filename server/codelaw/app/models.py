@@ -132,10 +132,32 @@ def _age(name: str) -> tuple[int, ...]:
     return (*(-number for number in [*version, 0, 0][:2]), len(numbers) - len(version))
 
 
-def sees(name: str) -> bool:
-    """Whether a model sees pictures; of one that nobody knows it is not assumed (M-6)."""
+def vision(settings: Settings, name: str) -> bool | None:
+    """Whether a model sees pictures: `models.<name>.vision`, else its profile; None where nobody knows (M-6)."""
+    named = settings.models.get(name)
+    if named is not None and named.vision is not None:
+        return named.vision
     profile = catalog.profile(name)
-    return profile is not None and profile.images
+    return None if profile is None else profile.images
+
+
+def sees(settings: Settings, name: str) -> bool:
+    """Whether a model is shown pictures; where nobody knows it is not (M-6)."""
+    return vision(settings, name) is True
+
+
+def unseen(settings: Settings, name: str) -> str | None:
+    """What the user is told who sends pictures to a model that is not shown them; None where it is (M-6)."""
+    match vision(settings, name):
+        case True:
+            return None
+        case False:
+            return f"The model {name} cannot see pictures: it only learns their kinds and sizes."
+        case None:
+            return (
+                f"Whether the model {name} sees pictures is not known: it only learns their kinds and sizes. "
+                f"If it does see them, set models.{name}.vision to true."
+            )
 
 
 def caches(name: str) -> bool:
@@ -172,5 +194,5 @@ def listed(settings: Settings) -> list[ModelInfo]:
         window = window_of(settings, name).tokens
         reserve = profile.max_output if profile is not None else reserve_of(settings, name, window)
         provider = profile.provider if profile is not None else settings.model.chosen_provider
-        infos.append(ModelInfo(name, window, reserve, provider, current=name == current))
+        infos.append(ModelInfo(name, window, reserve, provider, name == current, vision(settings, name)))
     return infos

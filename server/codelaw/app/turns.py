@@ -283,14 +283,8 @@ class TurnMaker:
             take = f"{names_of(law.documents)} {'take' if len(law.documents) > 1 else 'takes'}"
             message = f"{take} about {law_tokens} tokens, over a tenth of the window of {limits.window}."
             notices.append(Notice("warning", "law_large", message))
-        if asked.pictures and not models.sees(name):
-            notices.append(
-                Notice(
-                    "warning",
-                    "image_unseen",
-                    f"The model {name} cannot see pictures: it only learns their kinds and sizes.",
-                )
-            )
+        if asked.pictures and (unseen := models.unseen(settings, name)) is not None:
+            notices.append(Notice("warning", "image_unseen", unseen))
         size = guard(limits.window)
         if size == "warn":
             message = f"The window has only {limits.window} tokens; below 32000 long tasks suffer."
@@ -379,7 +373,7 @@ class TurnMaker:
             caches=models.caches(plan.model_name),
             skills=plan.skills,
             agents=plan.agents,
-            sees=models.sees(plan.model_name),
+            sees=models.sees(settings, plan.model_name),
         )
 
     def _check_fit(self, asked: Question, law: Law, system: int, limits: Limits) -> None:

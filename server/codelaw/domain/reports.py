@@ -130,6 +130,8 @@ class ModelInfo:
     max_output: int
     provider: str
     current: bool
+    vision: bool | None = None
+    """Whether it sees pictures; None where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ class ModelChanged(Payload):
 
 
 class Model(Payload):
-    """A model that can be chosen; sizes in tokens."""
+    """A model that can be chosen; sizes in tokens. Without `vision` nobody knows whether it sees pictures."""
 
     name: str
     context_window: int
     max_output: int
     provider: str
     current: bool
+    vision: bool | None = None
 
 
 class ModelList(Payload):

@@ -114,6 +114,10 @@ class NamedModel(Group):
     context_window: Count | None = Field(
         default=None, description="Tokens that this model can take in; unset: as its profile says."
     )
+    vision: bool | None = Field(
+        default=None,
+        description="Whether this model sees pictures; unset: as its profile says, and without one it is shown none.",
+    )
 
 
 class ContextGroup(Group):
@@ -369,7 +373,7 @@ class Settings(Group):
     model: ModelGroup = Field(default_factory=ModelGroup)
     models: dict[str, NamedModel] = Field(
         default_factory=dict[str, NamedModel],
-        description='What holds for single models, by name: `{"my-model": {"contextWindow": 32000}}`.',
+        description='What holds for single models, by name: `{"my-model": {"contextWindow": 32000, "vision": true}}`.',
     )
     context: ContextGroup = Field(default_factory=ContextGroup)
     prompts: PromptsGroup = Field(default_factory=PromptsGroup)

@@ -96,6 +96,32 @@ def test_models_of_many_vendors_are_known(name, provider, window, output, paid) 
 
 
 @pytest.mark.parametrize(
+    ("name", "sees"),
+    [
+        ("claude-sonnet-5-5", True),
+        ("claude-3-5-haiku-20241022", True),
+        ("us.anthropic.claude-opus-4-6-v1:0", True),
+        ("gpt-4o", True),
+        ("gpt-4", False),
+        ("glm-4.5v", True),
+        ("glm-4.6", False),
+        ("mistral-medium-latest", True),
+        ("deepseek-chat", False),
+        (OFFLINE_MODEL, False),
+    ],
+)
+def test_whether_a_model_sees_pictures_is_a_fact_of_the_data(name: str, sees: bool) -> None:
+    found = profile(name)
+    assert found is not None
+    assert found.images is sees
+
+
+def test_every_row_says_whether_its_model_sees() -> None:
+    rows = json.loads(files("codelaw").joinpath("data", "models.json").read_text(encoding="utf-8"))["models"]
+    assert [row["name"] for row in rows if not isinstance(row.get("images"), bool)] == []
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "",

@@ -44,9 +44,19 @@ def test_a_row_has_the_facts_and_prices_per_million():
             "max_output": 10_000,
             "tools": True,
             "caching": True,
+            "images": False,
             "prices": {"input": 1, "output": 5, "cache_read": 0.1, "cache_write": 1.25},
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "sees"), [({}, False), ({"supports_vision": None}, False), ({"supports_vision": True}, True)]
+)
+def test_a_model_sees_where_the_list_or_the_overlay_says_so(said, sees):
+    source = {"gpt-x": fact("openai", **said)}
+    assert made(source)["gpt-x"]["images"] is sees
+    assert models.models(source, [], ["GPT-x"])[0]["images"] is True
 
 
 @pytest.mark.parametrize("missing", [{}, {"cache_read_input_token_cost": 0, "cache_creation_input_token_cost": None}])
@@ -187,7 +197,8 @@ def facts_of(row, provider):
         facts["cache_read_input_token_cost"] = prices["cache_read"]
     if prices and prices["cache_write"] != prices["input"]:
         facts["cache_creation_input_token_cost"] = prices["cache_write"]
-    return facts | {"supports_function_calling": row["tools"], "supports_prompt_caching": row["caching"]}
+    able = {"supports_function_calling": "tools", "supports_prompt_caching": "caching", "supports_vision": "images"}
+    return facts | {said: row[kept] for said, kept in able.items()}
 
 
 def test_the_committed_data_comes_again_out_of_its_own_facts():

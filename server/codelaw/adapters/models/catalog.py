@@ -1,4 +1,4 @@
-"""What is known about models by name (W-5): windows, output limits, prices.
+"""What is known about models by name (W-5): windows, output limits, prices, whether they see pictures.
 
 The data is read at the first question, which therefore belongs off the event loop.
 """
@@ -47,12 +47,6 @@ _VENDORS = {
     "z-ai": "zai",
     "zai": "zai",
 }
-_SEEING = re.compile(
-    r"^claude-(?!2|instant)|gpt-(?:4o|4\.1|4-turbo|[5-9])|^o[134](?!-mini$|-preview)|^o4|gemini|pixtral|llama-?4|-vl\b|vision"
-    r"|nova-(?:lite|pro|premier)|grok-4|kimi-k2\.5",
-    re.IGNORECASE,
-)
-"""Names of models that see pictures; the data does not say it."""
 _SEARCH_PRICES = {"anthropic": 0.01}
 """US dollars for each search of the web, by the vendor that makes it."""
 _CLOUDS = re.compile(
@@ -135,6 +129,5 @@ def _vendors() -> dict[str, str]:
 def _known(name: str) -> ModelProfile:
     fields = dict(_rows()[name])
     prices = fields.pop("prices", None)
-    images = _SEEING.search(name) is not None
     search = _SEARCH_PRICES.get(fields["provider"], 0.0)
-    return ModelProfile(**fields, images=images, prices=Prices(**prices, search=search) if prices else None)
+    return ModelProfile(**fields, prices=Prices(**prices, search=search) if prices else None)

@@ -91,9 +91,8 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
     if name != asked:
         window = models.window_of(settings, name).tokens
         reserve = models.reserve_of(settings, name, window)
-        facts = ModelFacts(
-            name, window, reserve, models.prices(name), caches=models.caches(name), sees=models.sees(name)
-        )
+        sees = models.sees(settings, name)
+        facts = ModelFacts(name, window, reserve, models.prices(name), caches=models.caches(name), sees=sees)
     return Kind(
         sheet.sheet.name,
         sheet.description,
