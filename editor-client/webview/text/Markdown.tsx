@@ -1,10 +1,12 @@
 // A Markdown text, also while it grows.
 import "../style/markdown.css";
+import "../style/maths.css";
 import { memo } from "preact/compat";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NOTHING, split, type Cut } from "./blocks";
 import { Code } from "./Code";
 import { Html } from "./Html";
+import { canShow, hasMaths, loadMaths } from "./maths";
 import { htmlOf } from "./rendering";
 
 /** `streaming` while more may come: the last block's code is not highlighted yet. */
@@ -31,6 +33,17 @@ export const Markdown = memo(function Markdown({ text, streaming = false }: { te
 });
 
 const Text = memo(function Text({ text }: { text: string }) {
-  const html = useMemo(() => htmlOf(text), [text]);
+  const ready = useMaths(text);
+  const html = useMemo(() => htmlOf(text), [text, ready]);
   return <Html html={html} />;
 });
+
+/** Whether formulas are shown as such; a text that may have one gets what shows them. */
+function useMaths(text: string): boolean {
+  const [ready, setReady] = useState(canShow);
+  const wanted = !ready && hasMaths(text);
+  useEffect(() => {
+    if (wanted) void loadMaths().then(() => setReady(true));
+  }, [wanted]);
+  return ready;
+}

@@ -1,5 +1,6 @@
 // Cuts a growing Markdown text into its top-level blocks, so that only the last ones are looked at again.
 import MarkdownIt, { type Token } from "markdown-it";
+import { mathBlocks } from "./maths";
 
 /** Fenced code at the top level is a block of its own; all else is text for `htmlOf`. */
 export type Block = TextBlock | CodeBlock;
@@ -27,7 +28,7 @@ export const NOTHING: Cut = { text: "", blocks: [] };
 /** A long list is cut after so many points: it may be most of an answer. */
 const ITEMS = 40;
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\n]*)\n?/;
-const parser = new MarkdownIt({ html: false });
+const parser = new MarkdownIt({ html: false }).use(mathBlocks);
 
 /** The blocks of a text; those that `before`, its beginning, has too are the same objects. */
 export function split(written: string, before: Cut = NOTHING): Cut {

@@ -3,9 +3,11 @@ import DOMPurify from "dompurify";
 import MarkdownIt, { type Renderer, type Token } from "markdown-it";
 import { highlighted } from "./highlight";
 import { fileInCode, filesInText, targetOf, type FileLink, type Target } from "./links";
+import { maths } from "./maths";
+import { tasks } from "./tasks";
 import { t } from "../language";
 
-const md = new MarkdownIt({ html: false, linkify: true, typographer: false, breaks: false });
+const md = new MarkdownIt({ html: false, linkify: true, typographer: false, breaks: false }).use(maths).use(tasks);
 // Every address gets as far as `targetOf`, which knows better.
 md.validateLink = () => true;
 md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
@@ -13,21 +15,34 @@ md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "");
 const escape = (text: string): string => md.utils.escapeHtml(text);
 
+/** Formulas: nothing that leads elsewhere, that has a colour of its own, or that moves over what stands around it. */
+const MATHS = {
+  tags: [
+    ..."math mrow mi mn mo ms mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose".split(" "),
+    ..."msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd".split(" "),
+  ],
+  attributes: [
+    ..."accent accentunder columnspan depth display displaystyle fence form height largeop".split(" "),
+    ..."linethickness lspace mathvariant maxsize minsize movablelimits notation rowspan rspace".split(" "),
+    ..."scriptlevel separator stretchy symmetric width".split(" "),
+  ],
+};
 /** Attributes that lead nowhere by themselves. */
 const INERT = [
-  ..."class dir start tabindex title type".split(" "),
+  ..."checked class dir disabled start tabindex title type".split(" "),
   ..."data-path data-line data-end-line data-url data-do".split(" "),
 ];
 const ALLOWED = {
   ALLOWED_TAGS: [
-    ..."a blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr li ol p pre s span strong".split(" "),
-    ..."table tbody td th thead tr ul".split(" "),
+    ..."a blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr input label li ol p pre s span".split(" "),
+    ..."strong table tbody td th thead tr ul".split(" "),
+    ...MATHS.tags,
   ],
-  ALLOWED_ATTR: ["href", ...INERT],
+  ALLOWED_ATTR: ["href", ...INERT, ...MATHS.attributes],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^#$/,
-  ADD_URI_SAFE_ATTR: INERT,
+  ADD_URI_SAFE_ATTR: [...INERT, ...MATHS.attributes],
 };
 
 /** Sanitised HTML of one block; where links lead is in `data-url`, and in `data-path` with `data-line`. */
