@@ -13,6 +13,18 @@ import { unlinked } from "./plain";
 import type { Server } from "./server/server";
 import { showError } from "./told";
 
+type Act = (one?: unknown, several?: unknown) => unknown;
+/** Commands that the title bar of the side bar's view has as well; there they are meant for that view. */
+const OF_THE_SIDE = [
+  "codelaw.newChat",
+  "codelaw.showChats",
+  "codelaw.openInEditor",
+  "codelaw.showContext",
+  "codelaw.compact",
+  "codelaw.showPermissions",
+  "codelaw.showAudit",
+] as const;
+
 type Choice = Extract<ToPanel, { kind: "choose" }>["what"];
 
 /** Register every command of the manifest; each deals with its own failure. */
@@ -29,6 +41,8 @@ export function registerCommands(
   const choose = (what: Choice) => withServer(() => view.tell({ kind: "choose", what }));
   const all = {
     "codelaw.open": () => view.reveal(),
+    "codelaw.openInEditor": () => view.openTab(shown.chatId),
+    "codelaw.newChatInEditor": () => view.openTab(null),
     "codelaw.newChat": () => view.tell({ kind: "show", page: "chat", chatId: null }),
     "codelaw.showChats": withServer(() => view.tell({ kind: "show", page: "chats" })),
     "codelaw.showContext": withServer(() => view.tell({ kind: "show", page: "context" })),
@@ -63,10 +77,19 @@ export function registerCommands(
     "codelaw.openSettings": () =>
       commands.executeCommand("workbench.action.openSettings", `@ext:${context.extension.id}`),
     "codelaw.welcome": () => welcome(context),
-  } satisfies Record<CommandId, unknown> & Record<string, (one?: unknown, several?: unknown) => unknown>;
-  return Object.entries(all).map(([id, act]) =>
+  } satisfies Record<CommandId, unknown> & Record<string, Act>;
+  const inSide = OF_THE_SIDE.map((id): [string, Act] => [
+    id.replace("codelaw.", "codelaw.side."),
+    () => {
+      view.turnToSide();
+      return all[id]();
+    },
+  ]);
+  return [...Object.entries<Act>(all), ...inSide].map(([id, act]) =>
     commands.registerCommand(id, async (one?: unknown, several?: unknown) => {
       try {
+        // The title bar of an editor says which one it is of.
+        if (one instanceof Uri && one.scheme === "webview-panel") view.turnToTab();
         await act(one, several);
       } catch (error) {
         server.log.warn(`${id}: ${String(error)}`);

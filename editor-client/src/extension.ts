@@ -2,6 +2,7 @@
 import { commands, type ExtensionContext, workspace } from "vscode";
 import { Accepted } from "./chat/accepted";
 import { copy, dropped, exportChat, insert, pickFiles, saveAll, selected } from "./chat/files";
+import type { Page } from "./chat/page";
 import { Relay } from "./chat/relay";
 import { Shown } from "./chat/shown";
 import { ChatView } from "./chat/view";
@@ -32,17 +33,15 @@ export function activate(context: ExtensionContext): void {
     started.log.warn(String(error));
     showError(error);
   };
-  const view = new ChatView(context.extensionUri, (message) => started.log.warn(message));
   const shown = new Shown();
+  const view = new ChatView(context.extensionUri, shown, (message) => started.log.warn(message));
   const approvals = new Approvals();
   const diffs = new Diffs(started);
   const texts = new Texts();
   const accepted = new Accepted(context.workspaceState);
   const ended = new Ended(
     {
-      get visible() {
-        return view.visible;
-      },
+      sees: (chatId) => view.sees(chatId),
       set ended(count: number) {
         view.ended = count;
       },
@@ -54,8 +53,8 @@ export function activate(context: ExtensionContext): void {
   const reported = new Reported();
   const terminals = new Terminals();
   const looking = new LookingAt();
-  const attach = (message: ToPanel | null): void => {
-    if (message !== null) view.post(message);
+  const attach = (message: ToPanel | null, page: Page): void => {
+    if (message !== null) page.post(message);
   };
   const keep = (): ToPanel => ({ kind: "accepted", turns: accepted.turns });
 
@@ -63,14 +62,16 @@ export function activate(context: ExtensionContext): void {
     started,
     shown,
     {
-      ready: () => {
-        const open = approvals.open.map((approval): ToPanel => ({ kind: "approval", approval }));
+      ready: (_message, page) => {
         const seen: ToPanel = { kind: "looking", looking: looking.current };
-        view.welcome([{ kind: "server", server: started.state }, keep(), seen, ...open]);
+        view.welcome(page, [{ kind: "server", server: started.state }, keep(), seen]);
       },
-      decide: ({ id, reply }) => {
+      showing: ({ chatId }, page) => view.showing(page, chatId),
+      focused: (_message, page) => view.turnTo(page),
+      openTab: ({ chatId }) => view.openTab(chatId),
+      decide: ({ id, reply }, page) => {
         // An answer that came too late: the card it came from goes away.
-        if (!approvals.decide(id, reply) && approvals.get(id) === null) view.post({ kind: "approvalGone", id });
+        if (!approvals.decide(id, reply) && approvals.get(id) === null) page.post({ kind: "approvalGone", id });
       },
       preview: async ({ id }) => {
         const approval = approvals.get(id);
@@ -87,11 +88,11 @@ export function activate(context: ExtensionContext): void {
         view.post(keep());
       },
       export: (message) => exportChat(started, message),
-      pickFiles: async () => attach(await pickFiles()),
-      dropped: async ({ uris }) => attach(await dropped(uris)),
-      addSelection: () => attach(selected()),
+      pickFiles: async (_message, page) => attach(await pickFiles(), page),
+      dropped: async ({ uris }, page) => attach(await dropped(uris), page),
+      addSelection: (_message, page) => attach(selected(), page),
     },
-    (message) => view.post(message),
+    view,
     failed,
   );
 
@@ -113,15 +114,14 @@ export function activate(context: ExtensionContext): void {
     looking,
     relay,
     looking.onChange((seen) => view.post({ kind: "looking", looking: seen })),
-    view.onMessage((message) => void relay.take(message)),
+    view.onMessage(({ message, page }) => void relay.take(message, page)),
+    view.onClosed((page) => relay.forget(page)),
     started.onEvent((event) => {
       shown.event(event);
       view.event(event);
       ended.event(event).catch(failed);
     }),
-    view.onVisible((seen) => {
-      if (seen) ended.seen();
-    }),
+    view.onSight(() => ended.seen()),
     shown.onDeleted((chatId) => ended.deleted(chatId)),
     started.onModelChanged(() => view.post({ kind: "modelChanged" })),
     started.onState((state) => {
@@ -134,14 +134,12 @@ export function activate(context: ExtensionContext): void {
       view.post({ kind: "server", server: state });
     }),
     approvals.onOpen((approval) => {
-      view.badge = approvals.open.length;
-      view.post({ kind: "approval", approval });
-      if (!view.visible && notifies()) void notify(approvals, approval, () => void view.reveal());
+      view.ask(approvals.open);
+      const { chatId } = approval.request;
+      const show = (): void => void view.tell({ kind: "show", page: "chat", chatId });
+      if (view.unseen.includes(approval) && notifies()) void notify(approvals, approval, show);
     }),
-    approvals.onClose(({ id }) => {
-      view.badge = approvals.open.length;
-      view.post({ kind: "approvalGone", id });
-    }),
+    approvals.onClose(() => view.ask(approvals.open)),
     shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
     showStatus(started, shown, approvals),
     ...registerCommands(context, started, view, shown),

@@ -3,6 +3,7 @@ import type {
   ApprovalReply,
   ApprovalRequest,
   AttachmentParams,
+  Chat,
   ChatEvent,
   EditorParams,
   Methods,
@@ -94,6 +95,10 @@ export type ToPanel =
   | { kind: "ask"; text: string; attachments: Attachment[]; newChat: boolean }
   /** What the user looks at now; null without a document. */
   | { kind: "looking"; looking: Looking | null }
+  /** A chat was changed in another view: its title, mode, model or strategy. */
+  | { kind: "chatChanged"; chat: Chat }
+  /** A chat was deleted in another view. */
+  | { kind: "chatDeleted"; chatId: string }
   | { kind: "choose"; what: "model" | "mode" | "strategy" | "compact" }
   /** Turns whose changes the user has accepted, as `chatId/turnId`. */
   | { kind: "accepted"; turns: string[] }
@@ -145,6 +150,10 @@ export type FromPanel =
   | { kind: "preview"; id: number }
   /** Which chat the panel shows, for the status bar and for commands. */
   | { kind: "showing"; chatId: string | null }
+  /** The user has come to this page: commands are meant for it. */
+  | { kind: "focused" }
+  /** Show a chat in a tab of the editor; null: a new one. */
+  | { kind: "openTab"; chatId: string | null }
   /** Open a document; `path` is relative to a workspace folder or absolute; lines count from 1. */
   | { kind: "open"; uri?: string; path?: string; line?: number; endLine?: number }
   /** Show a text whole in a document that cannot be changed. */

@@ -110,6 +110,7 @@ function begin(editor: Editor, root: Element): void {
   });
   // What was said in another window meanwhile.
   addEventListener("focus", () => {
+    editor.postMessage({ kind: "focused" });
     void actions.catchUp();
     habits.focused();
   });

@@ -5,6 +5,7 @@ import { makeJudge } from "./looking";
 import type { Actions, Panel } from "./panel";
 import { readModels, readNames, tellProblem } from "./reading";
 import { CLOCKS } from "./store";
+import { t } from "./language";
 
 /** How long a running chat may be silent before the panel asks. */
 export const SILENCE_MS = 2000;
@@ -90,6 +91,14 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
     panel.dispatch({ kind: "choosing", what });
   };
 
+  /** A chat that another view has deleted. What stands in the composer stays. */
+  const deleted = (chatId: string): void => {
+    const was = panel.state().chat?.chat.id === chatId;
+    panel.dispatch({ kind: "chatDeleted", chatId });
+    const problem = { code: "chat_not_found", message: t.deletedElsewhere, hint: t.writeForNewChat };
+    if (was) panel.dispatch({ kind: "problem", problem });
+  };
+
   const told = (message: ToPanel): void => {
     switch (message.kind) {
       case "server":
@@ -118,9 +127,13 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
         void readModels(panel);
         void readNames(panel);
         return;
+      case "chatDeleted":
+        deleted(message.chatId);
+        return;
       case "approval":
       case "approvalGone":
       case "accepted":
+      case "chatChanged":
         panel.dispatch(message);
         return;
       case "event":

@@ -4,8 +4,16 @@ import { Uri, type Webview } from "vscode";
 
 const RIGHT_TO_LEFT = new Set(["ar", "dv", "fa", "he", "iw", "ku", "ps", "sd", "ug", "ur", "yi"]);
 
+/** Where a page is: in a side bar, or among the editors. */
+export type Place = "side" | "editor";
+
 /** The HTML of the panel for a webview; `language` is the editor's, as in `pt-br`. */
-export function pageOf(webview: Pick<Webview, "asWebviewUri" | "cspSource">, extension: Uri, language: string): string {
+export function pageOf(
+  webview: Pick<Webview, "asWebviewUri" | "cspSource">,
+  extension: Uri,
+  language: string,
+  place: Place,
+): string {
   const nonce = randomBytes(18).toString("base64url");
   const at = (name: string): string => escaped(webview.asWebviewUri(Uri.joinPath(extension, "dist", name)).toString());
   const policy = [
@@ -28,7 +36,7 @@ export function pageOf(webview: Pick<Webview, "asWebviewUri" | "cspSource">, ext
     <title>codelaw</title>
     <link rel="stylesheet" href="${at("panel.css")}" />
   </head>
-  <body>
+  <body data-place="${place}">
     <div id="root"></div>
     <script nonce="${nonce}" src="${at("panel.js")}"></script>
   </body>

@@ -32,6 +32,7 @@ export function readMessage(value: unknown): FromPanel | null {
   const { kind } = value;
   switch (kind) {
     case "ready":
+    case "focused":
     case "pickFiles":
     case "addSelection":
       return { kind };
@@ -47,6 +48,7 @@ export function readMessage(value: unknown): FromPanel | null {
       return isId(value["id"]) && reply !== null ? { kind, id: value["id"], reply } : null;
     }
     case "showing":
+    case "openTab":
       return value["chatId"] === null || isName(value["chatId"]) ? { kind, chatId: value["chatId"] } : null;
     case "open":
       return readOpen(value);

@@ -1,4 +1,4 @@
-// What is known of the chat in the panel, from what passes by on its way there.
+// What is known of the chats in the views, from what passes by on its way there.
 import { EventEmitter } from "vscode";
 import type { Chat, ChatEvent, ChatRecord, ContextReport, Usage, UsageReport } from "../protocol/types";
 
@@ -17,17 +17,20 @@ export interface Known {
   seq: number;
 }
 
-/** The chat that the panel shows, for the status bar and for commands. */
+/** The chat that the view at hand shows, for the status bar and for commands. */
 export class Shown {
   readonly #changed = new EventEmitter<undefined>();
   readonly onChange = this.#changed.event;
   readonly #deleted = new EventEmitter<string>();
   /** A chat is being deleted: its id. */
   readonly onDeleted = this.#deleted.event;
+  readonly #read = new EventEmitter<undefined>();
+  /** A chat was read or changed: its title may be another one. */
+  readonly onRead = this.#read.event;
   /** Also of chats that are not shown: a new chat's first events come before the panel says that it shows it. */
   readonly #known = new Map<string, Known>();
   #chatId: string | null = null;
-  /** Chats that the panel has shown; of others nobody waits for news in it. */
+  /** Chats that a view has shown; of others nobody waits for news. */
   readonly #seen = new Set<string>();
 
   get chatId(): string | null {
@@ -55,8 +58,13 @@ export class Shown {
   show(chatId: string | null): void {
     if (chatId === this.#chatId) return;
     this.#chatId = chatId;
-    if (chatId !== null) this.#seen.add(chatId);
+    if (chatId !== null) this.remember(chatId);
     this.#changed.fire(undefined);
+  }
+
+  /** A view that is not at hand shows that chat. */
+  remember(chatId: string): void {
+    this.#seen.add(chatId);
   }
 
   event(event: ChatEvent): void {
@@ -70,6 +78,7 @@ export class Shown {
     for (const event of events) if (event.seq > known.seq) take(known, event);
     known.running = running !== null;
     this.#tell(chat.id);
+    this.#read.fire(undefined);
   }
 
   /** What the page of the context was told of the window, so that the status bar says the same. */
@@ -81,6 +90,7 @@ export class Shown {
   update(chat: Chat): void {
     this.#of(chat.id).chat = chat;
     this.#tell(chat.id);
+    this.#read.fire(undefined);
   }
 
   /** The chat is being deleted. */
@@ -99,6 +109,7 @@ export class Shown {
   dispose(): void {
     this.#changed.dispose();
     this.#deleted.dispose();
+    this.#read.dispose();
   }
 
   #of(chatId: string): Known {

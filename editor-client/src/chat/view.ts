@@ -1,178 +1,203 @@
-// The view of the panel: makes its page, hands messages to and fro, and survives its being hidden.
-import {
-  commands,
-  type Disposable,
-  env,
-  EventEmitter,
-  Uri,
-  type WebviewView,
-  type WebviewViewProvider,
-  window,
-} from "vscode";
-import { t } from "../language";
-import type { FromPanel, ToPanel } from "../messages";
-import type { ChatEvent } from "../protocol/types";
-import { pageOf } from "./html";
-import { readMessage } from "./incoming";
+// The chat as the rest of the extension sees it, wherever it is shown: in the side bar and in tabs of the editor.
+import { type Disposable, EventEmitter, type Uri } from "vscode";
+import type { FromPanel, OpenApproval, ToPanel } from "../messages";
+import type { Chat, ChatEvent } from "../protocol/types";
+import type { Page } from "./page";
+import { questionsFor, unseenOf, type Viewed } from "./sharing";
+import type { Shown } from "./shown";
+import { SideView } from "./side";
+import { type Tab, Tabs } from "./tabs";
 
-export const VIEW = "codelaw.panel";
-/** Events that come closer together go to the page in one go, for one frame. */
-const FRAME_MS = 16;
-/** Things said to a page that is not there yet. */
-const MOST_WAITING = 50;
+/** What a page says, read and found good. */
+export interface Said {
+  message: FromPanel;
+  page: Page;
+}
 
-/** The panel as the rest of the extension sees it. */
-export class ChatView implements WebviewViewProvider, Disposable {
-  readonly #messages = new EventEmitter<FromPanel>();
-  readonly #visibility = new EventEmitter<boolean>();
-  /** What the page says, read and found good. */
+interface View extends Viewed {
+  readonly page: Page;
+  reveal(): unknown;
+}
+
+/** All views of the chat. One of them is at hand: what the user does by commands is meant for it. */
+export class ChatView implements Disposable {
+  readonly #messages = new EventEmitter<Said>();
+  readonly #sights = new EventEmitter<undefined>();
+  readonly #closed = new EventEmitter<Page>();
   readonly onMessage = this.#messages.event;
-  readonly onVisible = this.#visibility.event;
-  readonly #extension: Uri;
-  readonly #refused: (message: string) => void;
-  readonly #registered: Disposable;
-  #view: WebviewView | null = null;
-  #listening: Disposable[] = [];
-  /** The page has said `ready` and not gone since. */
-  #ready = false;
-  /** What the user asked for before the page was there. */
-  #waiting: ToPanel[] = [];
-  #events: ChatEvent[] = [];
-  #timer: NodeJS.Timeout | null = null;
-  #badge = 0;
-  #ended = 0;
+  /** Another chat is in sight than before. */
+  readonly onSight = this.#sights.event;
+  /** A tab is closed, and its page with it. */
+  readonly onClosed = this.#closed.event;
+  readonly #shown: Shown;
+  readonly #side: SideView;
+  readonly #tabs: Tabs;
+  #atHand: Page;
+  #questions: readonly OpenApproval[] = [];
 
-  constructor(extension: Uri, refused: (message: string) => void) {
-    this.#extension = extension;
-    this.#refused = refused;
-    this.#registered = window.registerWebviewViewProvider(VIEW, this);
+  constructor(extension: Uri, shown: Shown, refused: (message: string) => void) {
+    this.#shown = shown;
+    const said = (message: FromPanel, page: Page): void => this.#messages.fire({ message, page });
+    this.#side = new SideView(extension, { said, refused, seen: () => this.#sight() });
+    this.#tabs = new Tabs(extension, shown, {
+      said,
+      refused,
+      moved: (tab) => {
+        if (tab.panel.active) this.turnTo(tab.page);
+        this.#sight();
+      },
+      closed: ({ page }) => {
+        if (page === this.#atHand) this.turnToSide();
+        this.#closed.fire(page);
+        this.#sight();
+      },
+    });
+    this.#atHand = this.#side.page;
+    shown.onRead(() => this.#tabs.name());
   }
 
-  get visible(): boolean {
-    return this.#view?.visible ?? false;
+  /** The side bar's view, which the editor makes and shows. */
+  get side(): SideView {
+    return this.#side;
   }
 
-  resolveWebviewView(view: WebviewView): void {
-    this.#drop();
-    this.#view = view;
-    const { webview } = view;
-    webview.options = {
-      enableScripts: true,
-      enableForms: false,
-      enableCommandUris: false,
-      localResourceRoots: [Uri.joinPath(this.#extension, "dist"), Uri.joinPath(this.#extension, "media")],
-    };
-    this.#listening = [
-      webview.onDidReceiveMessage((value: unknown) => {
-        this.#receive(value);
-      }),
-      view.onDidChangeVisibility(() => {
-        // A hidden page is thrown away; it says `ready` when it is made anew.
-        if (!view.visible) this.#gone();
-        this.#visibility.fire(view.visible);
-      }),
-      view.onDidDispose(() => {
-        if (this.#view !== view) return;
-        this.#drop();
-        this.#visibility.fire(false);
-      }),
-    ];
-    webview.html = pageOf(webview, this.#extension, env.language);
-    this.#showBadge();
-    this.#visibility.fire(view.visible);
+  /** Whether the user has that chat in sight. */
+  sees(chatId: string): boolean {
+    return this.#views().some(({ visible, page }) => visible && page.shows(chatId));
   }
 
-  /** Open the panel and put the focus into it. */
+  /** Of the open questions those that nobody sees. */
+  get unseen(): readonly OpenApproval[] {
+    return unseenOf(this.#views(), this.#questions);
+  }
+
+  /** Open the side bar and put the focus into the chat. */
   async reveal(): Promise<void> {
-    await commands.executeCommand(`${VIEW}.focus`);
+    await this.#side.reveal();
   }
 
-  /** Say something to the page if it is there; a page that comes later asks for what it needs. */
+  /** Say something to every page that is there; one that comes later asks for what it needs. */
   post(message: ToPanel): void {
-    if (!this.#ready) return;
-    // What comes after an event must not overtake it.
-    this.#flush();
-    this.#send(message);
+    for (const { page } of this.#views()) page.post(message);
   }
 
-  /** Open the panel and say this to it, however long its page takes to come up. */
+  /** Say this to the view at hand, or to the side bar's where that is out of sight, and bring it up. */
   async tell(message: ToPanel): Promise<void> {
-    if (this.#ready) this.post(message);
-    else this.#waiting = [...this.#waiting, message].slice(-MOST_WAITING);
-    await this.reveal();
+    const views = this.#views();
+    const wanted = message.kind === "show" ? message.chatId : undefined;
+    const itsOwn = typeof wanted === "string" ? views.find(({ page }) => page.shows(wanted)) : undefined;
+    const atHand = views.find(({ page, visible }) => page === this.#atHand && visible);
+    const view = itsOwn ?? atHand ?? this.#sideView();
+    view.page.tell(message);
+    await view.reveal();
+  }
+
+  /** Show a chat in a tab of its own, or the tab that has it; null: a new chat. */
+  openTab(chatId: string | null): void {
+    const there = chatId === null ? undefined : this.#tabs.all.find(({ page }) => page.shows(chatId));
+    if (there === undefined) this.#tabs.open(chatId);
+    else there.panel.reveal();
   }
 
   event(event: ChatEvent): void {
-    if (!this.#ready) return;
-    this.#events.push(event);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
-      this.#flush();
-    }, FRAME_MS);
+    const { chatId, event: told } = event;
+    const pages = this.#views().map(({ page }) => page);
+    if (told.kind === "turn_started" && !pages.some((page) => page.shows(chatId))) {
+      pages.find((page) => page.adopts(chatId, told.text));
+    }
+    for (const page of pages) page.event(event);
   }
 
-  /** A number on the view's icon: questions that wait. */
-  set badge(count: number) {
-    this.#badge = count;
-    this.#showBadge();
+  /** The questions that are open now. */
+  ask(open: readonly OpenApproval[]): void {
+    this.#questions = open;
+    this.#share();
   }
 
-  /** Chats whose turns ended while nobody saw the panel; they count on the icon, too. */
+  /** Chats whose turns ended while nobody saw them, on the icon. */
   set ended(count: number) {
-    this.#ended = count;
-    this.#showBadge();
+    this.#side.ended = count;
   }
 
-  /** The answers to `ready` have been given; what was asked for meanwhile follows. */
-  welcome(first: readonly ToPanel[]): void {
-    this.#gone();
-    this.#ready = true;
-    for (const message of [...first, ...this.#waiting.splice(0)]) this.#send(message);
+  /** The answers to a page's `ready`. */
+  welcome(page: Page, first: readonly ToPanel[]): void {
+    page.welcome(first);
+    this.#share();
+  }
+
+  /** The user is at that page now. */
+  turnTo(page: Page): void {
+    this.#atHand = page;
+    this.#shown.show(page.chatId);
+  }
+
+  /** The user is at the side bar's view. */
+  turnToSide(): void {
+    this.turnTo(this.#side.page);
+  }
+
+  /** The user is at the tab that is the active editor. */
+  turnToTab(): void {
+    const { active } = this.#tabs;
+    if (active !== null) this.turnTo(active.page);
+  }
+
+  /** A page shows another chat than before. */
+  showing(page: Page, chatId: string | null): void {
+    const left = page.chatId;
+    page.showing(chatId);
+    if (page === this.#atHand) this.#shown.show(chatId);
+    else if (chatId !== null) this.#shown.remember(chatId);
+    const tab = this.#tabs.all.find((one) => one.page === page);
+    if (chatId !== null) this.#tabs.name();
+    else if (tab !== undefined && left !== null) this.#tabs.nameless(tab);
+    this.#sight();
+  }
+
+  /** A view has changed a chat: the others that show it follow. */
+  changed(chat: Chat, by: Page): void {
+    for (const { page } of this.#views()) if (page !== by) page.post({ kind: "chatChanged", chat });
+  }
+
+  /** A view has deleted a chat: the others show it no longer. */
+  deleted(chatId: string, by: Page): void {
+    for (const { page } of this.#views()) if (page !== by) page.post({ kind: "chatDeleted", chatId });
   }
 
   dispose(): void {
-    this.#drop();
-    this.#registered.dispose();
+    this.#side.dispose();
+    this.#tabs.dispose();
     this.#messages.dispose();
-    this.#visibility.dispose();
+    this.#sights.dispose();
+    this.#closed.dispose();
   }
 
-  #receive(value: unknown): void {
-    const message = readMessage(value);
-    if (message === null) this.#refused("The panel said something that makes no sense; it was left alone.");
-    else this.#messages.fire(message);
+  #sideView(): View {
+    const { page, visible } = this.#side;
+    return { page, visible, place: "side", chatId: page.chatId, reveal: () => this.#side.reveal() };
   }
 
-  #showBadge(): void {
-    if (this.#view === null) return;
-    const parts = [
-      ...(this.#badge === 0 ? [] : [t.asks(this.#badge)]),
-      ...(this.#ended === 0 ? [] : [t.hasAnswered(this.#ended)]),
-    ];
-    const value = this.#badge + this.#ended;
-    this.#view.badge = value === 0 ? undefined : { value, tooltip: `codelaw ${parts.join(", ")}` };
+  #views(): readonly View[] {
+    const ofTab = ({ page, panel }: Tab): View => ({
+      page,
+      visible: panel.visible,
+      place: "editor",
+      chatId: page.chatId,
+      reveal: () => panel.reveal(),
+    });
+    return [this.#sideView(), ...this.#tabs.all.map(ofTab)];
   }
 
-  #flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    for (const event of this.#events.splice(0)) this.#send({ kind: "event", event });
+  /** What is in sight has changed. */
+  #sight(): void {
+    this.#share();
+    this.#sights.fire(undefined);
   }
 
-  #send(message: ToPanel): void {
-    void this.#view?.webview.postMessage(message);
-  }
-
-  #gone(): void {
-    this.#ready = false;
-    this.#events = [];
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
-  #drop(): void {
-    this.#gone();
-    for (const one of this.#listening.splice(0)) one.dispose();
-    this.#view = null;
+  /** Put every question where it is seen, and count the others on the icon. */
+  #share(): void {
+    const views = this.#views();
+    for (const view of views) view.page.ask(questionsFor(view, views, this.#questions));
+    this.#side.questions = this.unseen.length;
   }
 }

@@ -1,4 +1,4 @@
-// Tells of turns that ended while nobody saw the panel.
+// Tells of turns that ended while nobody saw their chat.
 import { commands, env, window } from "vscode";
 import type { Shown } from "../chat/shown";
 import { visible } from "../hidden";
@@ -10,15 +10,15 @@ import { wayOut } from "../ways";
 /** Of an answer, in a notification. */
 const SHOWN = 120;
 
-/** The panel, as far as it matters here. */
+/** The views of the chat, as far as they matter here. */
 interface Seen {
-  readonly visible: boolean;
+  sees(chatId: string): boolean;
   /** The number of chats whose turns ended unseen, on the view's icon. */
   ended: number;
   open(chatId: string): unknown;
 }
 
-/** Turns of chats of the panel that ended unseen. */
+/** Turns of chats of the views that ended unseen. */
 export class Ended {
   readonly #unseen = new Set<string>();
   readonly #panel: Seen;
@@ -32,7 +32,7 @@ export class Ended {
   }
 
   async event({ chatId, event }: ChatEvent): Promise<void> {
-    if (event.kind !== "turn_ended" || this.#panel.visible) return;
+    if (event.kind !== "turn_ended" || this.#panel.sees(chatId)) return;
     // Who stopped it knows of it, and one that is gone cannot be shown.
     if (event.result.stopReason === "cancelled" || !this.#shown.wasShown(chatId)) return;
     this.#unseen.add(chatId);
@@ -40,10 +40,10 @@ export class Ended {
     if (this.#wanted()) await this.#tell(chatId, event.result);
   }
 
-  /** The panel is in sight. */
+  /** Other chats are in sight than before. */
   seen(): void {
-    this.#unseen.clear();
-    this.#panel.ended = 0;
+    for (const chatId of [...this.#unseen]) if (this.#panel.sees(chatId)) this.#unseen.delete(chatId);
+    this.#panel.ended = this.#unseen.size;
   }
 
   deleted(chatId: string): void {

@@ -36,7 +36,12 @@ const messages = (): unknown[] =>
   );
 
 let shown: InstanceType<typeof Shown>;
-let panel: { visible: boolean; ended: number; open: ReturnType<typeof vi.fn<(chatId: string) => void>> };
+let panel: {
+  sees: (chatId: string) => boolean;
+  ended: number;
+  open: ReturnType<typeof vi.fn<(chatId: string) => void>>;
+};
+let seen: string[];
 let wanted: boolean;
 let ended: InstanceType<typeof Ended>;
 
@@ -44,18 +49,23 @@ beforeEach(() => {
   fake.reset();
   shown = new Shown();
   shown.show("c");
-  panel = { visible: false, ended: 0, open: vi.fn<(chatId: string) => void>() };
+  seen = [];
+  panel = { sees: (chatId) => seen.includes(chatId), ended: 0, open: vi.fn<(chatId: string) => void>() };
   wanted = true;
   ended = new Ended(panel, shown, () => wanted);
 });
 
-describe("a turn that ends while nobody sees the panel", () => {
+describe("a turn that ends while nobody sees its chat", () => {
   it("is told and counted, and shown on demand", async () => {
     fake.editor.answers = ["Show"];
     await ended.event(ending("finished"));
     expect(messages()).toEqual(["codelaw has answered: It is done."]);
     expect(panel.ended).toBe(1);
     expect(panel.open).toHaveBeenCalledWith("c");
+    seen = ["other"];
+    ended.seen();
+    expect(panel.ended, "another chat is in sight").toBe(1);
+    seen = ["c"];
     ended.seen();
     expect(panel.ended).toBe(0);
   });
@@ -81,8 +91,8 @@ describe("a turn that ends while nobody sees the panel", () => {
 });
 
 describe("nothing is told", () => {
-  it("while the panel is in sight", async () => {
-    panel.visible = true;
+  it("while its chat is in sight", async () => {
+    seen = ["c"];
     await ended.event(ending("finished"));
     expect([messages(), panel.ended]).toEqual([[], 0]);
   });

@@ -132,6 +132,7 @@ export class ThemeColor {
 }
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
 export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
+export const ViewColumn = { Active: -1, Beside: -2 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 
 /** What the tests put in and look at; `reset` empties it. */
@@ -147,6 +148,8 @@ export const editor = {
   settings: new Map<string, { globalValue?: unknown; workspaceValue?: unknown; workspaceFolderValue?: unknown }>(),
   /** Answers of commands, by id. */
   commands: new Map<string, (...args: unknown[]) => unknown>(),
+  /** Tabs with pages, in the order in which they were made. */
+  tabs: [] as WebviewPanel[],
   /** The box that was opened last. */
   box: null as QuickPick | null,
   /** Everything that was done, in order. */
@@ -176,6 +179,7 @@ export function reset(): void {
   editor.settings.clear();
   editor.done = [];
   editor.box = null;
+  editor.tabs = [];
 }
 
 function did(what: string, ...args: unknown[]): void {
@@ -271,6 +275,50 @@ export class QuickPick {
   }
 }
 
+/** A page in a webview: what it was told, and a way to let it speak. */
+export class Webview {
+  readonly posted: unknown[] = [];
+  readonly said = new EventEmitter<unknown>();
+  readonly onDidReceiveMessage = this.said.event;
+  readonly cspSource = "https://own.example";
+  html = "";
+  options: unknown = {};
+  asWebviewUri(uri: Uri): Uri {
+    return Uri.parse(`https://own.example${uri.path}`);
+  }
+  postMessage(message: unknown): Promise<boolean> {
+    this.posted.push(message);
+    return Promise.resolve(true);
+  }
+}
+
+/** A tab of the editor with a page. */
+export class WebviewPanel {
+  readonly webview = new Webview();
+  readonly #moved = new EventEmitter<undefined>();
+  readonly #closed = new EventEmitter<undefined>();
+  readonly onDidChangeViewState = this.#moved.event;
+  readonly onDidDispose = this.#closed.event;
+  iconPath: unknown;
+  visible = true;
+  active = true;
+  constructor(public title: string) {}
+  move(visible: boolean, active: boolean): void {
+    this.visible = visible;
+    this.active = active;
+    this.#moved.fire(undefined);
+  }
+  reveal(): void {
+    did("reveal", this.title);
+    this.move(true, true);
+  }
+  close(): void {
+    this.visible = false;
+    this.active = false;
+    this.#closed.fire(undefined);
+  }
+}
+
 export const window = {
   activeTextEditor: undefined as unknown,
   visibleTextEditors: [] as unknown[],
@@ -292,6 +340,17 @@ export const window = {
   showOpenDialog: asked("openDialog"),
   showWorkspaceFolderPick: asked("folder"),
   showTextDocument: asked("showTextDocument"),
+  /** The editor puts a page into a tab; the newest is the last of `editor.tabs`. */
+  createWebviewPanel(type: string, title: string, column: unknown): WebviewPanel {
+    did("createWebviewPanel", type, title, column);
+    const panel = new WebviewPanel(title);
+    editor.tabs.push(panel);
+    return panel;
+  },
+  registerWebviewPanelSerializer(type: string, serializer: unknown): Disposable {
+    did("registerWebviewPanelSerializer", type, serializer);
+    return new Disposable(() => undefined);
+  },
   registerWebviewViewProvider(id: string, provider: unknown): Disposable {
     did("registerWebviewViewProvider", id, provider);
     return new Disposable(() => undefined);

@@ -187,6 +187,13 @@ describe("one chat", () => {
     fireEvent.click(screen.getByRole("menuitem", { name }));
     expect(panel.posted).toContainEqual({ kind: "export", chatId: "c1", format, title: "Chat c1" });
   });
+
+  test("is opened in a tab of the editor", async () => {
+    const panel = await open();
+    fireEvent.click(within(row("c1")).getByRole("button", { name: "Open in editor" }));
+    expect(panel.posted).toContainEqual({ kind: "openTab", chatId: "c1" });
+    expect(panel.state().chat?.chat.id, "the panel keeps its own").toBe("c2");
+  });
 });
 
 test("by keys alone: down from the search, along the rows, renaming, and back to the message", async () => {
@@ -201,6 +208,7 @@ test("by keys alone: down from the search, along the rows, renaming, and back to
   expect(document.activeElement).toBe(opener("c1"));
   press("Tab");
   expect(focused()).toBe("Rename");
+  press("Tab");
   press("Tab");
   press("Tab");
   expect(focused()).toBe("Delete");

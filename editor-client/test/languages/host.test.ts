@@ -15,7 +15,7 @@ const SRC = join(ROOT, "src");
 /** Words that no user reads: a program, markup, words of pip and of classes, the log's under another name. */
 const NOT_SHOWN: Record<string, RegExp> = {
   "chat/html.ts": /<!doctype html>/,
-  "chat/view.ts": /The panel said something that makes no sense/,
+  "chat/page.ts": /The panel said something that makes no sense/,
   "server/find.ts": /import sys; |Scripts/,
   "server/install.ts": /Installing collected packages/,
   "server/refusal.ts": /Refusal|Canceled/,

@@ -11,7 +11,7 @@ const manifest = JSON.parse(read("package.json")) as {
 };
 
 describe("the words of package.json", () => {
-  const named = [...read("package.json").matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key);
+  const named = [...new Set([...read("package.json").matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key))];
 
   it.each(LANGUAGES)("are all there in %s, and no other", (language) => {
     expect(Object.keys(table(language)).sort()).toEqual([...named].sort());

@@ -528,6 +528,23 @@ describe("when another model may be asked", () => {
   });
 });
 
+describe("what another view does to a chat", () => {
+  it("is followed: its names change, and one that was deleted gives way to a new one with the draft", () => {
+    const made = rig(run(showing(record("c")), { kind: "server", server: READY }));
+    made.receive({ kind: "chatChanged", chat: chat("c", { title: "new", model: "other" }) });
+    expect(made.state().chat?.chat).toMatchObject({ title: "new", model: "other" });
+    made.panel.dispatch({ kind: "composer", composer: { text: "draft" } });
+    made.receive({ kind: "chatDeleted", chatId: "other" });
+    expect(made.state()).toMatchObject({ chat: { chat: { id: "c" } }, problem: null });
+    made.receive({ kind: "chatDeleted", chatId: "c" });
+    expect(made.state()).toMatchObject({
+      chat: null,
+      composer: { text: "draft" },
+      problem: { code: "chat_not_found" },
+    });
+  });
+});
+
 describe("permissions", () => {
   const LIST = "codelaw/permission/list";
   const grant = { id: "g", rule: "Bash", scope: "always" };

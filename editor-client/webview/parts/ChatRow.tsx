@@ -21,7 +21,7 @@ interface Props {
 
 /** One chat of the list. */
 export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
-  const { actions } = useHands();
+  const { panel, actions } = useHands();
   const [doing, setDoing] = useState<"rename" | "delete" | null>(null);
   const open = useRef<HTMLButtonElement>(null);
   const back = useRef(false);
@@ -90,6 +90,16 @@ export function ChatRow({ chat, current, active, onFocus, onGone }: Props) {
             onClick={() => setDoing("rename")}
           >
             <Icon name="edit" />
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={t.openInEditor}
+            title={t.openInEditor}
+            tabIndex={tabIndex}
+            onClick={() => panel.tell({ kind: "openTab", chatId: chat.id })}
+          >
+            <Icon name="editor" />
           </button>
           <Menu
             label={t.exportIt}

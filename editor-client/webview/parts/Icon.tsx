@@ -12,6 +12,7 @@ const PATHS = {
   half: "M8 2.5a5.5 5.5 0 1 1 0 11a5.5 5.5 0 0 1 0-11zM8 5.5v2.5l2 1.5",
   file: "M4 2h5l3 3v9H4zM9 2v3h3",
   folder: "M2 4h4l1.5 1.5H14V13H2z",
+  editor: "M2.5 3h11v10h-11zM2.5 6h11M8 3v3",
   edit: "M3 13l.7-2.9L11 2.8l2.2 2.2-7.3 7.3z",
   delete: "M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5",
   export: "M8 10V2.5M5 5.5l3-3 3 3M3 9.5V13h10V9.5",

@@ -39,6 +39,7 @@ export const host: HostWords = {
   run: (command: string) => `Ausführen: ${command}`,
   codelawAsks: (what: string) => `codelaw fragt: ${what}`,
   asksNoLonger: "codelaw fragt das nicht mehr: Es wurde beantwortet oder zurückgezogen.",
+  newChat: "Neuer Chat",
   hasAnswered: (chats: number) => (chats === 1 ? "hat geantwortet" : `hat in ${figure(chats)} Chats geantwortet`),
   turnFinished: (title: string, answer: string) =>
     `codelaw hat geantwortet${title === "" ? "" : ` in „${title}“`}${answer === "" ? "." : `: ${answer}`}`,

@@ -38,6 +38,7 @@ export const host = {
   run: (command: string) => `Run ${command}`,
   codelawAsks: (what: string) => `codelaw asks: ${what}`,
   asksNoLonger: "codelaw no longer asks that: it was answered or withdrawn.",
+  newChat: "New chat",
   hasAnswered: (chats: number) => (chats === 1 ? "has answered" : `has answered in ${figure(chats)} chats`),
   turnFinished: (title: string, answer: string) =>
     `codelaw has answered${title === "" ? "" : ` in “${title}”`}${answer === "" ? "." : `: ${answer}`}`,
