@@ -26,7 +26,7 @@ from codelaw.domain.brought import Sheet, Skill, UserCommand
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
-from codelaw.domain.edits import RevertConflict, RevertReport
+from codelaw.domain.edits import RevertConflict, RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import (
     AnswerDelta,
@@ -288,7 +288,20 @@ class FakeSession:
     async def export(self, chat_id, form) -> str:
         return f"{self._chat(chat_id).title} as {form}"
 
-    async def revert(self, chat_id, turn_id, *, files, messages) -> RevertReport:
+    async def changes(self, chat_id):
+        self._chat(chat_id)
+        return [
+            TurnChange("t1", "file:///w/a.py", "a.py", "modified", 7),
+            TurnChange("t1", "file:///w/c.py", "c.py", "created", 8, renamed_from="b.py"),
+        ]
+
+    async def reviewed(self, chat_id, uri, above=0) -> ReviewedFile:
+        self._chat(chat_id)
+        if uri != "file:///w/a.py" or above >= 7:
+            raise Refusal("nothing_to_undo", "This chat has changed nothing in that file.")
+        return ReviewedFile("a.py", "old\n", "new\n", 7)
+
+    async def revert(self, chat_id, turn_id, *, files, messages, uris=None) -> RevertReport:
         self._chat(chat_id)
         if chat_id in self.running:
             raise Refusal("chat_busy", "A turn is running", "Wait")
@@ -296,7 +309,7 @@ class FakeSession:
             await asyncio.Event().wait()
         if turn_id != "t1":
             raise Refusal("turn_not_found", f"There is no turn {turn_id}", "Read the chat")
-        if not files and not messages:
+        if (not files and not messages) or uris == []:
             raise Refusal("nothing_to_undo", "Nothing to undo")
         conflict = RevertConflict("b.py", "file:///w/b.py", "b.py was removed since.")
         return RevertReport(("file:///w/a.py",) if files else (), (conflict,) if files and messages else ())

@@ -52,6 +52,34 @@ async def test_an_open_document_is_undone_in_the_editor_over_what_was_typed(
         assert (refused.code, refused.data["code"]) == (-32803, "nothing_to_undo")
 
 
+async def test_one_file_of_a_turn_is_undone_and_the_rest_stays_listed(start: Start, vendor: LoopbackVendor, root: Path):
+    names = ("a #1%20.py", "b.py")
+    for name in names:
+        (root / name).write_text(LINES)
+    async with desk(start) as editor:
+        calls = [reply for name in names for reply in (read(name), edit("line 3 ", "LINE 3 ", name))]
+        result = await turn(editor, vendor, *calls, write("new\n", "c.py"))
+        chat = {"chatId": result["chatId"]}
+        listed = await editor.client.request("codelaw/chat/changes", chat)
+        assert [(one["path"], one["kind"]) for one in listed["changes"]] == [
+            (names[0], "modified"), ("b.py", "modified"), ("c.py", "created"),
+        ]  # fmt: skip
+        one, two, _ = (change["uri"] for change in listed["changes"])
+        shown = await editor.client.request("codelaw/chat/reviewed", {**chat, "uri": one})
+        assert (shown["before"], shown["after"]) == (LINES, LINES.replace("line 3 ", "LINE 3 "))
+        assert await revert(editor, result, uris=[one]) == {"reverted": [one], "conflicts": []}
+        assert ((root / names[0]).read_text(), "LINE 3 " in (root / "b.py").read_text()) == (LINES, True)
+        refused = await editor.client.error(REVERT, {**chat, "turnId": result["turnId"], "uris": [one]})
+        assert refused.data["code"] == "nothing_to_undo"
+        left = await editor.client.request("codelaw/chat/changes", chat)
+        assert [change["path"] for change in left["changes"]] == ["b.py", "c.py"]
+        above = listed["changes"][1]["number"]
+        gone = await editor.client.error("codelaw/chat/reviewed", {**chat, "uri": two, "above": above})
+        assert gone.data["code"] == "nothing_to_undo"
+        assert len((await revert(editor, result))["reverted"]) == 2
+        assert (await editor.client.request("codelaw/chat/changes", chat))["total"] == 0
+
+
 async def test_what_the_formatter_made_of_it_is_nobodys_typing(start: Start, vendor: LoopbackVendor, root: Path):
     (root / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
     async with desk(start) as editor:

@@ -81,6 +81,7 @@ Call: Call
 Cancelled: Cancelled
 Change: Change
 Chat: Chat
+ChatChanges: ChatChanges
 ChatEvent: ChatEvent
 ChatFileRef: ChatFileRef
 ChatList: ChatList
@@ -174,6 +175,8 @@ Retry: Retry
 RevertConflict: RevertConflict
 RevertTurn: RevertTurn
 Reverted: Reverted
+ReviewFile: ReviewFile
+ReviewedFile: ReviewedFile
 RevokeGrant: RevokeGrant
 Revoked: Revoked
 SaveDocuments: SaveDocuments
@@ -213,6 +216,7 @@ ToolOffer: ToolOffer
 ToolOutput: ToolOutput
 Trust: Trust
 TrustFolder: TrustFolder
+TurnChange: TurnChange
 TurnEnded: TurnEnded
 TurnError: TurnError
 TurnResult: TurnResult
@@ -615,6 +619,31 @@ createdAt: number
 updatedAt: number
 turns: number
 running: (string | null)
+}
+/**
+ * What the turns of a chat did and nobody has undone, oldest first; where it is too much, the newest of it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ChatChanges".
+ */
+export interface ChatChanges {
+changes: TurnChange[]
+total: number
+}
+/**
+ * What a turn did to one file all in all; `number` rises with every change, also from chat to chat.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnChange".
+ */
+export interface TurnChange {
+turnId: string
+uri: string
+path: string
+kind: ("created" | "modified" | "deleted")
+number: number
+isText: boolean
+renamedFrom?: string
 }
 /**
  * An event with its place in the chat; `seq` rises by one per chat, `at` is in seconds since the epoch.
@@ -1761,6 +1790,7 @@ chatId: string
 turnId: string
 files?: (boolean | null)
 messages?: (boolean | null)
+uris?: (string[] | null)
 }
 /**
  * The files that are as if the turn had not changed them, and those that were changed since at the same place.
@@ -1771,6 +1801,33 @@ messages?: (boolean | null)
 export interface Reverted {
 reverted: string[]
 conflicts: RevertConflict[]
+}
+/**
+ * `above` is 0 where it is left out: all that the chat did to the file.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReviewFile".
+ */
+export interface ReviewFile {
+chatId: string
+uri: string
+above?: (number | null)
+}
+/**
+ * A file before the chat changed it, and as it left it; null where there was, or is, no file.
+ * 
+ * Both are null where `isText` is false. With `redacted` they are not what stands in the file.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReviewedFile".
+ */
+export interface ReviewedFile {
+path: string
+before: (string | null)
+after: (string | null)
+number: number
+isText: boolean
+redacted: boolean
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2128,6 +2185,8 @@ export interface Methods {
   "codelaw/chat/fork": { params: ForkChat; result: Chat };
   "codelaw/chat/export": { params: ExportChat; result: Export };
   "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
+  "codelaw/chat/changes": { params: ChatRef; result: ChatChanges };
+  "codelaw/chat/reviewed": { params: ReviewFile; result: ReviewedFile };
   "codelaw/context/inspect": { params: InspectContext; result: ContextReport };
   "codelaw/context/compact": { params: ChatRef; result: CompactionReport };
   "codelaw/context/restore": { params: RestoreContext; result: Chat };
@@ -2206,6 +2265,8 @@ export const METHODS = [
   "codelaw/chat/fork",
   "codelaw/chat/export",
   "codelaw/chat/revert",
+  "codelaw/chat/changes",
+  "codelaw/chat/reviewed",
   "codelaw/context/inspect",
   "codelaw/context/compact",
   "codelaw/context/restore",

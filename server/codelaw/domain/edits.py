@@ -69,6 +69,41 @@ class KeptChange:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnChange:
+    """What a turn did to one file all in all, without the texts (E-1)."""
+
+    turn_id: str
+    uri: str
+    path: str
+    """As shown."""
+    kind: Literal["created", "modified", "deleted"]
+    number: int
+    """Of the turn's last change of the file; unique in the store, rising."""
+    is_text: bool = True
+    """False: its content cannot be shown."""
+    renamed_from: str | None = None
+    """The path, as shown, of a file that the turn removed and that had just this content."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedFile:
+    """A file as it was before some changes of a chat, and as the last of them left it (E-1)."""
+
+    path: str
+    """As shown."""
+    before: str | None
+    """None: there was no file."""
+    after: str | None
+    """None: there is none."""
+    number: int
+    """Of the last of those changes."""
+    is_text: bool = True
+    """False: the texts are None, because there are none, or because they cannot be read."""
+    redacted: bool = False
+    """Keys were taken out of the texts, so that they are not what stands in the file (S-5)."""
+
+
+@dataclass(frozen=True, slots=True)
 class RevertConflict:
     """A file that was left alone, because undoing would have touched what others did to it since (E-2)."""
 

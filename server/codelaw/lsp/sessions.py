@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -11,7 +11,7 @@ from codelaw.domain.audit import AuditEntry
 from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.edits import RevertReport
+from codelaw.domain.edits import RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
@@ -120,8 +120,22 @@ class Session(Protocol):
         """The whole record of a chat as one document (D-2)."""
         ...
 
-    async def revert(self, chat_id: str, turn_id: str, *, files: bool, messages: bool) -> RevertReport:
+    async def revert(
+        self, chat_id: str, turn_id: str, *, files: bool, messages: bool, uris: Collection[str] | None = None
+    ) -> RevertReport:
         """Undo what a turn did; cancelling stops after the file at hand, and what was undone stays so (E-2)."""
+        ...
+
+    async def changes(self, chat_id: str) -> Sequence[TurnChange]:
+        """What the turns of a chat did to files and nobody has undone, in the order in which it was done (E-1)."""
+        ...
+
+    async def reviewed(self, chat_id: str, uri: str, above: int = 0) -> ReviewedFile:
+        """A file before and after what this chat did to it, as far as its changes have numbers above `above` (E-1).
+
+        Raises:
+            Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
+        """
         ...
 
     async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:

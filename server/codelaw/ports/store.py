@@ -172,6 +172,18 @@ class ChatStore(Protocol):
         """
         ...
 
+    async def changes_of_chat(self, chat_id: str) -> Sequence[KeptChange]:
+        """What was done to files in a chat and not undone, oldest first; the texts are left out: "" stands for one."""
+        ...
+
+    async def changes_of_file(self, chat_id: str, uri: str, above: int) -> Sequence[KeptChange]:
+        """What was done to one file in a chat and not undone, oldest first, from the number behind `above` on."""
+        ...
+
+    async def changes_by_number(self, chat_id: str, numbers: Sequence[int]) -> Sequence[KeptChange]:
+        """The changes with these numbers, at most some hundred; those that there are not are left out."""
+        ...
+
     async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None: ...
 
     async def begin_revert(self, chat_id: str) -> None:

@@ -134,6 +134,8 @@ class RevertTurn(Params):
     turn_id: Id
     files: bool | None = None
     messages: bool | None = None
+    uris: Annotated[list[Annotated[str, Field(min_length=1, max_length=8192)]], Field(max_length=20_000)] | None = None
+    """Of what the turn did to files, only these."""
 
 
 class Chat(Payload):

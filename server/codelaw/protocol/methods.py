@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codelaw.protocol import (
     brought,
+    changes,
     chats,
     contexts,
     events,
@@ -21,6 +22,7 @@ _ROWS = {
     name: method
     for part in (
         chats,
+        changes,
         events,
         contexts,
         memories,

@@ -19,6 +19,8 @@ CLIENT_METHODS = (
     "codelaw/chat/fork",
     "codelaw/chat/export",
     "codelaw/chat/revert",
+    "codelaw/chat/changes",
+    "codelaw/chat/reviewed",
     "codelaw/context/inspect",
     "codelaw/context/compact",
     "codelaw/context/restore",

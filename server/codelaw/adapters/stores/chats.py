@@ -198,6 +198,17 @@ class SqlChats:
     async def changes(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
         return await self.database.read(lambda session: change_rows.of_turn(session, chat_id, turn_id), (chat_id,))
 
+    async def changes_of_chat(self, chat_id: str) -> Sequence[KeptChange]:
+        return await self.database.read(lambda session: change_rows.of_chat(session, chat_id), (chat_id,))
+
+    async def changes_of_file(self, chat_id: str, uri: str, above: int) -> Sequence[KeptChange]:
+        return await self.database.read(
+            lambda session: change_rows.of_file(session, chat_id, uri, above), (chat_id, uri)
+        )
+
+    async def changes_by_number(self, chat_id: str, numbers: Sequence[int]) -> Sequence[KeptChange]:
+        return await self.database.read(lambda session: change_rows.of_numbers(session, chat_id, numbers), (chat_id,))
+
     async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None:
         await self.database.write(lambda session: change_rows.mark_undone(session, chat_id, numbers), (chat_id,))
 

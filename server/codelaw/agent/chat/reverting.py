@@ -29,8 +29,12 @@ NAMED = 10
 _BOM = b"\xef\xbb\xbf"
 
 
-async def revert(chat: AgentChat, turn_id: str, *, files: bool, messages: bool) -> RevertReport:
-    """Undo a turn. What was undone is known file by file, so that a second revert goes on where one was broken off.
+async def revert(
+    chat: AgentChat, turn_id: str, *, files: bool, messages: bool, only: frozenset[str] | None = None
+) -> RevertReport:
+    """Undo a turn, or what it did to the files whose uris are `only`.
+
+    What was undone is known file by file, so that a second revert goes on where one was broken off.
 
     Raises:
         Refusal: `turn_not_found`; `chat_busy`: a turn, a compaction or a revert is running; `nothing_to_undo`.
@@ -43,7 +47,8 @@ async def revert(chat: AgentChat, turn_id: str, *, files: bool, messages: bool) 
         try:
             await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
             changes = [opened(change, redaction) for change in await store.changes(chat.chat.id, turn_id)]
-            return await _revert(chat, turn_id, changes if files else (), messages=messages)
+            wanted = [change for change in changes if files and (only is None or change.uri in only)]
+            return await _revert(chat, turn_id, wanted, messages=messages)
         finally:
             await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))
     finally:

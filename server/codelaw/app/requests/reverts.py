@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 
 from codelaw.agent.chat.reverting import revert
+from codelaw.agent.effects.reviewing import moves, of_turns, renamed, reviewed
 from codelaw.agent.effects.sealing import opened
 from codelaw.app.core import Core
-from codelaw.domain.edits import BINARY, DAMAGED, RevertReport
+from codelaw.domain.edits import BINARY, DAMAGED, RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.errors import Refusal
 
 
 class RevertRequests(Core):
     """Turns: undone, and looked at as they found the files."""
 
-    async def revert(self, chat_id: str, turn_id: str, *, files: bool = True, messages: bool = False) -> RevertReport:
-        """Undo what a turn did to files, and with `messages` let the model forget it (E-2).
+    async def revert(
+        self,
+        chat_id: str,
+        turn_id: str,
+        *,
+        files: bool = True,
+        messages: bool = False,
+        uris: Collection[str] | None = None,
+    ) -> RevertReport:
+        """Undo what a turn did to files, or to those of them in `uris`; with `messages` let the model forget it (E-2).
 
         Cancelling stops after the file at hand; a second revert goes on from there.
 
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`, `chat_busy`; `nothing_to_undo`.
         """
-        return await revert(await self._chats.get(chat_id), turn_id, files=files, messages=messages)
+        only = None if uris is None else frozenset(uris)
+        return await revert(await self._chats.get(chat_id), turn_id, files=files, messages=messages, only=only)
 
     async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:
         """The text of a file, `path` as shown, before the turn changed it; None: there was no file (E-4).
@@ -51,3 +62,31 @@ class RevertRequests(Core):
         """
         changes = await (await self._chats.store()).changes(chat_id, turn_id)
         return list(dict.fromkeys(change.path for change in changes))
+
+    async def changes(self, chat_id: str) -> Sequence[TurnChange]:
+        """What the turns of a chat did to files and nobody has undone, in the order in which it was done (E-1).
+
+        Raises:
+            Refusal: `chat_not_found`.
+        """
+        store = await self._chats.store()
+        found = await asyncio.to_thread(of_turns, await store.changes_of_chat(chat_id))
+        wanted = moves(found)
+        if not wanted:
+            return found
+        kept = {change.number: change for change in await store.changes_by_number(chat_id, wanted)}
+        return await asyncio.to_thread(renamed, found, kept)
+
+    async def reviewed(self, chat_id: str, uri: str, above: int = 0) -> ReviewedFile:
+        """A file before and after what this chat did to it, as far as its changes have numbers above `above` (E-1).
+
+        Raises:
+            Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
+        """
+        found = await (await self._chats.store()).changes_of_file(chat_id, uri, above)
+        if not found:
+            raise Refusal(
+                "nothing_to_undo", "This chat has changed nothing in that file.", "Look at its changes again."
+            )
+        changes = [opened(change, self._redaction) for change in found]
+        return await asyncio.to_thread(reviewed, changes, self._redaction)

@@ -108,7 +108,11 @@ async def export(connection: Connection, params: wire.ExportChat) -> wire.Export
 async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
     """Undo a turn. Cancelling the request stops after the file at hand; what was undone stays so (E-2)."""
     report = await connection.session.revert(
-        params.chat_id, params.turn_id, files=params.files is not False, messages=params.messages or False
+        params.chat_id,
+        params.turn_id,
+        files=params.files is not False,
+        messages=params.messages or False,
+        uris=params.uris,
     )
     return convert.revert_report(report)
 

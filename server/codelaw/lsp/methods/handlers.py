@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codelaw.lsp.features import asking, commands
 from codelaw.lsp.methods import (
     brought,
+    changes,
     chat,
     context,
     finding,
@@ -27,6 +28,7 @@ Handler = Callable[["Connection", Any], Awaitable[Payload]]
 
 HANDLERS: dict[str, Handler] = {
     **chat.HANDLERS,
+    **changes.HANDLERS,
     **context.HANDLERS,
     **memory.HANDLERS,
     **workspace.HANDLERS,

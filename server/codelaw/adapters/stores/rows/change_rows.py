@@ -17,6 +17,7 @@ from codelaw.domain.errors import Refusal
 State = Literal["planned", "done", "undone", "unknown"]
 Encoding = Literal["utf-8", "binary"]
 
+_COLUMNS = "number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state, checksum"
 FAST = 1
 """Of zlib's levels: a text waits for its place on the disk while it is compressed."""
 
@@ -58,10 +59,54 @@ def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
     if session.execute("SELECT 1 FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone() is None:
         raise unknown_turn(turn_id)
     rows = session.execute(
-        "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state,"
-        " checksum FROM changes"
-        " WHERE chat_id = ? AND turn_id = ? ORDER BY number",
+        f"SELECT {_COLUMNS} FROM changes WHERE chat_id = ? AND turn_id = ? ORDER BY number",  # noqa: S608
         (chat_id, turn_id),
+    )
+    return [_change(chat_id, row) for row in rows]
+
+
+def of_chat(session: Session, chat_id: str) -> list[KeptChange]:
+    """What was done to files in a chat and not undone, oldest first, without what the texts are: "" stands for one."""
+    require(session, chat_id)
+    rows = session.execute(
+        "SELECT number, turn_id, call_id, path, uri, encoding, state, before_text IS NULL, after_text IS NULL"
+        " FROM changes WHERE chat_id = ? AND state IN ('done', 'unknown') ORDER BY number",
+        (chat_id,),
+    )
+    return [
+        KeptChange(
+            number=number,
+            turn_id=legible(turn_id),
+            call_id=legible(call_id),
+            path=legible(path),
+            uri=legible(uri),
+            before=None if created else "",
+            after=None if removed else "",
+            encoding=legible(encoding),
+            state="done" if state == "done" else "unknown",
+        )
+        for number, turn_id, call_id, path, uri, encoding, state, created, removed in rows
+    ]
+
+
+def of_file(session: Session, chat_id: str, uri: str, above: int) -> list[KeptChange]:
+    """What was done to one file in a chat and not undone, oldest first, from the number behind `above` on."""
+    require(session, chat_id)
+    rows = session.execute(
+        f"SELECT {_COLUMNS} FROM changes"  # noqa: S608
+        " WHERE chat_id = ? AND uri = ? AND number > ? AND state IN ('done', 'unknown') ORDER BY number",
+        (chat_id, uri, above),
+    )
+    return [_change(chat_id, row) for row in rows]
+
+
+def of_numbers(session: Session, chat_id: str, numbers: Sequence[int]) -> list[KeptChange]:
+    """The changes of a chat with these numbers."""
+    require(session, chat_id)
+    marks = ", ".join("?" for _ in numbers)
+    rows = session.execute(
+        f"SELECT {_COLUMNS} FROM changes WHERE chat_id = ? AND number IN ({marks}) ORDER BY number",  # noqa: S608
+        (chat_id, *numbers),
     )
     return [_change(chat_id, row) for row in rows]
 

@@ -1,0 +1,93 @@
+"""What a chat did to files, as people look at it: from what is kept for the undo to a list and to two texts (E-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from codelaw.agent.effects.undoing import CannotUndo, Step, undone
+from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, ReviewedFile, TurnChange
+from codelaw.domain.safety.redaction import Redaction
+
+MOST_MOVED = 100
+"""Files that one turn made, or removed, up to which it is looked at whether some were renamed."""
+
+
+def of_turns(changes: Sequence[KeptChange]) -> list[TurnChange]:
+    """What each turn did to each file, in the order of the last change; what it made and removed again is nothing."""
+    groups: dict[tuple[str, str], list[KeptChange]] = {}
+    for change in changes:
+        groups.setdefault((change.turn_id, change.uri), []).append(change)
+    found: list[TurnChange] = []
+    for group in groups.values():
+        first, last = group[0], group[-1]
+        if first.before is None and last.after is None:
+            continue
+        found.append(
+            TurnChange(
+                turn_id=last.turn_id,
+                uri=last.uri,
+                path=last.path,
+                kind="created" if first.before is None else "deleted" if last.after is None else "modified",
+                number=last.number,
+                is_text=all(change.encoding not in {BINARY, DAMAGED} for change in group),
+            )
+        )
+    return sorted(found, key=lambda change: change.number)
+
+
+def moves(changes: Sequence[TurnChange]) -> list[int]:
+    """The numbers of the changes whose texts say whether files were renamed; at most `MOST_MOVED` of a kind."""
+    numbers: list[int] = []
+    for turn_id in {change.turn_id for change in changes}:
+        kinds = {
+            kind: [change.number for change in changes if change.turn_id == turn_id and change.kind == kind]
+            for kind in ("created", "deleted")
+        }
+        if all(0 < len(found) <= MOST_MOVED for found in kinds.values()):
+            numbers += kinds["created"] + kinds["deleted"]
+    return sorted(numbers)[: 2 * MOST_MOVED]
+
+
+def renamed(changes: Sequence[TurnChange], kept: Mapping[int, KeptChange]) -> list[TurnChange]:
+    """`changes` with what was renamed; a file that was removed counts once, and an empty one tells nothing."""
+    gone: dict[tuple[str, str, str], str] = {}
+    for change in changes:
+        text = kept[change.number].before if change.kind == "deleted" and change.number in kept else None
+        if text:
+            gone.setdefault((change.turn_id, kept[change.number].encoding, text), change.path)
+    found: list[TurnChange] = []
+    for change in changes:
+        made = kept.get(change.number) if change.kind == "created" else None
+        source = None
+        if made is not None and made.after:
+            source = gone.pop((change.turn_id, made.encoding, made.after), None)
+        found.append(change if source is None else replace(change, renamed_from=source))
+    return found
+
+
+def reviewed(changes: Sequence[KeptChange], redaction: Redaction) -> ReviewedFile:
+    """One file before `changes`, of which there is at least one, and after them.
+
+    What others did to the file in between is in both texts, where it can be told apart.
+    """
+    first, last = changes[0], changes[-1]
+    if any(change.encoding in {BINARY, DAMAGED} for change in changes):
+        return ReviewedFile(last.path, None, None, last.number, is_text=False)
+    try:
+        before = undone([Step(change.before, change.after, change.state == "done") for change in changes], last.after)
+    except CannotUndo:
+        before = first.before
+    shown = [_legible(text, redaction) for text in (before, last.after)]
+    return ReviewedFile(
+        path=last.path,
+        before=shown[0],
+        after=shown[1],
+        number=last.number,
+        redacted=shown != [before, last.after],
+    )
+
+
+def _legible(text: str | None, redaction: Redaction) -> str | None:
+    """Without keys, and without halves of characters, which no wire takes."""
+    return None if text is None else redaction.text(text).encode("utf-8", "replace").decode()

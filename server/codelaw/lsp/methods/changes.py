@@ -1,0 +1,31 @@
+"""`codelaw/chat/changes` and `codelaw/chat/reviewed` (E-1)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codelaw.protocol import changes as wire
+from codelaw.protocol.chats import ChatRef
+
+if TYPE_CHECKING:
+    from codelaw.lsp.server.connection import Connection
+
+MOST = 20_000
+"""Changes in one answer."""
+
+
+async def changes(connection: Connection, params: ChatRef) -> wire.ChatChanges:
+    found = await connection.session.changes(params.chat_id)
+    listed = await asyncio.to_thread(lambda: [wire.TurnChange.of(change) for change in found[-MOST:]])
+    return wire.ChatChanges(changes=listed, total=len(found))
+
+
+async def reviewed(connection: Connection, params: wire.ReviewFile) -> wire.ReviewedFile:
+    return wire.ReviewedFile.of(await connection.session.reviewed(params.chat_id, params.uri, params.above or 0))
+
+
+HANDLERS = {
+    "codelaw/chat/changes": changes,
+    "codelaw/chat/reviewed": reviewed,
+}
