@@ -77,6 +77,8 @@ async def test_one_file_of_a_turn_is_undone_and_the_rest_stays_listed(start: Sta
         gone = await editor.client.error("codelaw/chat/reviewed", {**chat, "uri": two, "above": above})
         assert gone.data["code"] == "nothing_to_undo"
         assert len((await revert(editor, result))["reverted"]) == 2
+        notices = [event["event"] for event in editor.client.events() if event["event"]["kind"] == "notice"]
+        assert [notice["code"] for notice in notices] == ["files_reverted", "reverted"]
         assert (await editor.client.request("codelaw/chat/changes", chat))["total"] == 0
 
 

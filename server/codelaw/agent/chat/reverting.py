@@ -48,7 +48,8 @@ async def revert(
             await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
             changes = [opened(change, redaction) for change in await store.changes(chat.chat.id, turn_id)]
             wanted = [change for change in changes if files and (only is None or change.uri in only)]
-            return await _revert(chat, turn_id, wanted, messages=messages)
+            rest = any(change.state != "undone" for change in changes if only is not None and change.uri not in only)
+            return await _revert(chat, turn_id, wanted, messages=messages, rest=rest)
         finally:
             await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))
     finally:
@@ -65,7 +66,9 @@ async def _refuse_compaction(chat: AgentChat) -> None:
         raise Refusal("chat_busy", "A compaction is running in this chat.", "Wait for it, or cancel it.")
 
 
-async def _revert(chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], *, messages: bool) -> RevertReport:
+async def _revert(
+    chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], *, messages: bool, rest: bool
+) -> RevertReport:
     left: dict[str, list[KeptChange]] = {}
     for change in changes:
         if change.state != "undone":
@@ -94,23 +97,25 @@ async def _revert(chat: AgentChat, turn_id: str, changes: Sequence[KeptChange], 
                 raise asyncio.CancelledError
     finally:
         # Also of a revert that breaks off, so that everybody knows how far it came.
-        for notice in _notices(done, conflicts, forgotten=forget):
+        for notice in _notices(done, conflicts, forgotten=forget, rest=rest):
             chat.outbox.post(turn_id, notice)
     await chat.outbox.drain()
     return RevertReport(tuple(change.uri for change in done), tuple(conflicts))
 
 
 def _notices(
-    done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool
+    done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool, rest: bool
 ) -> Iterator[NoticeEvent]:
-    """`reverted` when files are as they were, `revert_conflict` when none is, `turn_withdrawn` out of the context."""
+    """`reverted` when files are as they were, `files_reverted` when others that nobody asked for are not;
+    `revert_conflict` when none is, `turn_withdrawn` out of the context."""
     told: list[str] = []
     if done:
         told.append(f"Undone in {_names([change.path for change in done])}.")
     if conflicts:
         told.append("Left alone: " + " ".join(conflict.reason for conflict in conflicts[:NAMED]))
     if told:
-        yield NoticeEvent("warning" if conflicts else "info", "reverted" if done else "revert_conflict", " ".join(told))
+        code = ("files_reverted" if rest else "reverted") if done else "revert_conflict"
+        yield NoticeEvent("warning" if conflicts else "info", code, " ".join(told))
     if forgotten:
         yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
 
