@@ -106,8 +106,11 @@ async def _revert(
 def _notices(
     done: Sequence[KeptChange], conflicts: Sequence[RevertConflict], *, forgotten: bool, rest: bool
 ) -> Iterator[NoticeEvent]:
-    """`reverted` when files are as they were, `files_reverted` when others that nobody asked for are not;
-    `revert_conflict` when none is, `turn_withdrawn` out of the context."""
+    """What is told of a revert.
+
+    `reverted` when files are as they were, `files_reverted` when others that nobody asked for are not;
+    `revert_conflict` when none is, `turn_withdrawn` out of the context.
+    """
     told: list[str] = []
     if done:
         told.append(f"Undone in {_names([change.path for change in done])}.")
