@@ -128,7 +128,9 @@ def lock() -> int:
             known = DEV_LOCK if target == EDITOR_LOCK else target if target.is_file() else RUNTIME_LOCK
             if known.is_file():
                 shutil.copy(known, draft)
-            options = ["--generate-hashes", "--all-build-deps", "--strip-extras", "--allow-unsafe", "--no-header"]
+            options = ["--generate-hashes", "--strip-extras", "--allow-unsafe", "--no-header"]
+            if target != EDITOR_LOCK:  # the extension carries a wheel, which needs nothing to be built
+                options.append("--all-build-deps")
             quiet = ["--no-emit-index-url", "--no-emit-trusted-host", "--no-emit-find-links", "--no-emit-options"]
             shape = ["--annotation-style", "line", "--no-config", "--quiet", "--output-file", str(draft)]
             command = [str(tools), "-m", "piptools", "compile", *options, *quiet, *shape, *extras, "pyproject.toml"]

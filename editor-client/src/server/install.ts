@@ -6,6 +6,7 @@ import type { ServerWords } from "../languages/en/server";
 import { type Python, pythonOf } from "./find";
 import { type Outcome, run } from "./process";
 import { cancelled, Refusal } from "./refusal";
+import { trim } from "./trim";
 
 /** What the extension carries of the server. */
 export interface Bundle {
@@ -32,6 +33,10 @@ const ABANDONED = 60 * MINUTE;
 /** An environment from which no server was started for so long is not in use. */
 const UNUSED = 14 * 24 * 60 * MINUTE;
 const LINES_SHOWN = 4;
+/** They have done their work, and are as large as all of the server. */
+const INSTALLERS = ["pip", "setuptools"];
+/** Python keeps the bytecode of what is imported: of this the first start needs it, of everything it is 40 MB. */
+const FIRST_TURN = "import anthropic, jinja2, numpy, yaml, codelaw.lsp.server.opening, codelaw.agent.turn.turn";
 
 /** The wheel and the lock in `folder`; undefined where they are not both there. */
 export const bundleIn = async (folder: string): Promise<Bundle | undefined> => {
@@ -107,18 +112,22 @@ export const install = async (python: Python, bundle: Bundle, storage: string, p
 const build = async (python: Python, bundle: Bundle, draft: string, progress: Progress): Promise<void> => {
   const { words } = progress;
   const inside = pythonOf(draft, process.platform);
-  const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"];
+  const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input"];
+  const add = [...pip, "install", "--progress-bar", "off", "--no-compile"];
   progress.report(words.makingEnvironment);
   await step(python.command, [...python.args, "-I", "-m", "venv", draft], 3 * MINUTE, progress);
   progress.report(words.downloadingPackages);
-  await step(inside, [...pip, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
+  await step(inside, [...add, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
   progress.report(words.installingCodelaw);
-  await step(inside, [...pip, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
+  await step(inside, [...add, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
+  await step(inside, [...pip, "uninstall", "--yes", ...INSTALLERS], MINUTE, progress);
+  await trim(draft);
   progress.report(words.tryingIt);
   const said = await step(inside, ["-I", "-m", "codelaw", "--version"], MINUTE, progress);
   if (!said.stdout.includes(bundle.version)) {
     throw new Refusal("install_failed", words.installedBroken, said.stdout.trim());
   }
+  await step(inside, ["-I", "-c", FIRST_TURN], 3 * MINUTE, progress);
 };
 
 const step = async (

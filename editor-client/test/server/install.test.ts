@@ -51,12 +51,22 @@ describe.skipIf(process.platform === "win32")("the private environment", () => {
     const told = progress();
     const folder = await install(python, bundle, storage, told);
     const steps = (await calls()).map((line) => line.replace(/.*-m /, "").split(" ")[0]);
-    expect(steps).toEqual(["venv", "pip", "pip", "codelaw"]);
+    expect(steps.slice(0, 5)).toEqual(["venv", "pip", "pip", "pip", "codelaw"]);
     expect((await calls())[1]).toContain(`--require-hashes --prefer-binary -r ${bundle.lock}`);
     expect((await calls())[2]).toContain(`--no-deps --no-index ${bundle.wheel}`);
     expect(told.reported).toContain("Downloading numpy");
     expect(await environmentsIn(storage, bundle)).toEqual([{ folder, version: "0.1.0" }]);
     expect(await inStorage()).toEqual([path.basename(folder)]);
+  });
+
+  test("keeps no installer, and bytecode of what a first turn imports alone", async () => {
+    await install(python, bundle, storage, progress());
+    const said = await calls();
+    const added = said.filter((line) => line.includes("--no-input install"));
+    expect(added).toHaveLength(2);
+    for (const line of added) expect(line).toContain("--no-compile");
+    expect(said[3]).toContain("uninstall --yes pip setuptools");
+    expect(said[5]).toMatch(/^-I -c import .*codelaw/);
   });
 
   test("settings of pip with which it could not be filled do not count", async () => {
