@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import LINES, chunks
-from codelaw.ranking.code.digest import digested, unpacked
+from codelaw.ranking.code.digest import Digest, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked
 from codelaw.ranking.code.scoring import best_files, places
@@ -33,6 +35,7 @@ FILES = {
     "shop/mailing.py": "def send_receipt(address):\n    connect(address).send('thank you')\n",
     "README.md": "# Shop\n\nSells things.\n\n## Receipts\n\nA receipt is sent by mail after the checkout.\n",
 }
+MANY = "".join(f"def one_of_many_{at}(value):\n" + "    value.use()\n" * 8 for at in range(50))
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +102,17 @@ def test_a_digest_comes_back_from_the_disk_as_it_was() -> None:
     assert (one.chunks, one.symbols) == (two.chunks, two.symbols)
     for name in ("terms", "owners", "counts", "lengths", "defined", "used"):
         assert np.array_equal(getattr(one, name), getattr(two, name)), name
+
+
+@pytest.mark.parametrize("digest", [digested("a.py", MANY), unpacked(digested("a.py", MANY).packed())])
+def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest) -> None:
+    """It would stop every thread for as long as that takes, hundreds of thousands of them at a million lines."""
+    assert (digest.size, len(digest.names)) == (50, 50)
+    gc.collect()
+    assert [one for one in gc.get_referents(digest) if gc.is_tracked(one) and not isinstance(one, type)] == []
+    known = framed({f"a{number}.py": digest for number in range(40)})
+    gc.collect()
+    assert [one for one in gc.get_referents(known.stems, known.holders, known.paths) if gc.is_tracked(one)] == []
 
 
 @given(st.binary(max_size=200))

@@ -9,6 +9,7 @@ from codelaw.adapters.code.kept import Row
 from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
 
 if TYPE_CHECKING:
+    from codelaw.ranking.code.digest import Digest
     from codelaw.ranking.code.frame import Frame
 
 FEW, FEW_SHARE = 16, 0.02
@@ -37,29 +38,35 @@ def ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limi
     return places(frame, asked(query), limit=limit, below=below, kind=kind)
 
 
-def outlined(frame: Frame, below: Sequence[str]) -> list[FileOutline]:
+def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:
     """The files below these paths that define something, those first that most others use."""
     from codelaw.ranking.code.scoring import inside  # noqa: PLC0415
-    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
 
-    files = [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
-    return [FileOutline(path, symbols, not is_document(path)) for path, symbols in files]
+    return [one for one in _defining(frame) if not below or any(inside(one[0], folder) for folder in below)]
 
 
 def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
-    from codelaw.ranking.code.naming import called  # noqa: PLC0415
+    from codelaw.ranking.code.naming import called, parts_of  # noqa: PLC0415
 
-    return called(_defining(frame), name, begun=begun)
+    last = (parts_of(name) or [name])[-1].casefold()
+    holding = (one for one in _defining(frame) if any(last in own.casefold() for own in one[1].names))
+    return called(((path, digest.symbols) for path, digest in holding), name, begun=begun)
 
 
-def _defining(frame: Frame) -> list[tuple[str, tuple[Symbol, ...]]]:
+def _defining(frame: Frame) -> list[tuple[str, Digest]]:
     """The files that define something, those first that most others use."""
     known = list(zip(frame.standing.tolist(), frame.paths, frame.digests, strict=True))
     if (lower := frame.below) is not None:
         every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
         known += (one for one in every if not frame.covers(one[1]))
     known.sort(key=lambda one: (-one[0], one[1]))
-    return [(path, digest.symbols) for _, path, digest in known if digest.symbols]
+    return [(path, digest) for _, path, digest in known if digest.names]
+
+
+def outline_in(path: str, digest: Digest) -> FileOutline:
+    from codelaw.ranking.code.symbols import is_document  # noqa: PLC0415
+
+    return FileOutline(path, digest.symbols, not is_document(path))
 
 
 def outline_of(path: str, text: str) -> FileOutline:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
-from codelaw.adapters.code.answering import framed_over, named, outline_of, outlined, ranked
+from codelaw.adapters.code.answering import framed_over, named, outline_in, outline_of, outlined, ranked
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
@@ -107,11 +107,11 @@ class WorkspaceIndex:
         frame = await self._current(workspace)
         chosen = await self._worker.do(lambda: outlined(frame, below))
         found: list[FileOutline] = []
-        for outline in chosen:
+        for path, digest in chosen:
             if len(found) == limit:
                 break
-            if await _may_be_seen(workspace, outline.path):
-                found.append(outline)
+            if await _may_be_seen(workspace, path):
+                found.append(outline_in(path, digest))
         if not chosen and len(below) == 1:
             place = await asyncio.to_thread(workspace.locate, below[0])
             if await workspace.exists(place) == "folder":
@@ -312,7 +312,7 @@ def _counted(rows: Iterable[Row]) -> _Counted:
     rows = list(rows)
     digests = [row.digest for row in rows if row.digest is not None]
     reasons = Counter(row.skipped for row in rows if row.skipped)
-    return _Counted(len(digests), sum(len(digest.chunks) for digest in digests), tuple(sorted(reasons.items())))
+    return _Counted(len(digests), sum(digest.size for digest in digests), tuple(sorted(reasons.items())))
 
 
 def _skips(path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import zlib
 from array import array
 from collections import Counter
@@ -35,35 +36,98 @@ Numbers = npt.NDArray[np.uint32]
 Counts = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Digest:
-    """One file as it is ranked."""
+    """One file as it is ranked.
 
-    chunks: tuple[Chunk, ...]
-    symbols: tuple[Symbol, ...]
-    terms: Numbers
-    """One entry for each term of each chunk."""
-    owners: Numbers
-    """The chunk of each entry."""
-    counts: npt.NDArray[np.uint8]
-    """How often the term stands there: a row of `FIELDS` numbers for each entry."""
-    lengths: Numbers
-    """Terms of each chunk: a row of `FIELDS` numbers for each."""
-    defined: Numbers
-    """The names that the file defines."""
-    used: Numbers
-    """The names that stand in it."""
+    Its numbers lie in two arrays and its names in plain tuples, which the garbage collector does not look at: a large
+    workspace has hundreds of thousands of chunks and symbols, and it would stop every thread to visit them.
+    """
+
+    owning: tuple[str, ...]
+    """The symbol that each chunk belongs to."""
+    names: tuple[str, ...]
+    """The name of each symbol."""
+    kinds: tuple[str, ...]
+    """The kind of each symbol."""
+    sizes: tuple[int, int, int]
+    """How many entries, names that are defined, and names that stand in it."""
+    numbers: Numbers
+    """Terms and owners of the entries, `lengths`, `defined`, `used`, the lines of chunks, and those of symbols."""
+    counts: Counts
+    """How often an entry's term stands there: a row of `FIELDS` numbers for each."""
+
+    @property
+    def size(self) -> int:
+        """How many chunks there are."""
+        return len(self.owning)
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        return tuple(map(self.chunk, range(self.size)))
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        return self._symbols(0, len(self.names))
+
+    @property
+    def terms(self) -> Numbers:
+        """One entry for each term of each chunk."""
+        return self.numbers[: self.sizes[0]]
+
+    @property
+    def owners(self) -> Numbers:
+        """The chunk of each entry."""
+        return self.numbers[self.sizes[0] : 2 * self.sizes[0]]
+
+    @property
+    def lengths(self) -> Numbers:
+        """Terms of each chunk: a row of `FIELDS` numbers for each."""
+        begin = 2 * self.sizes[0]
+        return self.numbers[begin : begin + FIELDS * self.size].reshape(-1, FIELDS)
+
+    @property
+    def defined(self) -> Numbers:
+        """The names that the file defines."""
+        begin = 2 * self.sizes[0] + FIELDS * self.size
+        return self.numbers[begin : begin + self.sizes[1]]
+
+    @property
+    def used(self) -> Numbers:
+        """The names that stand in it."""
+        begin = 2 * self.sizes[0] + FIELDS * self.size + self.sizes[1]
+        return self.numbers[begin : begin + self.sizes[2]]
+
+    def chunk(self, at: int) -> Chunk:
+        """The chunk of this number."""
+        begin = len(self.numbers) - 2 * (len(self.names) + self.size - at)
+        start, end = self.numbers[begin : begin + 2].tolist()
+        return Chunk(start, end, self.owning[at])
+
+    def beginning(self, start: int, end: int) -> tuple[Symbol, ...]:
+        """The symbols that begin in these lines, the last one not included."""
+        starts = self.numbers[len(self.numbers) - 2 * len(self.names) :: 2] if self.names else self.numbers[:0]
+        first, last = starts.searchsorted([start, end]).tolist()
+        return self._symbols(first, last)
+
+    def _symbols(self, first: int, last: int) -> tuple[Symbol, ...]:
+        begin = len(self.numbers) - 2 * len(self.names)
+        lines = self.numbers[begin + 2 * first : begin + 2 * last].tolist()
+        told = zip(self.names[first:last], self.kinds[first:last], lines[::2], lines[1::2], strict=True)
+        return tuple(Symbol(*one) for one in told)
 
     def packed(self) -> bytes:
         """For the disk."""
+        lines = self.numbers[len(self.numbers) - 2 * (len(self.names) + self.size) :].reshape(-1, 2).tolist()
+        pieces = zip(lines, self.owning, strict=False)
+        symbols = zip(self.names, self.kinds, lines[self.size :], strict=True)
         head = {
-            "chunks": [[one.start, one.end, one.symbol] for one in self.chunks],
-            "symbols": [[one.name, one.kind, one.start, one.end] for one in self.symbols],
-            "sizes": [len(self.terms), len(self.defined), len(self.used)],
+            "chunks": [[start, end, symbol] for (start, end), symbol in pieces],
+            "symbols": [[name, kind, start, end] for name, kind, (start, end) in symbols],
+            "sizes": self.sizes,
         }
         told = json.dumps(head, separators=(",", ":")).encode()
-        numbers = [self.terms, self.owners, self.lengths, self.defined, self.used]
-        body = b"".join(part.astype("<u4").tobytes() for part in numbers) + self.counts.tobytes()
+        body = self.numbers[: len(self.numbers) - 2 * len(lines)].astype("<u4").tobytes() + self.counts.tobytes()
         return zlib.compress(len(told).to_bytes(4, "little") + told + body, 1)
 
 
@@ -77,27 +141,26 @@ def unpacked(data: bytes) -> Digest:
         raw = zlib.decompress(data)
         begin = 4 + int.from_bytes(raw[:4], "little")
         head = json.loads(raw[4:begin])
-        pieces = tuple(Chunk(*one) for one in head["chunks"])
-        symbols = tuple(Symbol(*one) for one in head["symbols"])
-        entries, defined, used = head["sizes"]
-        sizes = [entries, entries, FIELDS * len(pieces), defined, used]
-        ends = np.cumsum([0, *sizes]) * 4 + begin
-        parts = [np.frombuffer(raw, "<u4", size, int(at)) for size, at in zip(sizes, ends, strict=False)]
-        counts = np.frombuffer(raw, np.uint8, entries * FIELDS, int(ends[-1])).reshape(-1, FIELDS)
-        if int(ends[-1]) + entries * FIELDS != len(raw) or (entries and int(parts[1].max()) >= len(pieces)):
+        entries, defined, used = sizes = tuple(map(int, head["sizes"]))
+        pieces, symbols = head["chunks"], head["symbols"]
+        lines = [line for start, end, _ in pieces for line in (start, end)]
+        lines += (line for _, _, start, end in symbols for line in (start, end))
+        size = 2 * entries + FIELDS * len(pieces) + defined + used
+        if min(sizes) < 0 or begin + 4 * size + FIELDS * entries != len(raw):
             raise ValueError("the sizes of a digest do not agree")
-    except (zlib.error, KeyError, TypeError, IndexError) as error:
+        numbers = np.concatenate([np.frombuffer(raw, "<u4", size, begin), np.array(lines, np.uint32)])
+        if entries and int(numbers[entries : 2 * entries].max()) >= len(pieces):
+            raise ValueError("an entry of a digest has no chunk")
+        return Digest(
+            owning=tuple(str(one[2]) for one in pieces),
+            names=tuple(str(one[0]) for one in symbols),
+            kinds=tuple(sys.intern(str(one[1])) for one in symbols),
+            sizes=(entries, defined, used),
+            numbers=numbers,
+            counts=np.frombuffer(raw, np.uint8, entries * FIELDS, begin + 4 * size).reshape(-1, FIELDS).copy(),
+        )
+    except (zlib.error, KeyError, TypeError, IndexError, OverflowError) as error:
         raise ValueError(f"no digest: {error}") from error
-    return Digest(
-        chunks=pieces,
-        symbols=symbols,
-        terms=parts[0],
-        owners=parts[1],
-        counts=counts,
-        lengths=parts[2].reshape(-1, FIELDS),
-        defined=parts[3],
-        used=parts[4],
-    )
 
 
 def digested(path: str, text: str) -> Digest:
@@ -127,16 +190,17 @@ def digested(path: str, text: str) -> Digest:
         owners.extend([owner] * len(together))
         for term in together:
             counts.extend(min(part[term], MOST_COUNTED) for part in counted)
-    used = set(_NAME.findall(text))
+    defined = _numbers({symbol.name for symbol in found.symbols if symbol.kind != "heading"})
+    used = _numbers(set(_NAME.findall(text)))
+    lines = [line for one in (*pieces, *found.symbols) for line in (one.start, one.end)]
+    numbers = (entries, owners, [one for row in lengths for one in row], defined, used, lines)
     return Digest(
-        chunks=tuple(pieces),
-        symbols=found.symbols,
-        terms=np.array(entries, np.uint32),
-        owners=np.array(owners, np.uint32),
-        counts=np.frombuffer(bytes(counts), np.uint8).reshape(-1, FIELDS),
-        lengths=np.array(lengths, np.uint32).reshape(-1, FIELDS),
-        defined=_numbers({symbol.name for symbol in found.symbols if symbol.kind != "heading"}),
-        used=_numbers(used),
+        owning=tuple(piece.symbol for piece in pieces),
+        names=tuple(symbol.name for symbol in found.symbols),
+        kinds=tuple(symbol.kind for symbol in found.symbols),
+        sizes=(len(entries), len(defined), len(used)),
+        numbers=np.concatenate([np.array(part, np.uint32) for part in numbers]),
+        counts=np.frombuffer(counts, np.uint8).reshape(-1, FIELDS).copy(),
     )
 
 

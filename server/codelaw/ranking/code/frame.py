@@ -76,7 +76,7 @@ class Frame:
     files: Postings
     holders: Mapping[int, tuple[int, ...]]
     """By term the files whose path has it."""
-    stems: tuple[frozenset[int], ...]
+    stems: tuple[tuple[int, ...], ...]
     """The terms of each file's name."""
     asides: Mapping[frozenset[int], Integers]
     """The files that stand aside, by the terms that ask for them."""
@@ -106,7 +106,7 @@ class Frame:
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
     """The frame of files by their path, over another one where that is given."""
     paths, digests = tuple(files), tuple(files.values())
-    sizes = np.array([len(digest.chunks) for digest in digests], np.int64)
+    sizes = np.array([digest.size for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owners = np.repeat(np.arange(len(paths), dtype=np.int32), sizes)
     named = [sorted({term for word in words(path) for term in numbered(word)}) for path in paths]
@@ -126,7 +126,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
         chunks=chunks,
         files=_postings(entries, together, scale),
         holders=_holders(named),
-        stems=tuple(map(stem, paths)),
+        stems=tuple(tuple(stem(path)) for path in paths),
         asides=_asides(paths),
         standing=known.standing if known is not None else _standing_as(below, paths),
         references=known,
@@ -157,7 +157,7 @@ class _Entries:
 
 def _entries(digests: tuple[Digest, ...], firsts: Integers, named: list[list[int]]) -> _Entries:
     """The entries of all chunks. What is large here is held in few bytes, and a column at a time."""
-    most = sum(len(one.terms) + len(one.chunks) * len(path) for one, path in zip(digests, named, strict=True))
+    most = sum(len(one.terms) + one.size * len(path) for one, path in zip(digests, named, strict=True))
     terms, owners = np.zeros(most, np.uint32), np.zeros(most, np.int32)
     counts = np.zeros((FIELDS + 1, most), np.uint8)
     end = 0
@@ -171,7 +171,7 @@ def _entries(digests: tuple[Digest, ...], firsts: Integers, named: list[list[int
 
 def _with_path(digest: Digest, first: int, path: list[int]) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
     """The entries of a file ordered by chunk, the terms of its path among those of each chunk."""
-    size = len(digest.chunks)
+    size = digest.size
     terms = np.concatenate([digest.terms, np.tile(np.array(path, np.uint32), size)])
     owners = np.concatenate([digest.owners, np.repeat(np.arange(size, dtype=np.uint32), len(path))])
     counts = np.zeros((len(terms), FIELDS + 1), np.uint8)

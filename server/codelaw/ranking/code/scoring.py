@@ -10,7 +10,6 @@ constants are round numbers, set by hand near what `benchmarks/localise.py` and 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -238,18 +237,13 @@ def _defining(frame: Frame, question: Question, parts: Floats) -> list[int]:
 
 def _symbols_of(frame: Frame, at: int) -> list[Symbol]:
     """The symbols that begin in a chunk."""
-    piece, symbols = _chunk(frame, at), frame.digests[int(frame.owners[at])].symbols
-    begin = bisect_left(symbols, piece.start, key=_start)
-    return list(symbols[begin : bisect_left(symbols, piece.end, lo=begin, key=_start)])
-
-
-def _start(symbol: Symbol) -> int:
-    return symbol.start
+    piece = _chunk(frame, at)
+    return list(frame.digests[int(frame.owners[at])].beginning(piece.start, piece.end))
 
 
 def _chunk(frame: Frame, at: int) -> Chunk:
     file = int(frame.owners[at])
-    return frame.digests[file].chunks[at - int(frame.firsts[file])]
+    return frame.digests[file].chunk(at - int(frame.firsts[file]))
 
 
 def _symbol(frame: Frame, question: Question, defining: Sequence[int]) -> Floats:
