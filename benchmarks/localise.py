@@ -1,10 +1,11 @@
 """Which files a change needs (X-5): `python benchmarks/localise.py DATA.json … --clones DIR [--out]`.
 
 A query is the message of a commit made after a fixed snapshot of a public repository; the answer is the set of source
-files that the commit changed. The index sees the files of the snapshot and nothing else: no history, no model. DATA
-holds `{repo, snapshot, queries: [commit]}`; a clone, or its git directory, lies at DIR/OWNER+NAME/repo, at DIR/NAME, or
-is DIR itself. `--out` tries other values of every constant of the score as well, chooses them on all repositories but
-one, and says what this gives on the one left out.
+files that the commit changed. The index sees the files of the snapshot, once alone and once with the last commits up to
+it, as the product reads them; no model. DATA holds `{repo, snapshot, queries: [commit]}`; a clone, or its git
+directory, lies at DIR/OWNER+NAME/repo, at DIR/NAME, or is DIR itself. `--out` tries other values of
+every constant of the score as well, chooses them on all repositories but one, and says what this gives on the one left
+out.
 
 The baseline is BM25 over windows of 40 lines. A message of several lines is asked as a whole.
 """
@@ -41,6 +42,7 @@ CHOICES: dict[str, tuple[float, ...]] = {
     "STANDING": (0.0, 0.2, 0.4),
     "USERS": (0.0, 0.1, 0.2, 0.3),
     "EXACT": (0.0, 0.5, 1.0),
+    "SAID": (0.0, 0.2, 0.3, 0.4, 0.5),
 }
 """Constants of `ranking/code/scoring`, and what `--out` tries."""
 
@@ -52,12 +54,15 @@ class Repository:
     name: str
     files: dict[str, str]
     queries: list[tuple[str, list[str]]]
+    commits: list[tuple[str, list[str]]]
+    """The last ones up to the snapshot, newest first: message and files."""
 
 
 class Windows:
     """The baseline: BM25 over windows of 40 lines, a file by its best window and a tenth of its next two."""
 
-    def __init__(self, files: dict[str, str]) -> None:
+    def __init__(self, repository: Repository) -> None:
+        files = repository.files
         self.owners: list[str] = []
         self.counts: list[Counter[str]] = []
         for path, text in files.items():
@@ -84,19 +89,37 @@ class Windows:
 
 
 class Indexed:
-    """The product's ranking over the whole snapshot."""
+    """The product's ranking over the whole snapshot, without its past."""
 
-    def __init__(self, files: dict[str, str]) -> None:
+    def __init__(self, repository: Repository) -> None:
         from codelaw.ranking.code.digest import digested
         from codelaw.ranking.code.frame import framed
 
-        self.frame = framed({path: digested(path, text) for path, text in files.items()})
+        self.frame = framed({path: digested(path, text) for path, text in repository.files.items()})
+        self.history = self._history(repository)
 
     def rank(self, query: str) -> list[str]:
+        from codelaw.ranking.code.history import told
         from codelaw.ranking.code.question import asked
         from codelaw.ranking.code.scoring import best_files
 
-        return best_files(self.frame, asked(query), DEPTHS[-1])
+        question = asked(query)
+        return best_files(self.frame, question, DEPTHS[-1], told(self.history, question))
+
+    def _history(self, _repository: Repository) -> Any:
+        from codelaw.ranking.code.history import History
+
+        return History()
+
+
+class WithCommits(Indexed):
+    """The same with the messages of commits."""
+
+    def _history(self, repository: Repository) -> Any:
+        from codelaw.ranking.code.history import Change, recorded
+
+        changes = [Change(message, tuple(paths)) for message, paths in repository.commits]
+        return recorded(changes, self.frame.places)
 
 
 def main() -> None:
@@ -108,11 +131,11 @@ def main() -> None:
     repositories = [load(arguments.clones, json.loads(path.read_text("utf-8"))) for path in sorted(arguments.data)]
     print("| repository | files | queries | hit@1 | recall@5 | @10 | @20 | index s | ms a query |\n" + "|---" * 9 + "|")
     indexes: list[Indexed] = []
-    for kind in (Windows, Indexed):
+    for kind in (Windows, Indexed, WithCommits):
         sums, count = [0.0] * 4, 0
         for repository in repositories:
             began = time.perf_counter()
-            index = kind(repository.files)
+            index = kind(repository)
             built, began = time.perf_counter() - began, time.perf_counter()
             found = measured(index, repository)
             each = 1000 * (time.perf_counter() - began) / len(repository.queries)
@@ -120,7 +143,7 @@ def main() -> None:
             print(f"| {repository.name} {told} | {built:.1f} | {each:.0f} |", flush=True)
             sums = [a + b for a, b in zip(sums, found, strict=True)]
             count += len(repository.queries)
-            if isinstance(index, Indexed):
+            if isinstance(index, WithCommits):
                 indexes.append(index)
         print(f"| **{kind.__name__}** | | {count} | {_row(sums, count)} | | |")
     if arguments.out:
@@ -182,7 +205,15 @@ def load(clones: Path, data: dict[str, Any]) -> Repository:
         text = TRAILER.sub("", _git(clone, "log", "-1", "--format=%B", commit)).strip()
         changed = _git(clone, "diff-tree", "--no-commit-id", "--name-only", "-r", "--no-renames", commit)
         queries.append((text, [path for path in changed.splitlines() if path in files]))
-    return Repository(name, files, queries)
+    return Repository(name, files, queries, logged(clone, snapshot))
+
+
+def logged(clone: Path, snapshot: str) -> list[tuple[str, list[str]]]:
+    """The commits that the product would know."""
+    from codelaw.adapters.code.commits import COMMITS
+    from codelaw.adapters.repository import LOG, told_by
+
+    return told_by(_git(clone, *LOG, "-n", str(COMMITS), "--end-of-options", snapshot, "--"))
 
 
 def _git(clone: Path, *words: str) -> str:

@@ -1,11 +1,13 @@
-"""Questions of others (X-5): `python benchmarks/semble.py BENCHMARKS --clones DIR [--half even|odd] [--misses]`.
+"""Questions of others (X-5): `python benchmarks/semble.py BENCHMARKS --clones DIR [--half even|odd] [--misses]
+[--no-commits]`.
 
 BENCHMARKS is the folder `benchmarks` of semble, a search for code by others: `repos.json` pins public repositories, and
 `annotations/NAME.json` holds questions with the files that answer them. Nothing of it is kept here. A clone, or its git
 directory, lies at DIR/OWNER+NAME/repo or at DIR/NAME; repositories without one are left out and counted.
 
 The score is theirs: NDCG@10 over the places in the order of the answer, where the place of a file is its first, and
-every file of the answer counts alike. Of a repository the folder is read that `repos.json` names, without history.
+every file of the answer counts alike. Of a repository the folder is read that `repos.json` names, and the last commits
+up to the pinned one as the product reads them; with `--no-commits` they are not.
 `--half` measures every second repository, so that constants can be chosen on one half and told on the other.
 """
 
@@ -23,6 +25,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import localise
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "server"), str(Path(__file__).parents[1])]
 
@@ -44,9 +48,11 @@ def main() -> None:
     parser.add_argument("--clones", type=Path, required=True)
     parser.add_argument("--half", choices=("even", "odd"))
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--no-commits", action="store_true")
     arguments = parser.parse_args()
     from codelaw.ranking.code.digest import digested
     from codelaw.ranking.code.frame import framed
+    from codelaw.ranking.code.history import Change, recorded
 
     known = json.loads((arguments.benchmarks / "repos.json").read_text("utf-8"))
     wanted = [
@@ -61,10 +67,12 @@ def main() -> None:
         questions = _questions(arguments.benchmarks / "annotations" / f"{one['name']}.json")
         began = time.perf_counter()
         frame = framed({path: digested(path, text) for path, text in files.items()})
+        log = [] if arguments.no_commits else localise.logged(clone, one["revision"])
+        history = recorded([Change(message, tuple(paths)) for message, paths in log], frame.places)
         built, began = time.perf_counter() - began, time.perf_counter()
         scores: list[float] = []
         for question in questions:
-            found = _paths(frame, question.text)
+            found = _paths(frame, history, question.text)
             scores.append(gain(found, question.answer))
             by_kind[question.kind].append(scores[-1])
             if arguments.misses and scores[-1] < 1:
@@ -87,11 +95,13 @@ def gain(found: list[str], answer: tuple[str, ...]) -> float:
     return sum(1 / math.log2(at + 2) for at in ranks) / best if best else 0.0
 
 
-def _paths(frame: Any, text: str) -> list[str]:
+def _paths(frame: Any, history: Any, text: str) -> list[str]:
+    from codelaw.ranking.code.history import told
     from codelaw.ranking.code.question import asked
     from codelaw.ranking.code.scoring import places
 
-    return [place.path for place in places(frame, asked(text), limit=DEPTH)]
+    question = asked(text)
+    return [place.path for place in places(frame, question, limit=DEPTH, said=told(history, question))]
 
 
 def _same(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codelaw.adapters import repository as module
 from codelaw.adapters.repository import Repository
 
 QUIET = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -197,3 +198,31 @@ async def test_of_a_larger_repository_only_the_folder_is_told(root: Path):
 async def test_without_a_repository_or_git_there_is_nothing(tmp_path: Path):
     assert not await repository(tmp_path).open()
     assert not await Repository(tmp_path, [tmp_path], {"PATH": str(tmp_path)}).open()
+
+
+async def test_the_log_tells_messages_and_files_newest_first(root: Path):
+    (root / "sub").mkdir()
+    commit(root, "first\n\nwith a body", **{"a": "one\n", "sub/é b": "two\n"})
+    git(root, "config", "log.follow", "true")
+    last = commit(root, "second", **{"sub/c": "three\n"})
+    commit(root, "nothing")
+    asked = Repository(root / "sub", [root / "sub"], dict(os.environ))
+    assert await asked.open()
+    head = await asked.head()
+    assert await asked.logged(head, 10) == [("second", ["c"]), ("first\n\nwith a body", ["é b"])]
+    assert await asked.logged(last, 1) == [("second", ["c"])]
+
+
+async def test_a_log_that_git_does_not_tell_in_time_is_what_there_is(root: Path, monkeypatch: pytest.MonkeyPatch):
+    head = commit(root, "first", a="one\n")
+    asked = repository(root)
+    assert await asked.open()
+    assert await asked.logged(head, 10) == [("first", ["a"])]
+    monkeypatch.setattr(module, "SECONDS", 0.0)
+    assert await asked.logged(head, 10) == []
+
+
+async def test_before_the_first_commit_there_is_no_head(root: Path):
+    asked = repository(root)
+    assert await asked.open()
+    assert await asked.head() == ""

@@ -1415,6 +1415,8 @@ mediaType?: (string | null)
 /**
  * `seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
  * 
+ * `commits` is how many commits' messages help to rank.
+ * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "IndexReport".
  */
@@ -1427,6 +1429,7 @@ state: ("none" | "building" | "ready" | "memory")
 skipped: {
 [k: string]: number | undefined
 }
+commits: number
 note?: string
 }
 /**

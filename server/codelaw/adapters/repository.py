@@ -45,6 +45,11 @@ _PLAIN = (*_SAFE, "--src-prefix=a/", "--dst-prefix=b/", "--")
 _VERIFY = ("rev-parse", "--verify", "--quiet")
 _HEAD = "--format=commit %H%nAuthor: %an%nDate: %aI%n%n%B"
 _MESSAGE = ("show", "--no-patch", "--no-color", "--no-show-signature", _HEAD)
+LOG = (
+    *("log", "--no-merges", "--no-follow", "--no-renames", "--no-color", "--no-show-signature"),
+    *("--relative", "--name-only", "-z", "--format=%x01%B%x02"),
+)
+"""For each commit its message, and its files behind it; `told_by` reads it."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w./~^@{}-]{0,199}")
 """What may be the name of a commit: never an option, a range or a pathspec."""
 
@@ -114,6 +119,21 @@ class Repository:
         """What a commit changed in these files."""
         return (await self._ask(*_shown(commit), *_PLAIN, *paths[:MOST_PATHS])).lstrip("\n") if paths else ""
 
+    async def head(self) -> str:
+        """The id of the last commit; empty before the first one."""
+        try:
+            return (await self._ask(*_VERIFY, "HEAD^{commit}")).strip()
+        except ToolFailure:
+            return ""
+
+    async def logged(self, head: str, count: int) -> list[tuple[str, list[str]]]:
+        """The messages of the last commits up to `head`, and the files of the folder that each changed, newest first.
+
+        Merges are left out. What git does not say in time, or in so many bytes, is not waited for.
+        """
+        arguments = (*LOG, "-n", str(count), "--end-of-options", head, "--", ".")
+        return told_by(await self._ask(*arguments, whole=False))
+
     async def _base(self) -> str:
         """The last commit; before the first one the empty tree."""
         try:
@@ -121,8 +141,8 @@ class Repository:
         except ToolFailure:
             return (await self._ask("hash-object", "-t", "tree", "--stdin")).strip()
 
-    async def _ask(self, *arguments: str, most: int = MAX_OUTPUT) -> str:
-        """What git prints.
+    async def _ask(self, *arguments: str, most: int = MAX_OUTPUT, whole: bool = True) -> str:
+        """What git prints; where it need not be whole, what it has printed when the time is over.
 
         Raises:
             ToolFailure: EXECUTION_ERROR: it refused, or cannot be started; TIMEOUT.
@@ -141,12 +161,15 @@ class Repository:
             )
         except (OSError, ValueError) as error:
             raise ToolFailure("EXECUTION_ERROR", f"git cannot be started: {error}") from error
+        out = bytearray()
+        code = None
         try:
             async with asyncio.timeout(SECONDS):
-                out = await _read(process.stdout, most)
-                cut = len(out) >= most
-                code = None if cut else await process.wait()
+                await _read(process.stdout, out, most)
+                code = None if len(out) >= most else await process.wait()
         except TimeoutError:
+            if not whole:
+                return out.decode("utf-8", "replace")
             raise ToolFailure("TIMEOUT", f"git did not answer within {SECONDS:g} s.") from None
         finally:
             if process.returncode is None:
@@ -156,6 +179,15 @@ class Repository:
         if code:
             raise ToolFailure("EXECUTION_ERROR", f"git {arguments[0]} failed.")
         return out.decode("utf-8", "replace")
+
+
+def told_by(log: str) -> list[tuple[str, list[str]]]:
+    """The commits of what git prints for `LOG`."""
+    found: list[tuple[str, list[str]]] = []
+    for record in log.split("\x01")[1:]:
+        message, _, names = record.partition("\x02")
+        found.append((message.strip(), [path for name in names.split("\0") if (path := name.strip("\n"))]))
+    return found
 
 
 def _shown(commit: Commit) -> tuple[str, ...]:
@@ -191,12 +223,10 @@ def _holds(top: str, root: Path) -> bool:
     return Path(os.path.realpath(root)).is_relative_to(os.path.realpath(top))
 
 
-async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
+async def _read(stream: asyncio.StreamReader | None, into: bytearray, most: int) -> None:
     """What comes, up to `most` bytes."""
-    found = bytearray()
-    while stream is not None and len(found) < most:
-        piece = await stream.read(min(1 << 16, most - len(found)))
+    while stream is not None and len(into) < most:
+        piece = await stream.read(min(1 << 16, most - len(into)))
         if not piece:
             break
-        found += piece
-    return bytes(found)
+        into += piece

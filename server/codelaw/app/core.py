@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.code.index import WorkspaceIndex
 from codelaw.adapters.leftovers.leftovers import Leftovers
 from codelaw.adapters.processes.local import LocalProcesses
 from codelaw.adapters.processes.sandbox import Sandbox
@@ -35,6 +34,7 @@ from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.hooking import added_to, heard_out, hooks_of
 from codelaw.app.ignoring import IgnoreNotices
+from codelaw.app.indexing import code_index
 from codelaw.app.known_keys import known_keys
 from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
@@ -114,7 +114,7 @@ class Core:
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
-        self._code = WorkspaceIndex(home / "code")
+        self._code = code_index(home, self._environment, trusted=trusted)
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)

@@ -116,6 +116,7 @@ class Session(
     def set_trusted(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does; turns that run go on as they started (S-7)."""
         changed, self._restricted = self._restricted == trusted, not trusted
+        self._code.commits.trusted = trusted
         if not trusted:
             self._servers.stop()
         for folder in self._roots() if changed else ():

@@ -57,6 +57,8 @@ class IndexState:
     """How long the last run took that read anything."""
     skipped: tuple[tuple[str, int], ...] = ()
     """Files that are not indexed, by reason."""
+    commits: int = 0
+    """Whose messages are known."""
     note: str = ""
     """Why it is incomplete, or not kept, in a sentence."""
 

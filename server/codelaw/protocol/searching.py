@@ -61,7 +61,10 @@ class ReadIndex(Params):
 
 
 class IndexReport(Payload):
-    """`seconds` is how long the last run took that read anything; `skipped` counts files by the reason."""
+    """`seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
+
+    `commits` is how many commits' messages help to rank.
+    """
 
     files: int
     chunks: int
@@ -69,6 +72,7 @@ class IndexReport(Payload):
     seconds: float
     state: IndexStatus
     skipped: dict[str, int]
+    commits: int = 0
     note: str | None = None
 
 

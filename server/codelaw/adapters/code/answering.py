@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code.kept import Row
@@ -11,6 +12,7 @@ from codelaw.ports.code import FileOutline, Place, PlaceKind, Symbol
 if TYPE_CHECKING:
     from codelaw.ranking.code.digest import Digest
     from codelaw.ranking.code.frame import Frame
+    from codelaw.ranking.code.history import History
 
 FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
@@ -31,11 +33,24 @@ def framed_over(rows: Mapping[str, Row], last: Frame | None) -> Frame:
     return framed(digests)
 
 
-def ranked(frame: Frame, query: str, below: Sequence[str], kind: PlaceKind, limit: int) -> list[Place]:
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for."""
+
+    query: str
+    below: Sequence[str] = ()
+    kind: PlaceKind = "any"
+    limit: int = 10
+
+
+def ranked(frame: Frame, search: Search, history: History | None = None) -> list[Place]:
+    from codelaw.ranking.code.history import told  # noqa: PLC0415
     from codelaw.ranking.code.question import asked  # noqa: PLC0415
     from codelaw.ranking.code.scoring import places  # noqa: PLC0415
 
-    return places(frame, asked(query), limit=limit, below=below, kind=kind)
+    question = asked(search.query)
+    said = told(history, question) if history is not None else None
+    return places(frame, question, limit=search.limit, below=search.below, kind=search.kind, said=said)
 
 
 def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
-from codelaw.adapters.code.answering import framed_over, named, outline_in, outline_of, outlined, ranked
+from codelaw.adapters.code.answering import Search, framed_over, named, outline_in, outline_of, outlined, ranked
+from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
@@ -68,9 +69,10 @@ class _Counted:
 class WorkspaceIndex:
     """Built at the first search; shared by all chats of a session."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, commits: Commits | None = None) -> None:
         """`folder` is where the indexes of all workspaces are kept."""
         self._folder = folder
+        self.commits = commits or Commits(None)
         self._worker = Worker("codelaw-index")
         self._kept: Kept | None = None
         self._roots: tuple[Path, ...] = ()
@@ -95,8 +97,11 @@ class WorkspaceIndex:
     async def search(
         self, workspace: Workspace, query: str, *, below: Sequence[str] = (), kind: PlaceKind = "any", limit: int = 10
     ) -> FoundPlaces:
+        self.commits.look(workspace.folders)
         frame = await self._current(workspace)
-        found = await self._worker.do(lambda: ranked(frame, query, below, kind, limit))
+        await self.commits.ready()
+        asked = Search(query, below, kind, limit)
+        found = await self._worker.do(lambda: ranked(frame, asked, self.commits.history(frame)))
         texts: dict[str, list[str] | None] = {}
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
@@ -146,6 +151,7 @@ class WorkspaceIndex:
             pending=self._pending,
             seconds=round(self._seconds, 3),
             skipped=counted.skipped,
+            commits=self.commits.count,
             note=" ".join(filter(None, (self._note, failed))),
         )
 
@@ -162,6 +168,7 @@ class WorkspaceIndex:
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+        await self.commits.close()
         self._worker.end(self._kept.close if self._kept is not None else None)
 
     async def _current(self, workspace: Workspace) -> Frame:

@@ -60,6 +60,8 @@ def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
     screen.line(f"{state['files']} files in {state['chunks']} pieces{seconds}: {state['state']}", aside=False)
     for reason, count in state["skipped"].items():
         screen.line(f"{count} left out: {reason}", aside=False)
+    if state["commits"]:
+        screen.line(f"{state['commits']} commits of git say which files their changes needed", aside=False)
     if state.get("note"):
         screen.line(one_line(state["note"], 1000), style=DIM)
 

@@ -57,6 +57,7 @@ def _report(state: IndexState) -> wire.IndexReport:
         seconds=state.seconds,
         state=state.status,
         skipped=dict(state.skipped),
+        commits=state.commits,
         note=state.note or None,
     )
 

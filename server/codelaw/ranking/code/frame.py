@@ -102,6 +102,11 @@ class Frame:
     def own(self) -> frozenset[str]:
         return frozenset(self.paths)
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The number of each file."""
+        return {path: at for at, path in enumerate(self.paths)}
+
 
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
     """The frame of files by their path, over another one where that is given."""

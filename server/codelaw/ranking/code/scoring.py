@@ -2,7 +2,8 @@
 
 A file's score adds, in the units of BM25: its best chunk, a share of its next ones, the file as a whole, the rare words
 of its path, those that are the file's name, the symbol that the question names best, how many other files use it, and a
-share of what these score. Files that stand aside (`ranking/code/paths`) keep a part of that. A place has its file's
+share of what these score; where there is a history, also what the messages of commits say of it
+(`ranking/code/history`). Files that stand aside (`ranking/code/paths`) keep a part of that. A place has its file's
 score, with its own chunk's part in it; a file's next place falls behind the first ones of others about as good. The
 constants are round numbers, set by hand near what `benchmarks/localise.py` and `benchmarks/semble.py` favour.
 """
@@ -10,7 +11,7 @@ constants are round numbers, set by hand near what `benchmarks/localise.py` and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +35,8 @@ SYMBOL = 0.2
 STANDING = 0.3
 USERS = 0.2
 """Of the mean score of the files that use this one."""
+SAID = 0.4
+"""Of what the messages of commits say of a file that they changed."""
 ASIDE = 0.4
 """What a file that stands aside loses."""
 AGAIN = 0.5
@@ -60,8 +63,13 @@ class Scores:
     """For each file, before what its users add: what others are told of it."""
 
 
-def ranked(frame: Frame, question: Question, lower: Scores | None = None) -> Scores:
-    """The scores of chunks and files; `lower` are those of the frame below, where there is one."""
+def ranked(
+    frame: Frame, question: Question, lower: Scores | None = None, said: Mapping[str, float] | None = None
+) -> Scores:
+    """The scores of chunks and files; `lower` are those of the frame below, where there is one.
+
+    `said` is what commits say of files, by path (`history.told`).
+    """
     parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
     defining = _defining(frame, question, parts)
     for at in _exact(frame, question, defining):
@@ -75,11 +83,20 @@ def ranked(frame: Frame, question: Question, lower: Scores | None = None) -> Sco
     for asking, aside in frame.asides.items():
         if question.weights.keys().isdisjoint(asking):
             files[aside] *= 1 - ASIDE
+    for path, score in (said or {}).items():
+        if (at := frame.places.get(path)) is not None:
+            files[at] += SAID * score
     return Scores(parts, best, np.where(found, files, 0.0), plain)
 
 
 def places(
-    frame: Frame, question: Question, *, limit: int, below: Sequence[str] = (), kind: PlaceKind = "any"
+    frame: Frame,
+    question: Question,
+    *,
+    limit: int,
+    below: Sequence[str] = (),
+    kind: PlaceKind = "any",
+    said: Mapping[str, float] | None = None,
 ) -> list[Place]:
     """The best places, best first; `below` are the files or folders, as shown, in which they shall lie.
 
@@ -87,8 +104,8 @@ def places(
     """
     if not question.weights:
         return []
-    lower = ranked(frame.below, question) if frame.below is not None else None
-    found = _places(frame, question, ranked(frame, question, lower), limit, _Fitting(below, kind))
+    lower = ranked(frame.below, question, None, said) if frame.below is not None else None
+    found = _places(frame, question, ranked(frame, question, lower, said), limit, _Fitting(below, kind))
     if frame.below is not None and lower is not None:
         many = limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone))
         others = _places(frame.below, question, lower, many, _Fitting(below, kind))
@@ -142,9 +159,9 @@ def _first(placed: tuple[float, int]) -> float:
     return placed[0]
 
 
-def best_files(frame: Frame, question: Question, limit: int) -> list[str]:
+def best_files(frame: Frame, question: Question, limit: int, said: Mapping[str, float] | None = None) -> list[str]:
     """The files that answer best, best first."""
-    order = np.argsort(-ranked(frame, question).files, kind="stable")[:limit]
+    order = np.argsort(-ranked(frame, question, None, said).files, kind="stable")[:limit]
     return [frame.paths[at] for at in order.tolist()]
 
 

@@ -1,0 +1,97 @@
+"""What the messages of commits say of the files that they changed (X-5).
+
+A question is often put in the words of a change: a commit whose message answers it speaks for the files that it
+changed. Messages are ranked by BM25; a commit of many files says little of each.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from codelaw.ranking.code.digest import numbered, words
+from codelaw.ranking.code.question import Question
+
+MOST_FILES = 30
+"""A commit that changes more files says nothing of one."""
+LOOKED_AT = 2_000
+"""Characters of a message."""
+BEST = 100
+"""Commits that speak for their files."""
+AGAIN = 0.1
+"""What a file's next commits add, as a share of theirs."""
+K1, LENGTH = 1.2, 0.75
+_TRAILER = re.compile(r"^[A-Z][A-Za-z]*(?:-[A-Za-z]+)+:.*$", re.MULTILINE)
+"""`Signed-off-by: …` and its like: people, and no words of the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A commit."""
+
+    message: str
+    paths: tuple[str, ...]
+    """The files that it changed, as shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The commits of a workspace, ready to be asked; newest first."""
+
+    changed: tuple[tuple[str, ...], ...] = ()
+    """By commit, its files that are still there."""
+    postings: Mapping[int, tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]] | None = None
+    """By term the commits whose messages have it, and what it counts there."""
+
+
+def recorded(changes: Iterable[Change], known: Collection[str]) -> History:
+    """The history of the files in `known`."""
+    changed: list[tuple[str, ...]] = []
+    counts: list[Counter[int]] = []
+    for change in changes:
+        paths = tuple(path for path in change.paths if path in known)
+        if paths and len(change.paths) <= MOST_FILES:
+            text = _TRAILER.sub("", change.message[:LOOKED_AT])
+            changed.append(paths)
+            counts.append(Counter(term for word in words(text) for term in numbered(word)))
+    lengths = [counted.total() for counted in counts]
+    mean = sum(lengths) / max(1, len(lengths)) or 1.0
+    held: dict[int, list[tuple[int, float]]] = {}
+    for at, (counted, length) in enumerate(zip(counts, lengths, strict=True)):
+        damping = K1 * (1 - LENGTH + LENGTH * length / mean)
+        for term, count in counted.items():
+            held.setdefault(term, []).append((at, count * (1 + K1) / (count + damping)))
+    size = len(changed)
+    postings: dict[int, tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]] = {}
+    for term, found in held.items():
+        rarity = math.log(1 + (size - len(found) + 0.5) / (len(found) + 0.5))
+        owners = np.array([at for at, _ in found], np.int32)
+        postings[term] = owners, np.array([rarity * weight for _, weight in found], np.float32)
+    return History(tuple(changed), postings)
+
+
+def told(history: History, question: Question) -> dict[str, float]:
+    """What is said of each file, in the units of BM25; nothing of those that no message speaks for."""
+    scores = np.zeros(len(history.changed))
+    for term, weight in question.weights.items():
+        found = (history.postings or {}).get(term)
+        if found is not None:
+            scores[found[0]] += weight * found[1]
+    said: dict[str, float] = {}
+    best: list[int] = np.argsort(-scores, kind="stable")[:BEST].tolist()
+    for at in best:
+        score = float(scores[at])
+        if score <= 0:
+            break
+        paths = history.changed[at]
+        share = score / math.sqrt(len(paths))
+        for path in paths:
+            before = said.get(path, 0.0)
+            said[path] = max(before, share) + AGAIN * min(before, share)
+    return said
