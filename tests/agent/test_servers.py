@@ -26,6 +26,7 @@ from codelaw.domain.served import (
 from codelaw.ports.servers import ToolServers
 from codelaw.settings import load_settings
 from tests.agent.conftest import Bench
+from tests.agent.test_control import until
 from tests.fakes.servers import FakeServers
 
 LOOK = ServedTool("desk", "look", "Look at the desk.", {"type": "object", "properties": {}}, says_read_only=True)
@@ -360,6 +361,21 @@ async def test_a_cancel_does_not_wait_for_what_a_message_names(desk: Bench, serv
     # Who has waited for the server until its time was over says so.
     assert [notice for notice in desk.kinds("notice") if notice.code == "resource_left_out"] == []
     assert len(desk.vendor.messages) == asked
+
+
+async def test_a_cancel_does_not_wait_for_what_a_following_message_names(desk: Bench, servers: FakeServers) -> None:
+    servers.serves = Offer((PUT,), (), (ServedResource("desk", "note://1", "N"),))
+    servers.hangs = {"note://1"}
+    desk.vendor.reset([desk.finish("first", delay=0.03)])
+    running = await desk.session.send(None, "hello")
+    await until(lambda: desk.vendor.messages)
+    await desk.session.steer(running.chat_id, "see @desk:note://1")
+    await servers.hanging.wait()
+    assert await desk.session.cancel(running.chat_id) is True
+    await until(lambda: len(desk.kinds("turn_ended")) == 2)
+    assert [event.result.stop_reason for event in desk.kinds("turn_ended")] == ["finished", "cancelled"]
+    assert [notice for notice in desk.kinds("notice") if notice.code == "resource_left_out"] == []
+    assert len(desk.vendor.messages) == 1
 
 
 async def test_a_resource_is_mentioned_by_its_server_and_address(desk: Bench, servers: FakeServers) -> None:

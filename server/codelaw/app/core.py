@@ -35,12 +35,13 @@ from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.hooking import added_to, heard_out, hooks_of
 from codelaw.app.ignoring import IgnoreNotices
 from codelaw.app.indexing import code_index
-from codelaw.app.known_keys import known_keys
+from codelaw.app.known_keys import HELD_BACK, known_keys
 from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
 from codelaw.app.ruling import policy
 from codelaw.app.servers.brought import BroughtServers
-from codelaw.app.turns import Asked, TurnMaker
+from codelaw.app.steering import asked_by
+from codelaw.app.turns import TurnMaker
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.notes import Steer
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.app.models import Answerer
-    from codelaw.app.turns import Plan
+    from codelaw.app.turns import Asked, Plan
     from codelaw.domain.events import ChatEvent
     from codelaw.domain.files import Folder
     from codelaw.domain.permissions import Grant
@@ -69,11 +70,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_KEY_HELD_BACK = Notice(
-    "warning",
-    "key_redacted",
-    "Your message held a key that codelaw knows. It was taken out: the model and the stored chat have a mark instead.",
-)
 _OUTDATED = Notice(
     "info",
     "grants_outdated",
@@ -258,12 +254,15 @@ class Core:
 
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
-        text = "\n\n".join(steer.text for steer in steers)
-        mode, editor = agent.chat.mode, steers[-1].editor
-        asked = Asked(text, self._settings.value, mode, editor=editor, restricted=self._restricted)
-        plan = await self._plan(asked, who := models.answerer(asked.settings, agent.chat), agent)
-        plan = replace(plan, question=added_to(plan.question, [one for steer in steers for one in steer.hooked]))
-        return await self._started(agent, asked, who, plan, steers=tuple(steer.id for steer in steers))
+        settings, mode, told = self._settings.value, agent.chat.mode, tuple(steer.id for steer in steers)
+        with self._beginnings.one(agent.chat.id) as beginning:
+            asked = asked_by(steers, settings, mode, restricted=self._restricted, halt=beginning.halt)
+            plan = await self._plan(asked, who := models.answerer(settings, agent.chat), agent)
+            plan = replace(plan, question=added_to(plan.question, [one for steer in steers for one in steer.hooked]))
+            beginning.turn = turn = await self._started(agent, asked, who, plan, steers=told)
+            if beginning.stopped:
+                turn.cancel()  # before anything of it has run
+            return turn
 
     async def _plan(self, asked: Asked, who: Answerer, agent: AgentChat | None) -> Plan:
         plan = await self._turns.plan(
@@ -281,7 +280,7 @@ class Core:
         clean = replace(plan, question=self._redaction.value(plan.question))
         if clean.question == plan.question and not asked.redacted:
             return plan
-        return replace(clean, notices=(*clean.notices, _KEY_HELD_BACK))
+        return replace(clean, notices=(*clean.notices, HELD_BACK))
 
     async def _started(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
+from codelaw.domain.chats import Notice
 from codelaw.domain.safety.redaction import shape_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ _ABOUT = re.compile(
 """Variables that say something about a secret, and hold none."""
 _SENTENCE = re.compile(r"[A-Za-z]+(?:[-_. /]+[A-Za-z]+)*")
 """Words and numbers that anybody may have in mind."""
+
+HELD_BACK = Notice(
+    "warning",
+    "key_redacted",
+    "Your message held a key that codelaw knows. It was taken out: the model and the stored chat have a mark instead.",
+)
+"""What the user is told."""
 
 
 def known_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:

@@ -194,5 +194,5 @@ def listed(settings: Settings) -> list[ModelInfo]:
         window = window_of(settings, name).tokens
         reserve = profile.max_output if profile is not None else reserve_of(settings, name, window)
         provider = profile.provider if profile is not None else settings.model.chosen_provider
-        infos.append(ModelInfo(name, window, reserve, provider, name == current, vision(settings, name)))
+        infos.append(ModelInfo(name, window, reserve, provider, current=name == current, vision=vision(settings, name)))
     return infos

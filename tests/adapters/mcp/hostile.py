@@ -50,6 +50,18 @@ def tools():
             {**ONE, "name": "wordy", "description": "w" * 1_000_000},
             {**ONE, "name": "tool", "outputSchema": slow},
         ]
+    if KIND == "broken lists":
+        return [
+            {**ONE, "name": "before"},
+            {**ONE, "name": 7},
+            {**ONE, "inputSchema": "none"},
+            {"name": "bare"},
+            {**ONE, "name": "odd", "annotations": [1]},
+            {**ONE, "name": "listed", "inputSchema": {"type": "array"}},
+            "no tool",
+            None,
+            ONE,
+        ]
     if KIND == "changes":
         return [{**ONE, "name": f"tool_{len(lists)}"}]
     if KIND == "large pages":
@@ -161,7 +173,7 @@ def main():
             continue
         if method == "initialize":
             offered = {"tools": {"listChanged": True}}
-            offered |= {"resources": {}, "prompts": {}} if KIND == "large pages" else {}
+            offered |= {"resources": {}, "prompts": {}} if KIND in {"large pages", "broken lists"} else {}
             about = {"name": "hostile", "version": "1"}
             answer(asked, protocolVersion="2025-06-18", capabilities=offered, serverInfo=about)
         elif method == "tools/list":
@@ -170,6 +182,11 @@ def main():
             answer(asked, tools=tools(), **more)
             if len(lists) == 1:
                 begun()
+        elif method == "prompts/list" and KIND == "broken lists":
+            named = {"name": "p", "arguments": [1, {"name": "a"}, None]}
+            answer(asked, prompts=["none", named, {"name": "q", "arguments": [{"name": "a"}]}, None])
+        elif method == "resources/list" and KIND == "broken lists":
+            answer(asked, resources={"uri": "a:1", "name": "n"})
         elif method in {"resources/list", "prompts/list"} and KIND == "large pages":
             lists.append(asked["id"])
             one = {"uri": f"a:{len(lists)}", "name": f"n{len(lists)}", "description": "w" * 4_000_000}

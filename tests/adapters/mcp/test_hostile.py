@@ -141,7 +141,7 @@ async def test_lists_that_change_all_the_time_are_looked_at_now_and_then(both: M
     await others_go_on(both)
 
 
-@kind("both", ["many", "too many", "shadows", "schemas", "lies"], indirect=True)
+@kind("both", ["many", "too many", "shadows", "schemas", "broken lists", "lies"], indirect=True)
 async def test_strange_lists(both: McpServers, told: Told, request: pytest.FixtureRequest) -> None:
     state = await told.until("bad", "ready")
     tools = {tool.name: tool for tool in both.offer().tools if tool.server == "bad"}
@@ -159,6 +159,14 @@ async def test_strange_lists(both: McpServers, told: Told, request: pytest.Fixtu
             assert sorted(tools) == ["cycle", "deep", "tool"]
             assert "2 tools are left out" in state.message
             assert (await use(both)).structured == {"a": "a" * 60 + "!"}
+        case "broken lists":
+            assert sorted(tools) == ["before", "tool"]
+            assert "7 tools are left out" in state.message
+            assert "malformed" in state.message
+            prompts = {one.name: one.arguments for one in both.offer().prompts if one.server == "bad"}
+            assert prompts == {"q": ("a",)}
+            assert both.offer().resources == ()
+            assert (await use(both)).text == "done"
         case _:
             assert tools["delete_all"].says_read_only
     await others_go_on(both)

@@ -93,7 +93,7 @@ class Connection:
         prompts = await self._optional(types.ListPromptsRequest, "prompts") if can.prompts else []
         resources = await self._optional(types.ListResourcesRequest, "resources") if can.resources else []
         offer = Offer(tools.tools, reading.prompts(name, prompts), reading.resources(name, resources))
-        left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large."
+        left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large, or malformed."
         behind = f"Its list of tools is too long: what stands behind the first {len(found)} is left out."
         return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * (not whole)))
 
@@ -222,7 +222,7 @@ class Connection:
             for _ in range(PAGES):
                 asked = request(params=types.PaginatedRequestParams(cursor=cursor))
                 page = (await self._client.session.send_request(asked, _Raw)).root
-                found += page.get(key) or ()
+                found += reading.objects(page.get(key))
                 if not page.get("nextCursor") or page["nextCursor"] == cursor or len(found) > reading.TOOLS:
                     break
                 cursor = page["nextCursor"]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, cast
 
 import anyio
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, Prompt, Resource, Tool
 
-from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, empty_if_large
+from codelaw.adapters.mcp.reading import BLOCKS, TOOLS, is_large
 
 OPEN = 64
 """Requests of a server that wait for an answer; more are not heard."""
 RATE = 2_000.0
 """Messages a second that are read for long; sixteen kilobytes count as one more."""
 _LISTS = {"tools": TOOLS, "prompts": TOOLS, "resources": TOOLS}
+_Shape = Tool | Prompt | Resource
+_SHAPES: dict[str, type[_Shape]] = {"prompts": Prompt, "resources": Resource}
 _PARTS = {"content": BLOCKS, "contents": BLOCKS, "messages": BLOCKS}
 
 
@@ -55,8 +57,26 @@ def _trim(result: dict[str, Any]) -> None:
         if key in result and isinstance(result[key], list):
             del result[key][most + 1 :]
     if isinstance(result.get("tools"), list):
-        for tool in cast("list[object]", result["tools"]):
-            if isinstance(tool, dict):
-                # Judging results by it would let the server choose patterns that take for ever.
-                cast("dict[str, Any]", tool).pop("outputSchema", None)
-                empty_if_large(cast("dict[str, Any]", tool))
+        result["tools"] = [_tool(tool) for tool in cast("list[object]", result["tools"])]
+    for key, shape in _SHAPES.items():
+        if isinstance(result.get(key), list):
+            # One that the package would not take would cost it the others.
+            result[key] = [one for one in cast("list[object]", result[key]) if _is(shape, one)]
+
+
+def _tool(found: object) -> dict[str, Any]:
+    """A tool as it is let in: one that the package would not take costs the list no other, and is left out later."""
+    tool = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    # Judging results by it would let the server choose patterns that take for ever.
+    tool.pop("outputSchema", None)
+    if is_large(tool) or not _is(Tool, tool) or tool["inputSchema"].get("type", "object") != "object":
+        return {"name": "", "inputSchema": {"type": "object"}}
+    return tool
+
+
+def _is(shape: type[_Shape], found: object) -> bool:
+    try:
+        shape.model_validate(found, by_name=False)
+    except ValueError:
+        return False
+    return True

@@ -51,11 +51,9 @@ def tools(server: str, found: Sequence[Mapping[str, Any]]) -> Kept:
     return Kept(tuple(sorted(kept.values(), key=lambda tool: tool.name)), left_out)
 
 
-def empty_if_large(tool: dict[str, Any]) -> None:
-    """Take name and content from a tool that will be left out for its size, before anybody copies it."""
-    if size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS:
-        tool.clear()
-        tool.update({"name": "", "inputSchema": {"type": "object"}})
+def is_large(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool will be left out for its size, whatever it is."""
+    return size([tool.get("description"), tool.get("inputSchema")]) > 2 * TOOL_CHARACTERS
 
 
 def _tool(server: str, one: Mapping[str, Any]) -> ServedTool | None:
@@ -75,7 +73,7 @@ def prompts(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedProm
     for one in found[:TOOLS]:
         name = str(one.get("name") or "")
         if 0 < len(name) <= NAME_CHARACTERS:
-            arguments = tuple(str(each.get("name"))[:NAME_CHARACTERS] for each in one.get("arguments") or ())
+            arguments = tuple(str(each.get("name"))[:NAME_CHARACTERS] for each in objects(one.get("arguments")))
             words = str(one.get("description") or "")[:WORDS]
             kept.setdefault(name, ServedPrompt(server, name, words, arguments[:ARGUMENTS]))
     return tuple(sorted(kept.values(), key=lambda prompt: prompt.name))
@@ -91,6 +89,12 @@ def resources(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedRe
             kind = str(one.get("mimeType") or "")[:NAME_CHARACTERS]
             kept.setdefault(uri, ServedResource(server, uri, name, words, kind))
     return tuple(sorted(kept.values(), key=lambda resource: resource.uri))
+
+
+def objects(found: object) -> list[Mapping[str, Any]]:
+    """The objects of a list; whatever else stands there, or instead of it, is left out."""
+    listed = cast("list[object]", found) if isinstance(found, list) else []
+    return [cast("Mapping[str, Any]", one) for one in listed if isinstance(one, dict)]
 
 
 def called(answer: Mapping[str, Any]) -> ServedResult:

@@ -1,0 +1,22 @@
+"""The message that steers become which nobody was told of before the answer came (R-9)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from codelaw.app.turns import Asked
+
+if TYPE_CHECKING:
+    from codelaw.agent.turn.notes import Steer
+    from codelaw.domain.chats import Mode
+    from codelaw.settings import Settings
+
+
+def asked_by(
+    steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool, halt: asyncio.Event
+) -> Asked:
+    """Their words in the order they came, a blank line between them, and what the user looked at last."""
+    text = "\n\n".join(steer.text for steer in steers)
+    return Asked(text, settings, mode, editor=steers[-1].editor, restricted=restricted, halt=halt)
