@@ -7,7 +7,11 @@ const read = (name: string): string => readFileSync(new URL(`../../${name}`, imp
 const table = (language: string): Record<string, string> =>
   JSON.parse(read(language === "en" ? "package.nls.json" : `package.nls.${language}.json`)) as Record<string, string>;
 const manifest = JSON.parse(read("package.json")) as {
-  contributes: { commands: { title: string }[]; walkthroughs: { steps: { title: string; description: string }[] }[] };
+  contributes: {
+    viewsContainers: Record<string, { id: string }[]>;
+    commands: { title: string }[];
+    walkthroughs: { steps: { title: string; description: string }[] }[];
+  };
 };
 
 describe("the words of package.json", () => {
@@ -31,6 +35,15 @@ describe("the words of package.json", () => {
     const links = (text: string): string[] => [...text.matchAll(/\(command:[^)]+\)/g)].map(([link]) => link);
     for (const [key, english] of Object.entries(table("en")))
       for (const language of LANGUAGES) expect(links(table(language)[key] ?? "")).toEqual(links(english));
+  });
+});
+
+describe("where the chat lives", () => {
+  it("is the secondary side bar, and the activity bar where an editor knows no other", () => {
+    // The first place that an editor knows takes the container; a second one of that name is left alone.
+    const places = Object.entries(manifest.contributes.viewsContainers);
+    expect(places.map(([place]) => place)).toEqual(["secondarySidebar", "activitybar"]);
+    expect(places.map(([, [container]]) => container?.id)).toEqual(["codelaw", "codelaw"]);
   });
 });
 
