@@ -13,7 +13,6 @@ from codelaw.protocol import (
     permissions,
     searching,
     servers,
-    settings,
     workspaces,
 )
 from codelaw.protocol.names import CLIENT_METHODS
@@ -32,7 +31,6 @@ _ROWS = {
         brought,
         servers,
         searching,
-        settings,
     )
     for name, method in part.METHODS.items()
 }

@@ -1,8 +1,11 @@
-"""`codelaw/model/list`."""
+"""`codelaw/model/list` and `codelaw/settings/read`: what can be chosen, and what is set."""
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from codelaw.protocol.base import Method, Params, Payload
+from codelaw.protocol.chats import Notice
 
 
 class ListModels(Params):
@@ -28,6 +31,26 @@ class ModelList(Payload):
     models: list[Model]
 
 
+class ReadSettings(Params):
+    pass
+
+
+class Setting(Payload):
+    """An effective value, keys masked; `source` is the file or variable it came from."""
+
+    value: Any = ...
+    origin: Literal["default", "user", "workspace", "environment", "client", "commandLine"]
+    source: str | None = None
+
+
+class SettingsReport(Payload):
+    """Every setting by its dotted key, and what was wrong with what was read."""
+
+    settings: dict[str, Setting]
+    problems: list[Notice]
+
+
 METHODS = {
     "codelaw/model/list": Method(ListModels, ModelList),
+    "codelaw/settings/read": Method(ReadSettings, SettingsReport),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codelaw.protocol import settings as wire
+from codelaw.protocol import models as wire
 from codelaw.protocol.chats import Notice
 
 if TYPE_CHECKING:
