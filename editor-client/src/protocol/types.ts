@@ -88,6 +88,7 @@ ChatList: ChatList
 ChatRecord: ChatRecord
 ChatRef: ChatRef
 CommandList: CommandList
+CommitMessage: CommitMessage
 Compaction: Compaction
 CompactionReport: CompactionReport
 ContextReport: ContextReport
@@ -99,6 +100,7 @@ DiagnosticsReply: DiagnosticsReply
 DocumentDiagnostics: DocumentDiagnostics
 DocumentEdits: DocumentEdits
 Dropped: Dropped
+EditInEditor: EditInEditor
 EditedDocument: EditedDocument
 EditorDiagnostic: EditorDiagnostic
 EditorLocation: EditorLocation
@@ -159,6 +161,7 @@ OutlineReply: OutlineReply
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
+Proposal: Proposal
 QuickFix: QuickFix
 QuickFixReply: QuickFixReply
 Range: Range
@@ -219,6 +222,7 @@ TrustFolder: TrustFolder
 TurnChange: TurnChange
 TurnEnded: TurnEnded
 TurnError: TurnError
+TurnRef: TurnRef
 TurnResult: TurnResult
 TurnStarted: TurnStarted
 UndoInChatFile: UndoInChatFile
@@ -396,7 +400,7 @@ line: number
 character: number
 }
 /**
- * A diagnostic that the user wants to see fixed.
+ * A diagnostic that the user wants to see fixed, or explained.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "AskedDiagnostic".
@@ -937,7 +941,7 @@ message: string
  * via the `definition` "TurnError".
  */
 export interface TurnError {
-code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found")
+code: ("chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found")
 message: string
 hint: string
 }
@@ -1069,6 +1073,15 @@ name: string
 description: string
 arguments?: string
 source: string
+}
+/**
+ * The repository whose next commit is to have a message; without a uri that of the first folder.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CommitMessage".
+ */
+export interface CommitMessage {
+uri?: (string | null)
 }
 /**
  * What would be sent now; `threshold` is in tokens, `kept` says what of the history is shown, `model` to whom.
@@ -1207,6 +1220,19 @@ version?: (number | null)
 export interface EditorTextEdit {
 range: SpanIn
 newText: string
+}
+/**
+ * Lines of a document that are to be changed as `text` says; with a chat, after what was said there.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "EditInEditor".
+ */
+export interface EditInEditor {
+uri: string
+range: Range
+text: string
+version?: (number | null)
+chatId?: (string | null)
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1684,6 +1710,23 @@ selectionRange?: (SpanIn | null)
 children?: (NestedSymbol[] | null)
 }
 /**
+ * What the turn proposes, when it has ended.
+ * 
+ * `lines` are those that it proposes, none where it proposes nothing; `said` is what else it answers. Of an edit
+ * `before` are the lines, from `first` on, that they would replace.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Proposal".
+ */
+export interface Proposal {
+stopReason: ("finished" | "cancelled" | "step_limit" | "token_limit" | "refused" | "failed")
+lines?: string[]
+said: string
+first?: number
+before?: string[]
+error?: TurnError
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "QuickFix".
  */
@@ -2085,6 +2128,14 @@ trusted: boolean
 digest?: (string | null)
 }
 /**
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "TurnRef".
+ */
+export interface TurnRef {
+chatId: string
+turnId: string
+}
+/**
  * Without a turn, the last one of the file.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2228,6 +2279,9 @@ export interface Commands {
   "codelaw.editor.explain": { params: AskInEditor; result: Asked };
   "codelaw.editor.fix": { params: AskInEditor; result: Asked };
   "codelaw.editor.test": { params: AskInEditor; result: Asked };
+  "codelaw.editor.edit": { params: EditInEditor; result: Started };
+  "codelaw.editor.commitMessage": { params: CommitMessage; result: Started };
+  "codelaw.editor.proposal": { params: TurnRef; result: Proposal };
   "codelaw.chatFile.send": { params: ChatFileRef; result: Started };
   "codelaw.chatFile.stop": { params: ChatFileRef; result: Cancelled };
   "codelaw.chatFile.undo": { params: UndoInChatFile; result: Undone };
@@ -2302,4 +2356,4 @@ export const METHODS = [
   "codelaw/settings/read"
 ] as const;
 
-export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "revert_conflict" | "server_not_found";
+export type RefusalCode = "chat_not_found" | "turn_not_found" | "chat_busy" | "model_unavailable" | "model_not_found" | "not_confirmed" | "model_refused" | "auth_failed" | "context_overflow" | "window_too_small" | "invalid_text" | "invalid_attachment" | "hook_blocked" | "unreadable_reply" | "repeated_failure" | "internal_error" | "store_unavailable" | "not_trusted" | "folder_not_found" | "grant_not_found" | "grant_not_yours" | "memory_not_found" | "memory_refused" | "nothing_to_undo" | "nothing_to_commit" | "revert_conflict" | "server_not_found";

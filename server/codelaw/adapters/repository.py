@@ -45,6 +45,8 @@ _PLAIN = (*_SAFE, "--src-prefix=a/", "--dst-prefix=b/", "--")
 _VERIFY = ("rev-parse", "--verify", "--quiet")
 _HEAD = "--format=commit %H%nAuthor: %an%nDate: %aI%n%n%B"
 _MESSAGE = ("show", "--no-patch", "--no-color", "--no-show-signature", _HEAD)
+_UNKNOWN = ("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+_SUBJECTS = ("log", "--no-show-signature", "--format=%s", "-z")
 LOG = (
     *("log", "--no-merges", "--no-follow", "--no-renames", "--no-color", "--no-show-signature"),
     *("--relative", "--name-only", "-z", "--format=%x01%B%x02"),
@@ -97,6 +99,35 @@ class Repository:
     async def diff(self, paths: Sequence[str]) -> str:
         """What is different in these files from the last commit, as `git diff HEAD` says it."""
         return await self._ask("diff", await self._base(), *_PLAIN, *paths[:MOST_PATHS]) if paths else ""
+
+    async def staged(self) -> list[str]:
+        """The files of which the next commit has another text, as paths below the folder."""
+        out = await self._ask("diff", "--cached", await self._base(), *_LISTED, ".")
+        return [path for path in out.split("\0") if path]
+
+    async def staged_elsewhere(self) -> int:
+        """How many more files are staged outside of the folder."""
+        wide = tuple(option for option in _LISTED if option != "--relative")
+        out = await self._ask("diff", "--cached", await self._base(), *wide)
+        return out.count("\0") - len(await self.staged())
+
+    async def staged_diff(self, paths: Sequence[str]) -> str:
+        """What the next commit changes in these files, as `git diff --cached` says it."""
+        base = await self._base()
+        return await self._ask("diff", "--cached", base, *_PLAIN, *paths[:MOST_PATHS]) if paths else ""
+
+    async def unknown(self) -> list[str]:
+        """The files that no commit knows and nobody ignores, as paths below the folder."""
+        out = await self._ask(*_UNKNOWN)
+        return [path for path in out.split("\0") if path]
+
+    async def subjects(self, count: int) -> list[str]:
+        """The first lines of the newest commits, newest first; none before the first commit."""
+        try:
+            out = await self._ask(*_SUBJECTS, f"--max-count={count}")
+        except ToolFailure:
+            return []
+        return [line for line in out.split("\0") if line.strip()]
 
     async def commit(self, name: str) -> Commit | None:
         """The commit of that name; None where there is none."""

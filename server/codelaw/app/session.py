@@ -12,6 +12,7 @@ from codelaw.adapters.models import catalog
 from codelaw.app import models
 from codelaw.app.known_keys import known_keys
 from codelaw.app.requests.chats import ChatRequests
+from codelaw.app.requests.commits import CommitRequests
 from codelaw.app.requests.contexts import ContextRequests
 from codelaw.app.requests.finding import FindingRequests
 from codelaw.app.requests.laws import LawRequests
@@ -47,6 +48,7 @@ class Session(
     RevertRequests,
     PermissionRequests,
     FindingRequests,
+    CommitRequests,
     ServerRequests,
 ):
     """What a client connection can ask for. Refusals are raised as `Refusal`; everything else is a bug."""

@@ -131,3 +131,20 @@ def spliced(text: str, splices: tuple[Splice, ...]) -> str:
         pieces += [text[place : splice.start], splice.text]
         place = splice.end
     return "".join([*pieces, text[place:]])
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCommit:
+    """What is staged, or all that is changed where nothing is (E-3)."""
+
+    text: str
+    """The names of the files and their diff, bounded: of a large one every file has a part."""
+    staged: bool
+    files: int
+    """Those in `text`, by name at least."""
+    withheld: int = 0
+    """Files that a rule keeps from the model."""
+    outside: int = 0
+    """Files outside of the workspace, which nobody may read."""
+    subjects: tuple[str, ...] = ()
+    """The first lines of the newest commits, newest first."""

@@ -41,6 +41,7 @@ RefusalCode = Literal[
     "memory_not_found",
     "memory_refused",
     "nothing_to_undo",
+    "nothing_to_commit",
     "revert_conflict",
     "server_not_found",
 ]

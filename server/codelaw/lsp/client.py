@@ -35,6 +35,8 @@ class Client:
     """It knows change annotations, so that a user can confirm each part of an edit."""
     saves: bool = False
     """It answers `codelaw/editor/save`."""
+    proposals: bool = False
+    """It shows by itself what an edit of a selection proposes, and asks `codelaw.editor.proposal` for it (E-3)."""
     services: frozenset[str] = frozenset()
     """What it answers of `codelaw/editor/…`, of `SERVICES`."""
     applies: bool = False
@@ -87,6 +89,7 @@ def client_of(params: types.InitializeParams) -> Client:
         edits=bool(workspace.apply_edit and edit.document_changes),
         annotations=edit.change_annotation_support is not None,
         saves=_declared(editor, "save"),
+        proposals=_declared(editor, "proposals"),
         services=frozenset(name for name in SERVICES if _declared(editor, name)),
         applies=bool(workspace.apply_edit),
         actions=action.code_action_literal_support is not None,

@@ -11,7 +11,7 @@ from codelaw.domain.audit import AuditEntry
 from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.edits import RevertReport, ReviewedFile, TurnChange
+from codelaw.domain.edits import PendingCommit, RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
@@ -207,6 +207,14 @@ class Session(Protocol):
 
     async def skills(self) -> Sequence[Skill]:
         """The skills that there are, those included that do not count (X-2)."""
+        ...
+
+    async def pending_commit(self, place: Path | None) -> PendingCommit:
+        """What the next commit of the repository at `place` would hold; None: that of the first folder (E-3).
+
+        Raises:
+            Refusal: `not_trusted`, `folder_not_found`, `nothing_to_commit`.
+        """
         ...
 
     async def search_code(

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codelaw.domain.chats import TurnStop
 from codelaw.protocol.base import Method, Params, Payload
-from codelaw.protocol.chats import Cancelled, Id, Started
+from codelaw.protocol.chats import Cancelled, Id, Started, TurnError
 from codelaw.protocol.enclosed import Range
 
 Uri = Annotated[str, Field(min_length=1, max_length=8192)]
@@ -31,6 +32,27 @@ class AskInEditor(Params):
     diagnostic: AskedDiagnostic | None = None
     text: Annotated[str, Field(min_length=1)] | None = None
     """The question, where the client has asked for it; without one a chat file is opened to write it in."""
+
+
+class EditInEditor(Params):
+    """Lines of a document that are to be changed as `text` says; with a chat, after what was said there."""
+
+    uri: Uri
+    range: Range
+    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+    version: int | None = None
+    chat_id: Id | None = None
+
+
+class CommitMessage(Params):
+    """The repository whose next commit is to have a message; without a uri that of the first folder."""
+
+    uri: Uri | None = None
+
+
+class TurnRef(Params):
+    chat_id: Id
+    turn_id: Id
 
 
 class ChatFileRef(Params):
@@ -59,6 +81,21 @@ class Asked(Payload):
     uri: str | None = None
 
 
+class Proposal(Payload):
+    """What the turn proposes, when it has ended.
+
+    `lines` are those that it proposes, none where it proposes nothing; `said` is what else it answers. Of an edit
+    `before` are the lines, from `first` on, that they would replace.
+    """
+
+    stop_reason: TurnStop
+    lines: list[str] | None = None
+    said: str
+    first: int | None = None
+    before: list[str] | None = None
+    error: TurnError | None = None
+
+
 class Undone(Payload):
     """`message` says what was undone, as the user was told."""
 
@@ -74,6 +111,9 @@ COMMAND_TYPES: dict[str, Method] = {
     "codelaw.editor.explain": Method(AskInEditor, Asked),
     "codelaw.editor.fix": Method(AskInEditor, Asked),
     "codelaw.editor.test": Method(AskInEditor, Asked),
+    "codelaw.editor.edit": Method(EditInEditor, Started),
+    "codelaw.editor.commitMessage": Method(CommitMessage, Started),
+    "codelaw.editor.proposal": Method(TurnRef, Proposal),
     "codelaw.chatFile.send": Method(ChatFileRef, Started),
     "codelaw.chatFile.stop": Method(ChatFileRef, Cancelled),
     "codelaw.chatFile.undo": Method(UndoInChatFile, Undone),

@@ -62,7 +62,7 @@ async def _of_folder(
         return None
     changed = await repository.changed() if commit is None else await repository.changed_in(commit)
     prefix = "" if len(workspace.folders) == 1 else f"{folder.name}/"
-    seen = [path for path in changed if await _may_be_seen(f"{prefix}{path}", workspace, denied)]
+    seen = [path for path in changed if await may_be_seen(f"{prefix}{path}", workspace, denied)]
     diff = await repository.diff(seen) if commit is None else await repository.diff_of(commit, seen)
     over = len(seen) - MOST_PATHS
     more = f"\n({over} more files are changed.)" if over > 0 else ""
@@ -70,7 +70,7 @@ async def _of_folder(
     return f"{head}{diff}{more}".rstrip(), len(seen) < len(changed)
 
 
-async def _may_be_seen(spelt: str, workspace: Workspace, denied: Denied | None) -> bool:
+async def may_be_seen(spelt: str, workspace: Workspace, denied: Denied | None) -> bool:
     """Whether the rules let a file be read, be it there or not, by its own name and by what it leads to."""
     if denied is not None and denied.hides(spelt):
         return False

@@ -131,11 +131,11 @@ async def _begin(
         turn = await begun(sent(None))
     chats[asked.uri] = turn.chat_id
     if not connection.client.events:
-        connection.later(_show_end(connection, turn, text))
+        connection.later(show_end(connection, turn, text))
     return params.Asked(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def _show_end(connection: Connection, turn: RunningTurn, text: str) -> None:
+async def show_end(connection: Connection, turn: RunningTurn, text: str) -> None:
     """The answer as a chat file, in which the person can go on."""
     result = await turn.result()
     story = await _story(connection, result)
@@ -159,11 +159,11 @@ async def _story(connection: Connection, result: TurnResult) -> Story:
 
 
 def _rendered(connection: Connection, template: str, asked: params.AskInEditor) -> str:
-    first, last = _lines(asked.range)
+    first, last = lines_of(asked.range)
     return render(template, path=shown_path(connection, asked.uri), first=first, last=last)
 
 
-def _lines(span: Range) -> tuple[int, int]:
+def lines_of(span: Range) -> tuple[int, int]:
     """First and last line of a selection, from 1; one that ends before a line's first character ends above it."""
     last = span.end.line - 1 if span.end.character == 0 and span.end.line > span.start.line else span.end.line
     return span.start.line + 1, last + 1
@@ -171,7 +171,7 @@ def _lines(span: Range) -> tuple[int, int]:
 
 def _question_file(connection: Connection, asked: params.AskInEditor) -> str:
     buffer = connection.documents.get(asked.uri)
-    first, last = _lines(asked.range)
+    first, last = lines_of(asked.range)
     path = shown_path(connection, asked.uri)
     lines = normal(buffer.text).split("\n")[first - 1 : last] if buffer is not None else []
     kept = lines[:QUOTED_LINES]

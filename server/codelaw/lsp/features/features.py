@@ -15,6 +15,7 @@ from codelaw.lsp.transport.errors import ClientError, Disconnected
 if TYPE_CHECKING:
     from codelaw.domain.events import ChatEvent
     from codelaw.lsp.documents.documents import DocumentMoment
+    from codelaw.lsp.features.proposing import Begun
     from codelaw.lsp.server.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ class Features:
         self.contents = Contents(connection)
         self.chats: dict[str, str] = {}
         """By uri: the chat in which a document was last asked about."""
+        self.proposals: dict[tuple[str, str], Begun] = {}
+        """By chat and turn: those that were begun to propose something, the newest last."""
         self.changed: dict[tuple[str, str], int] = {}
         """By chat and turn: how many files it changed."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from codelaw.lsp.features import asking, commands
+from codelaw.lsp.features import asking, commands, proposing
 from codelaw.lsp.methods import (
     brought,
     changes,
@@ -54,6 +54,9 @@ COMMAND_HANDLERS: dict[str, Handler] = {
     "codelaw.editor.explain": asking.explain,
     "codelaw.editor.fix": asking.fix,
     "codelaw.editor.test": asking.test,
+    "codelaw.editor.edit": proposing.edit,
+    "codelaw.editor.commitMessage": proposing.commit_message,
+    "codelaw.editor.proposal": proposing.proposal,
     "codelaw.chatFile.send": commands.send,
     "codelaw.chatFile.stop": commands.stop,
     "codelaw.chatFile.undo": commands.undo,

@@ -1,0 +1,241 @@
+"""Turns that propose: other lines in the place of a selection, or the message of a commit (E-3).
+
+They run in ask mode, in which nothing can be changed, in a chat of their own that can be gone on with. What is
+proposed is done by nobody but the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from codelaw.domain.edits import DocumentEdit
+from codelaw.domain.errors import Refusal, ToolFailure
+from codelaw.domain.permissions import ApprovalOption, ApprovalQuestion
+from codelaw.domain.requests import Attachment, EditorState, Enclosed, LineRange, Snippet
+from codelaw.lsp.cancelling import begun
+from codelaw.lsp.client_calls.approver import ClientApprover
+from codelaw.lsp.client_calls.edits import ClientEditor
+from codelaw.lsp.client_calls.showing import show_message
+from codelaw.lsp.documents.documents import path_of
+from codelaw.lsp.documents.positions import line_at, line_starts
+from codelaw.lsp.features.asking import lines_of, show_end, shown_path
+from codelaw.lsp.features.proposals import last_block, splice_of
+from codelaw.protocol import editor as params
+from codelaw.protocol.chats import Started, TurnError
+from codelaw.templates.render import render
+from codelaw.tools.changing.diffs import difference
+
+if TYPE_CHECKING:
+    from codelaw.domain.chats import TurnResult
+    from codelaw.domain.files import Buffer
+    from codelaw.lsp.server.connection import Connection
+    from codelaw.lsp.sessions import RunningTurn
+
+MOST_CHARACTERS = 7_500
+"""Of the lines that are to be changed: an attachment holds no more, and what the model does not see it would lose."""
+AROUND_LINES = 40
+"""Before and after them that go along."""
+REMEMBERED = 50
+"""Turns that can still be asked for what they propose."""
+ACCEPT = ApprovalOption("accept", "Accept", "allow_once")
+REJECT = ApprovalOption("reject", "Reject", "reject")
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A turn that was begun to propose something."""
+
+    turn: RunningTurn
+    text: str
+    """What was asked."""
+    uri: str = ""
+    """Of the document; empty for the message of a commit."""
+    first: int = 0
+    """The first of the lines that are to be replaced, zero-based."""
+    before: tuple[str, ...] = ()
+
+
+async def edit(connection: Connection, asked: params.EditInEditor) -> Started:
+    """Begin a turn that proposes other lines for a selection, whole lines of it.
+
+    Raises:
+        Refusal: `invalid_text`: the document is not open, or not in this version any more; too much is selected; a
+            rule keeps it from the model.
+    """
+    buffer = connection.documents.get(asked.uri)
+    if buffer is None or (asked.version is not None and asked.version != buffer.version):
+        message = "The document is not open." if buffer is None else "The document has changed in this moment."
+        raise Refusal("invalid_text", message, "Select it in the editor, and ask again.")
+    if (await connection.session.looked_at(asked.uri)).unsent == "denied":
+        raise Refusal("invalid_text", "A permission rule keeps this file from the model.", "Change it yourself.")
+    first, last = (line - 1 for line in lines_of(asked.range))
+    before = _lines(buffer, first, last)
+    last = first + len(before) - 1
+    if sum(len(line) + 1 for line in before) > MOST_CHARACTERS:
+        message = f"More than {MOST_CHARACTERS} characters are selected."
+        raise Refusal("invalid_text", message, "Select less, or ask for it in a chat.")
+    sides = ((first, last), (max(0, first - AROUND_LINES), first - 1), (last + 1, last + AROUND_LINES))
+    attachments = [
+        Attachment(asked.uri, LineRange(begin, 0, end + 1, 0))
+        for begin, end in sides
+        if any(line.strip() for line in _lines(buffer, begin, end))
+    ]
+    text = render(
+        "edit_selection",
+        path=shown_path(connection, asked.uri),
+        first=first + 1,
+        last=last + 1,
+        text=asked.text.strip(),
+        blank=not any(line.strip() for line in before),
+        around=len(attachments) > 1,
+    )
+    state = EditorState(asked.uri, first, version=buffer.version)
+    turn = await _begin(connection, text, attachments, asked.chat_id, state)
+    _remember(connection, made := Begun(turn, text, asked.uri, first, before))
+    if not connection.client.proposals:
+        connection.later(_offer(connection, made))
+    return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+
+
+async def commit_message(connection: Connection, asked: params.CommitMessage) -> Started:
+    """Begin a turn that proposes the message of the next commit; nobody commits.
+
+    Raises:
+        Refusal: see `Session.pending_commit`.
+    """
+    place = path_of(asked.uri) if asked.uri is not None else None
+    if asked.uri is not None and place is None:
+        raise Refusal("folder_not_found", f"This machine has no folder {asked.uri}.", "Name the repository's folder.")
+    pending = await connection.session.pending_commit(place)
+    attachments: list[Enclosed] = [Snippet("staged changes" if pending.staged else "changes", pending.text)]
+    if pending.subjects:
+        attachments.append(Snippet("newest commits", "\n".join(pending.subjects)))
+    text = render(
+        "commit_message",
+        staged=pending.staged,
+        files=pending.files,
+        subjects=bool(pending.subjects),
+        withheld=pending.withheld,
+        outside=pending.outside,
+    )
+    turn = await _begin(connection, text, attachments, None, None)
+    _remember(connection, Begun(turn, text))
+    return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+
+
+async def proposal(connection: Connection, asked: params.TurnRef) -> params.Proposal:
+    """Wait for the end of such a turn, and say what it proposes.
+
+    Raises:
+        Refusal: `turn_not_found`: it is none of them, or too many were begun since.
+    """
+    known = connection.features.proposals.get((asked.chat_id, asked.turn_id))
+    if known is None:
+        message = "This turn was not begun to propose something, or by another server."
+        raise Refusal("turn_not_found", message, "Open its chat.")
+    result = await known.turn.result()
+    lines, said = _proposed(result, known)
+    edits = bool(known.uri)
+    return params.Proposal(
+        stop_reason=result.stop_reason,
+        lines=list(lines) if lines is not None else None,
+        said=said,
+        first=known.first if edits else None,
+        before=list(known.before) if edits else None,
+        error=TurnError.of(result.error) if result.error is not None else None,
+    )
+
+
+def _proposed(result: TurnResult, known: Begun) -> tuple[tuple[str, ...] | None, str]:
+    """The lines of an answer that was finished, and what else it says; a message may stand without a fence."""
+    if result.stop_reason != "finished":
+        return None, result.answer.strip()
+    lines, said = last_block(result.answer)
+    if lines is None and not known.uri and said:
+        return tuple(said.split("\n")), ""
+    return lines, said
+
+
+async def _begin(
+    connection: Connection,
+    text: str,
+    attachments: Sequence[Enclosed],
+    chat_id: str | None,
+    state: EditorState | None,
+) -> RunningTurn:
+    sent = partial(connection.session.send, text=text, mode="ask", attachments=attachments, editor=state, kind="inline")
+    turn = await begun(sent(chat_id))
+    connection.later(_settle(connection, turn))
+    return turn
+
+
+async def _settle(connection: Connection, turn: RunningTurn) -> None:
+    """Whoever goes on with the chat may have things changed there."""
+    await turn.result()
+    try:
+        await connection.session.update(turn.chat_id, mode="agent")
+    except Refusal:
+        return  # deleted meanwhile
+
+
+def _remember(connection: Connection, begun_: Begun) -> None:
+    known = connection.features.proposals
+    known[begun_.turn.chat_id, begun_.turn.turn_id] = begun_
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]
+
+
+async def _offer(connection: Connection, known: Begun) -> None:
+    """Ask the user of an editor that shows no proposals by itself, and have it make the change."""
+    result = await known.turn.result()
+    lines, _ = _proposed(result, known)
+    if lines is None or not connection.client.edits:
+        if not connection.client.events:
+            await show_end(connection, known.turn, known.text)
+        return
+    shown = shown_path(connection, known.uri)
+    diff = difference("\n".join([*known.before, ""]), "\n".join([*lines, ""]), shown).text
+    if lines == known.before or not diff:
+        show_message(connection.rpc, "info", f"codelaw: {shown} can stay as it is.")
+        return
+    approver = ClientApprover(connection.rpc, connection.client, connection.home)
+    first, last = known.first + 1, known.first + len(known.before)
+    question = ApprovalQuestion(
+        chat_id=result.chat_id,
+        turn_id=result.turn_id,
+        call_id=f"{result.turn_id}-proposal",
+        tool="Edit",
+        title=f"Edit {shown}:{first}" if first == last else f"Edit {shown}:{first}-{last}",
+        risk="write",
+        options=(ACCEPT, REJECT),
+        diff=diff,
+    )
+    if (await approver.ask(question)).option_id != ACCEPT.id:
+        return
+    try:
+        await _apply(connection, known, lines)
+    except ToolFailure as failure:
+        show_message(connection.rpc, "warning", f"codelaw: nothing was changed. {failure.message}")
+
+
+async def _apply(connection: Connection, known: Begun, lines: tuple[str, ...]) -> None:
+    """Put the lines in the place of the old ones, wherever they stand by now.
+
+    Raises:
+        ToolFailure: CONFLICT: they are not there any more, or the editor refused.
+    """
+    buffer = connection.documents.get(known.uri)
+    splice = splice_of(buffer.text, known.before, known.first, lines) if buffer is not None else None
+    if buffer is None or splice is None:
+        raise ToolFailure("CONFLICT", "The lines have changed meanwhile: ask again.")
+    editor = ClientEditor(connection.rpc, lambda: connection.client, connection.documents)
+    label = shown_path(connection, known.uri)
+    await editor.apply(DocumentEdit(known.uri, buffer.version, buffer.text, (splice,), label))
+
+
+def _lines(buffer: Buffer, first: int, last: int) -> tuple[str, ...]:
+    starts = line_starts(buffer.text)
+    return tuple(line_at(buffer.text, starts, line) for line in range(first, min(last + 1, len(starts))))
