@@ -112,7 +112,7 @@ def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest)
     assert [one for one in gc.get_referents(digest) if gc.is_tracked(one) and not isinstance(one, type)] == []
     known = framed({f"a{number}.py": digest for number in range(40)})
     gc.collect()
-    assert [one for one in gc.get_referents(known.stems, known.holders, known.paths) if gc.is_tracked(one)] == []
+    assert [one for one in gc.get_referents(known.stems, known.holders.files, known.paths) if gc.is_tracked(one)] == []
 
 
 @given(st.binary(max_size=200))

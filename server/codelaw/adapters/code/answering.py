@@ -18,8 +18,11 @@ FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
 
 
-def framed_over(rows: Mapping[str, Row], last: Frame | None) -> Frame:
-    """The frame of all rows; where few have changed since the last large one, a small one over that."""
+def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FEW_SHARE) -> Frame:
+    """The frame of all rows; where few have changed since the last large one, a small one over that.
+
+    `most` is the share of all files that are few.
+    """
     from codelaw.ranking.code.frame import framed  # noqa: PLC0415
 
     digests = {path: row.digest for path, row in sorted(rows.items()) if row.digest is not None}
@@ -28,7 +31,7 @@ def framed_over(rows: Mapping[str, Row], last: Frame | None) -> Frame:
         had = dict(zip(below.paths, below.digests, strict=True))
         changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
         gone = frozenset(had.keys() - digests.keys())
-        if len(changed) + len(gone) <= max(FEW, len(had) * FEW_SHARE):
+        if len(changed) + len(gone) <= max(FEW, len(had) * most):
             return framed(changed, below, gone)
     return framed(digests)
 

@@ -22,6 +22,7 @@ from codelaw.adapters.code import skipping
 from codelaw.adapters.code.answering import Search, framed_over, named, outline_in, outline_of, outlined, ranked
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
+from codelaw.adapters.code.taking import taken
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
@@ -38,6 +39,8 @@ MAX_VISITS = 600_000
 WALK_SECONDS = 60.0
 PATIENCE = 20.0
 """Seconds that a search waits for an index that is being built; then it answers from what is there."""
+MOST_NEW = 0.25
+"""The share of an unfinished index that may be new before it is put together anew for somebody who does not wait."""
 BATCH = 32
 """Files that are read before the next ones are looked at."""
 STORED = 512
@@ -84,6 +87,8 @@ class WorkspaceIndex:
         self._open: dict[str, tuple[tuple[str, int], Row]] = {}
         """Open documents by path: their uri and version, and what was made of them."""
         self._frame: Frame | None = None
+        self._partial: Frame | None = None
+        """What there was when somebody would not wait any longer."""
         self._stale = True
         self._counted: _Counted | None = None
         """None after every change of the rows."""
@@ -178,8 +183,9 @@ class WorkspaceIndex:
         if done:
             run.result()
         if self._frame is None or (self._stale and not done):
-            rows = self._effective()
-            return await self._worker.do(lambda: framed_over(rows, None))
+            rows, last = self._effective(), self._partial or self._frame
+            self._partial = await self._worker.do(lambda: framed_over(rows, last, most=MOST_NEW))
+            return self._partial
         return self._frame
 
     def _begin(self, workspace: Workspace) -> asyncio.Task[None]:
@@ -204,19 +210,20 @@ class WorkspaceIndex:
                 rows = self._effective()
                 last = self._frame
                 self._frame, self._stale = await self._worker.do(lambda: framed_over(rows, last)), False
+                self._partial = None
             self._complete = True
 
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.close()
         self._rows, self._owed, self._survey = {}, {}, None
-        self._open, self._frame = {}, None
+        self._open, self._frame, self._partial = {}, None, None
         self._stale, self._complete, self._kept, self._counted = True, False, None, None
 
     async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
         """Read what has changed since the last look; gives how many files that were."""
         survey = await workspace.survey(self._survey, max_visits=MAX_VISITS, seconds=WALK_SECONDS)
-        gone = self._take(survey)
+        gone = await self._take(survey)
         read = await self._read_open(workspace, survey.open)
         if gone or read:
             self._stale, self._counted = True, None
@@ -239,33 +246,14 @@ class WorkspaceIndex:
             await self._worker.do(lambda: kept.store(unstored, gone))
         return len(changed) + read + len(gone)
 
-    def _take(self, survey: Survey) -> list[str]:
+    async def _take(self, survey: Survey) -> list[str]:
         """Note what is to be read, and forget what is gone; gives the latter."""
-        times = survey.changed
-        if survey.whole:
-            newest = sorted(times, key=lambda path: (-times[path], path))
-            self._owed = {path: times[path] for path in newest[:MAX_FILES] if self._differs(path, times[path])}
-            lost = () if survey.stopped else self._rows.keys() - times.keys()
-            over = max(0, len(times) - MAX_FILES)
-            self._note = f"The workspace is larger than its index: {over} files are left out." if over else ""
-        else:
-            lost = survey.gone
-            room = MAX_FILES - len(self._rows)
-            known = [path for path in times if path in self._rows or path in self._owed]
-            new = [path for path in times if path not in self._rows and path not in self._owed]
-            self._owed |= {path: times[path] for path in (*known, *new[: max(0, room)])}
-        self._note = survey.stopped or self._note
-        self._survey = survey
-        for path in lost:
-            self._owed.pop(path, None)
-        gone = [path for path in lost if path in self._rows]
-        for path in gone:
+        rows, owed, note = self._rows, self._owed, self._note
+        found = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
+        self._survey, self._owed, self._note = survey, found.owed, found.note
+        for path in found.gone:
             del self._rows[path]
-        return gone
-
-    def _differs(self, path: str, mtime: float) -> bool:
-        row = self._rows.get(path)
-        return row is None or row.mtime != mtime or mtime < 0
+        return found.gone
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
         """What becomes of files, given with the times that were seen before they are read."""

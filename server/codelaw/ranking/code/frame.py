@@ -10,7 +10,7 @@ edit costs what the edited file is worth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -63,6 +63,23 @@ class Postings:
 
 
 @dataclass(frozen=True)
+class Holders:
+    """The files whose path has a term."""
+
+    terms: Numbers
+    """Each once, ascending."""
+    begins: Integers
+    """Where the files of each term begin; one more at the end."""
+    files: Integers
+
+    def get(self, term: int) -> list[int]:
+        at = int(self.terms.searchsorted(np.uint32(term)))
+        if at == len(self.terms) or int(self.terms[at]) != term:
+            return []
+        return self.files[int(self.begins[at]) : int(self.begins[at + 1])].tolist()
+
+
+@dataclass(frozen=True)
 class Frame:
     """An index as it is ranked. Never changed."""
 
@@ -74,8 +91,7 @@ class Frame:
     """The file of each chunk."""
     chunks: Postings
     files: Postings
-    holders: Mapping[int, tuple[int, ...]]
-    """By term the files whose path has it."""
+    holders: Holders
     stems: tuple[tuple[int, ...], ...]
     """The terms of each file's name."""
     asides: Mapping[frozenset[int], Integers]
@@ -114,7 +130,7 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     sizes = np.array([digest.size for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owners = np.repeat(np.arange(len(paths), dtype=np.int32), sizes)
-    named = [sorted({term for word in words(path) for term in numbered(word)}) for path in paths]
+    named = [tuple(sorted({term for word in words(path) for term in numbered(word)})) for path in paths]
     lengths = np.concatenate([np.zeros((0, FIELDS), np.uint32), *(digest.lengths for digest in digests)])
     together = np.zeros((len(paths), FIELDS))
     np.add.at(together, owners, lengths)
@@ -160,7 +176,7 @@ class _Entries:
     """For each field, and whether the term stands in the path."""
 
 
-def _entries(digests: tuple[Digest, ...], firsts: Integers, named: list[list[int]]) -> _Entries:
+def _entries(digests: tuple[Digest, ...], firsts: Integers, named: Sequence[Sequence[int]]) -> _Entries:
     """The entries of all chunks. What is large here is held in few bytes, and a column at a time."""
     most = sum(len(one.terms) + one.size * len(path) for one, path in zip(digests, named, strict=True))
     terms, owners = np.zeros(most, np.uint32), np.zeros(most, np.int32)
@@ -174,7 +190,7 @@ def _entries(digests: tuple[Digest, ...], firsts: Integers, named: list[list[int
     return _Entries(terms[order], owners[order], tuple(count[order] for count in counts))
 
 
-def _with_path(digest: Digest, first: int, path: list[int]) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
+def _with_path(digest: Digest, first: int, path: Sequence[int]) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
     """The entries of a file ordered by chunk, the terms of its path among those of each chunk."""
     size = digest.size
     terms = np.concatenate([digest.terms, np.tile(np.array(path, np.uint32), size)])
@@ -228,12 +244,13 @@ def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale) -> Po
     )
 
 
-def _holders(named: list[list[int]]) -> dict[int, tuple[int, ...]]:
-    found: dict[int, list[int]] = {}
-    for file, terms in enumerate(named):
-        for term in terms:
-            found.setdefault(term, []).append(file)
-    return {term: tuple(files) for term, files in found.items()}
+def _holders(named: Sequence[Sequence[int]]) -> Holders:
+    terms = np.array([term for one in named for term in one], np.uint32)
+    files = np.repeat(np.arange(len(named), dtype=np.int32), [len(one) for one in named])
+    order = np.argsort(terms, kind="stable")
+    terms = terms[order]
+    begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(terms)), bool), terms[1:] != terms[:-1]]))
+    return Holders(terms[begins], np.append(begins, len(terms)), files[order])
 
 
 def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:

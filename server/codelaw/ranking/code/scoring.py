@@ -221,7 +221,7 @@ def _stem(frame: Frame, question: Question) -> Floats:
     """For each file what is named of its name, times the share that this is of the name."""
     scores = np.zeros(len(frame.paths))
     rarities: dict[int, float] = {}
-    near = {file for term in question.weights for file in frame.holders.get(term, ())}
+    near = {file for term in question.weights for file in frame.holders.get(term)}
     for file in near:
         hit = total = 0.0
         for term in frame.stems[file]:
@@ -239,8 +239,8 @@ def _path(frame: Frame, question: Question) -> Floats:
     for term, weight in question.weights.items():
         files = frame.holders.get(term)
         if files:
-            count = len(frame.whole.holders.get(term, ()))
-            scores[list(files)] += weight * math.log(1 + (max(0, size - count) + 0.5) / (count + 0.5))
+            count = len(frame.whole.holders.get(term))
+            scores[files] += weight * math.log(1 + (max(0, size - count) + 0.5) / (count + 0.5))
     return scores
 
 
