@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from client import ROOT, Server, environment
+from code_index import build
 
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
 from codelaw.domain.chats import StoredTurn, TurnResult
@@ -138,6 +139,14 @@ async def files(bench: Bench, size: int) -> None:
     await asyncio.sleep(0.5)
 
 
+async def indexed(bench: Bench, lines: int) -> None:
+    await asyncio.to_thread(build, bench.workspace, lines)
+    await bench.probe()  # what has passed meanwhile is not ours
+    await bench.server.request("codelaw/search", {"query": "the price of a basket"})
+    while (await bench.server.request("codelaw/index/status", {}))["state"] == "building":  # noqa: ASYNC110
+        await asyncio.sleep(0.2)
+
+
 async def no_array(bench: Bench, size: int) -> None:
     uri = (bench.workspace / "no.txt").as_uri()
     await opened(bench, uri, "")
@@ -204,6 +213,7 @@ CASES: list[tuple[str, Case, tuple[int, ...], dict[str, Any]]] = [
     ("one didChange of {} edits in 1 MB", changed(WORDS), (1000, 4000), {}),
     ("one didChange of {} edits in 1 MB of one line", changed("é"), (1000, 4000), {}),
     ("{} file events", files, (25_000, 100_000), {}),
+    ("an index of {} lines", indexed, (25_000, 100_000), {}),
     ("a string of {} characters in place of an array", no_array, (MB // 4, MB), {}),
     ("{} unknown fields", unknown_fields, (25_000, 100_000), {}),
     ("chat/read of {} turns", of_a_long_chat("codelaw/chat/read"), (1250, 5000), {}),
