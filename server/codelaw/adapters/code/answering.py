@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code.kept import Row
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
+TOGETHER = 20_000
+"""Paths that are sorted in one call."""
 
 
 def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FEW_SHARE) -> Frame:
@@ -25,7 +28,7 @@ def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FE
     """
     from codelaw.ranking.code.frame import framed  # noqa: PLC0415
 
-    digests = {path: row.digest for path, row in sorted(rows.items()) if row.digest is not None}
+    digests = {path: digest for path in _ordered(list(rows)) if (digest := rows[path].digest) is not None}
     below = last.whole if last is not None else None
     if below is not None:
         had = dict(zip(below.paths, below.digests, strict=True))
@@ -44,6 +47,11 @@ class Search:
     below: Sequence[str] = ()
     kind: PlaceKind = "any"
     limit: int = 10
+
+
+def _ordered(paths: Sequence[str]) -> Iterator[str]:
+    """Sorted; one call for very many would hold every other thread as long as it takes."""
+    return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))
 
 
 def ranked(frame: Frame, search: Search, history: History | None = None) -> list[Place]:
