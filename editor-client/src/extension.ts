@@ -17,6 +17,7 @@ import { answerServices, Reported } from "./editor/services";
 import { Terminals } from "./editor/terminals";
 import { Texts } from "./editor/texts";
 import type { ToPanel } from "./messages";
+import { Reviewing } from "./review/reviewing";
 import { Server } from "./server/server";
 import { showStatus } from "./status";
 import { showError } from "./told";
@@ -58,13 +59,26 @@ export function activate(context: ExtensionContext): void {
   };
   const keep = (): ToPanel => ({ kind: "accepted", turns: accepted.turns });
 
+  const reviewing = new Reviewing({
+    wire: started,
+    shown,
+    memory: context.workspaceState,
+    accepted,
+    post: (message) => {
+      // Turns are accepted by their files, too.
+      view.post(keep());
+      view.post(message);
+    },
+    failed,
+  });
+
   const relay = new Relay(
     started,
     shown,
     {
       ready: (_message, page) => {
         const seen: ToPanel = { kind: "looking", looking: looking.current };
-        view.welcome(page, [{ kind: "server", server: started.state }, keep(), seen]);
+        view.welcome(page, [{ kind: "server", server: started.state }, keep(), ...reviewing.welcome, seen]);
       },
       showing: ({ chatId }, page) => view.showing(page, chatId),
       focused: (_message, page) => view.turnTo(page),
@@ -85,8 +99,10 @@ export function activate(context: ExtensionContext): void {
       diff: (message) => diffs.turn(message),
       accept: async ({ chatId, turnId, uris }) => {
         if (await saveAll(uris)) await accepted.add(chatId, turnId);
+        await reviewing.accepted(chatId);
         view.post(keep());
       },
+      review: (message) => reviewing.take(message),
       export: (message) => exportChat(started, message),
       pickFiles: async (_message, page) => attach(await pickFiles(), page),
       dropped: async ({ uris }, page) => attach(await dropped(uris), page),
@@ -108,6 +124,7 @@ export function activate(context: ExtensionContext): void {
     shown,
     approvals,
     diffs,
+    reviewing,
     reported,
     terminals,
     texts,

@@ -7,6 +7,7 @@ import type {
   ChatEvent,
   EditorParams,
   Methods,
+  TurnChange,
 } from "./protocol/types";
 
 export type Method = keyof Methods;
@@ -102,8 +103,13 @@ export type ToPanel =
   | { kind: "choose"; what: "model" | "mode" | "strategy" | "compact" }
   /** Turns whose changes the user has accepted, as `chatId/turnId`. */
   | { kind: "accepted"; turns: string[] }
+  /** What waits in a chat of what its turns did to files; `total` counts those that are not in `files`, too. */
+  | { kind: "pending"; chatId: string; files: ChangedFile[]; total: number }
   /** Another model may be asked than before: models and chats are to be read again. */
   | { kind: "modelChanged" };
+
+/** A file that turns of a chat have changed, and that nobody has kept or undone since. */
+export type ChangedFile = Pick<TurnChange, "uri" | "path" | "kind" | "isText" | "renamedFrom">;
 
 /** What the panel keeps in the editor's hands for when it is made anew; nothing of it is the server's. */
 export interface Kept {
@@ -166,6 +172,8 @@ export type FromPanel =
   | { kind: "diff"; chatId: string; turnId: string; uri: string; path: string }
   /** Keep what a turn changed: its documents are saved. */
   | { kind: "accept"; chatId: string; turnId: string; uris: string[] }
+  /** Compare, keep or undo what a turn did to files, or what waits in the chat: all of it, or these files. */
+  | { kind: "review"; chatId: string; what: "show" | "keep" | "undo"; turnId?: string; uris?: string[] }
   | { kind: "export"; chatId: string; format: "markdown" | "json"; title: string }
   /** Let the user pick files; they come back by `attach`. */
   | { kind: "pickFiles" }

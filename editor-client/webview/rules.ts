@@ -133,6 +133,7 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
       case "approval":
       case "approvalGone":
       case "accepted":
+      case "pending":
       case "chatChanged":
         panel.dispatch(message);
         return;

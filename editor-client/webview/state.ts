@@ -1,5 +1,5 @@
 // What the panel shows, as one immutable value. Everything of the server's in it can be read from the server again.
-import type { Attachment, Editing, Looking, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
+import type { Attachment, ChangedFile, Editing, Looking, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
 import type {
   Archive,
   Chat,
@@ -35,10 +35,19 @@ export interface State {
   next: { mode: Chat["mode"] | null; model: string | null; strategy: Chat["strategy"] | null };
   /** `chatId/turnId` of turns whose changes were accepted. */
   accepted: ReadonlySet<string>;
+  /** Files of a chat that wait to be kept or undone; null until it is known. */
+  pending: PendingFiles | null;
   /** The picker that is open. */
   choosing: "mode" | "model" | "strategy" | null;
   /** What went wrong with something the user asked for; dismissed by the user or by the next success. */
   problem: Problem | null;
+}
+
+/** The newest files that wait in a chat, and how many there are in all. */
+export interface PendingFiles {
+  chatId: string;
+  files: readonly ChangedFile[];
+  total: number;
 }
 
 export interface ChatState {
@@ -194,6 +203,8 @@ export interface Pending {
 export type Action =
   | { kind: "server"; server: ServerState }
   | { kind: "accepted"; turns: string[] }
+  /** Of any chat: what waits in it. */
+  | { kind: "pending"; chatId: string; files: ChangedFile[]; total: number }
   | { kind: "events"; events: ChatEvent[] }
   | { kind: "opening"; chatId: string | null }
   /** A chat as it was read: `replace` shows it, `earlier` puts older turns in front, `since` appends what was missed after `asked`. */

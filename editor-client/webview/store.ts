@@ -3,6 +3,7 @@ import type { Kept, Sent, ServerState, Attachment } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
+import { waiting } from "./pending";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, Item, State } from "./state";
 
 const SEARCHING: ServerState = {
@@ -43,6 +44,7 @@ export function initial(kept: Kept | null): State {
     looking: { ...NOTHING, removed: kept?.removed ?? null },
     next: { mode: null, model: null, strategy: null },
     accepted: new Set(),
+    pending: null,
     choosing: null,
     problem: null,
   };
@@ -85,6 +87,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, server: action.server };
     case "accepted":
       return { ...state, accepted: new Set(action.turns) };
+    case "pending":
+      return waiting(state, action);
     case "events":
       return heard(state, action.events);
     case "opening":

@@ -69,6 +69,8 @@ export function readMessage(value: unknown): FromPanel | null {
       return isName(value["chatId"]) && isName(value["turnId"]) && isUris(value["uris"], 10_000)
         ? { kind, chatId: value["chatId"], turnId: value["turnId"], uris: value["uris"] }
         : null;
+    case "review":
+      return readReview(value);
     case "export":
       return isName(value["chatId"]) && isFormat(value["format"]) && typeof value["title"] === "string"
         ? { kind, chatId: value["chatId"], format: value["format"], title: value["title"].slice(0, 200) }
@@ -113,6 +115,18 @@ function readOpen(value: Fields): FromPanel | null {
     ...named,
     ...(line === undefined ? {} : { line }),
     ...(endLine === undefined ? {} : { endLine }),
+  };
+}
+
+function readReview({ chatId, what, turnId, uris }: Fields): FromPanel | null {
+  if (!isName(chatId) || (what !== "show" && what !== "keep" && what !== "undo")) return null;
+  if ((turnId !== undefined && !isName(turnId)) || (uris !== undefined && !isUris(uris, 20_000))) return null;
+  return {
+    kind: "review",
+    chatId,
+    what,
+    ...(turnId === undefined ? {} : { turnId }),
+    ...(uris === undefined ? {} : { uris }),
   };
 }
 

@@ -103,6 +103,8 @@ export class Relay implements Disposable {
         return deeds.diff(message, page);
       case "accept":
         return deeds.accept(message, page);
+      case "review":
+        return deeds.review(message, page);
       case "export":
         return deeds.export(message, page);
       case "pickFiles":

@@ -54,8 +54,8 @@ export class Uri {
   static file(name: string): Uri {
     return new Uri("file", "", name);
   }
-  static from(parts: { scheme: string; authority?: string; path?: string }): Uri {
-    return new Uri(parts.scheme, parts.authority ?? "", parts.path ?? "");
+  static from(parts: { scheme: string; authority?: string; path?: string; query?: string }): Uri {
+    return new Uri(parts.scheme, parts.authority ?? "", parts.path ?? "", parts.query ?? "");
   }
   static parse(text: string, strict = false): Uri {
     const found = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i.exec(text);
@@ -358,6 +358,10 @@ export const window = {
 };
 
 export const commands = {
+  registerCommand(id: string, act: (...args: unknown[]) => unknown): Disposable {
+    editor.commands.set(id, act);
+    return new Disposable(() => editor.commands.delete(id));
+  },
   executeCommand(id: string, ...args: unknown[]): Promise<unknown> {
     did(id, ...args);
     const command = editor.commands.get(id);

@@ -7,6 +7,7 @@ import { ChatsPage } from "./Chats";
 import { Composer } from "./Composer";
 import { ContextPage } from "./ContextPage";
 import { Log } from "./Log";
+import { PendingFiles } from "./PendingFiles";
 import { PermissionsPage } from "./Permissions";
 import { Pickers } from "./Pickers";
 import { ServerOffers } from "./ServerOffer";
@@ -38,6 +39,7 @@ function ChatPage({ state }: { state: State }) {
       {!empty && <Title chat={chat?.chat ?? null} />}
       {empty ? <Welcome /> : <Log state={state} />}
       <div class="below">
+        <PendingFiles state={state} />
         {todo.length > 0 && <TodoList items={todo} />}
         <ServerOffers state={state} />
         <Approvals state={state} />

@@ -15,7 +15,7 @@ interface Props {
 
 /** The files that a turn changed: to look at, to keep, to put back. */
 export function Changes({ chatId, turn, accepted }: Props) {
-  const { actions } = useHands();
+  const { actions, panel } = useHands();
   const [conflicts, setConflicts] = useState<RevertConflict[]>([]);
   const [busy, setBusy] = useState(false);
   const settled = turn.reverted ? "reverted" : accepted ? "accepted" : null;
@@ -50,6 +50,13 @@ export function Changes({ chatId, turn, accepted }: Props) {
       </ul>
       {!turn.reverted && (
         <div class="changes-buttons">
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => panel.tell({ kind: "review", chatId, what: "show", turnId: turn.id })}
+          >
+            {t.reviewTurn}
+          </button>
           {!accepted && (
             <button type="button" class="link-button" disabled={busy} onClick={() => actions.accept(turn)}>
               {t.accept}
@@ -82,7 +89,7 @@ export function Changes({ chatId, turn, accepted }: Props) {
   );
 }
 
-const KINDS: Record<Change["kind"], { letter: string; word: string }> = {
+export const KINDS: Record<Change["kind"], { letter: string; word: string }> = {
   created: { letter: "A", word: t.created },
   modified: { letter: "M", word: t.changed },
   deleted: { letter: "D", word: t.deleted },

@@ -1,12 +1,14 @@
 // Die Worte der Erweiterung außerhalb ihres Panels auf Deutsch.
 import type { HostWords } from "../en/host";
 import { numbersOf } from "../numbers";
+import { review } from "./review";
 import { server } from "./server";
 
 const { figure } = numbersOf("de");
 
 export const host: HostWords = {
   server,
+  review,
 
   // Words of many places.
   open: "Öffnen",

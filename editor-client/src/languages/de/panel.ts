@@ -215,6 +215,20 @@ export const panel: PanelWords = {
   // Changes of a turn.
   filesChanged: (count: number) => `${counted(count, "Datei", "Dateien")} geändert`,
   accept: "Übernehmen",
+  keepAll: "Alle behalten",
+  undoAll: "Alle zurücknehmen",
+  reviewAll: "Ansehen",
+  reviewTurn: "Änderungen ansehen",
+  filesWaiting: "Geänderte Dateien, die auf Sie warten",
+  keepOf: (path: string) => `${path} behalten`,
+  undoOf: (path: string) => `${path} zurücknehmen`,
+  undo: "Zurücknehmen",
+  movedFrom: (path: string) => `bisher ${path}`,
+  moreFiles: (count: number) => `und ${counted(count, "weitere Datei", "weitere Dateien")}`,
+  undoThem: (count: number) =>
+    count === 1
+      ? "Zurücknehmen, was codelaw in dieser Datei getan hat? Spätere Änderungen an anderen Stellen bleiben."
+      : `Zurücknehmen, was codelaw in diesen ${count} Dateien getan hat? Spätere Änderungen an anderen Stellen bleiben.`,
   reverting: "Wird zurückgenommen …",
   revertTurn: "Beitrag zurücknehmen",
   yesRevert: "Ja, zurücknehmen",

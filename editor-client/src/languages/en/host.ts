@@ -1,11 +1,13 @@
 // The words of the extension outside of its panel, in English: messages, questions, pickers and the status bar.
 import { numbersOf } from "../numbers";
+import { review } from "./review";
 import { server } from "./server";
 
 const { figure } = numbersOf("en");
 
 export const host = {
   server,
+  review,
 
   // Words of many places.
   open: "Open",

@@ -213,6 +213,20 @@ export const panel = {
   // Changes of a turn.
   filesChanged: (count: number) => `${counted(count, "file", "files")} changed`,
   accept: "Accept",
+  keepAll: "Keep all",
+  undoAll: "Undo all",
+  reviewAll: "Review",
+  reviewTurn: "Review changes",
+  filesWaiting: "Changed files that wait for you",
+  keepOf: (path: string) => `Keep ${path}`,
+  undoOf: (path: string) => `Undo ${path}`,
+  undo: "Undo",
+  movedFrom: (path: string) => `renamed from ${path}`,
+  moreFiles: (count: number) => `and ${counted(count, "more file", "more files")}`,
+  undoThem: (count: number) =>
+    count === 1
+      ? "Undo what codelaw did in this file? What was changed since at other places stays."
+      : `Undo what codelaw did in these ${count} files? What was changed since at other places stays.`,
   reverting: "Reverting…",
   revertTurn: "Revert turn",
   yesRevert: "Yes, revert",
