@@ -1,5 +1,15 @@
 // What the panel shows, as one immutable value. Everything of the server's in it can be read from the server again.
-import type { Attachment, ChangedFile, Editing, Looking, OpenApproval, Page, Problem, Sent, ServerState } from "../src/messages";
+import type {
+  Attachment,
+  ChangedFile,
+  Editing,
+  Looking,
+  OpenApproval,
+  Page,
+  Problem,
+  Sent,
+  ServerState,
+} from "../src/messages";
 import type {
   Archive,
   Chat,

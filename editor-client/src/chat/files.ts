@@ -123,7 +123,8 @@ export function fileName(title: string): string {
   return plain.slice(0, 60).replace(/^[. ]+|[. ]+$/g, "") || "chat";
 }
 
-function canonical(uri: string): string {
+/** A uri as the editor spells it, by which documents are compared. */
+export function canonical(uri: string): string {
   try {
     return Uri.parse(uri, true).toString();
   } catch {

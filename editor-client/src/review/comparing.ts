@@ -6,6 +6,7 @@ import { visible } from "../hidden";
 import { t } from "../language";
 import { unlinked } from "../plain";
 import type { TurnChange } from "../protocol/types";
+import { withKept } from "./hunks";
 import type { Reviews } from "./reviews";
 
 /** What files were before that which waits in them. */
@@ -29,7 +30,9 @@ export class Comparing implements Disposable {
       provideTextDocumentContent: async (uri) => {
         const asked = addressOf(uri);
         if (asked === null) return "";
-        return (await reviews.text(asked.chatId, asked.uri, asked.above)).before ?? "";
+        const { before, after } = await reviews.text(asked.chatId, asked.uri, asked.above);
+        if (before === null || after === null) return before ?? "";
+        return withKept(before, after, new Set(reviews.partsOf(asked.chatId, asked.uri)));
       },
     });
   }

@@ -6,6 +6,7 @@ import { t } from "../language";
 import type { FromPanel, ToPanel } from "../messages";
 import type { Wire } from "../server/wire";
 import { Comparing } from "./comparing";
+import { Marking } from "./marking";
 import { Marks } from "./marks";
 import { type Pending, Reviews } from "./reviews";
 
@@ -37,6 +38,7 @@ export class Reviewing implements Disposable {
     this.#registered = Disposable.from(
       this.#reviews,
       this.#comparing,
+      new Marking(this.#reviews, this.#comparing, failed),
       this.#reviews.onChange((pending) => {
         around.post(toPanel(pending));
         this.#tellMenus();

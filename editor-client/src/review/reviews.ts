@@ -1,7 +1,7 @@
 // What waits for the user of what chats did to files: read from the server, kept or undone.
 import { type Disposable, EventEmitter, window } from "vscode";
 import type { Accepted } from "../chat/accepted";
-import { saveAll } from "../chat/files";
+import { canonical, saveAll } from "../chat/files";
 import { visible } from "../hidden";
 import { t } from "../language";
 import { unlinked } from "../plain";
@@ -32,6 +32,8 @@ export interface PendingOf {
 interface Known {
   changes: readonly TurnChange[];
   files: readonly PendingFile[];
+  /** The same by uri, as the editor spells it. */
+  byUri: ReadonlyMap<string, PendingFile>;
   reading: Promise<void> | null;
   /** How often somebody asked while it was being read. */
   asked: number;
@@ -64,11 +66,11 @@ export class Reviews implements Disposable {
     return this.#known.get(chatId)?.files ?? [];
   }
 
-  /** Who changed a file last that waits; `null` where it does not. */
+  /** Who changed a document last that waits, its uri as the editor spells it; null where it does not. */
   find(uri: string): PendingOf | null {
     let found: PendingOf | null = null;
-    for (const { chatId, files } of this.all) {
-      const file = files.find((one) => one.uri === uri);
+    for (const [chatId, { byUri }] of this.#known) {
+      const file = byUri.get(uri);
       if (file !== undefined && file.number > (found?.file.number ?? 0)) found = { chatId, file };
     }
     return found;
@@ -217,6 +219,7 @@ export class Reviews implements Disposable {
     const accepted = this.#accepted.turns.filter((turn) => turn.startsWith(prefix));
     const turns = new Set(accepted.map((turn) => turn.slice(prefix.length)));
     known.files = pendingOf(known.changes, this.#marks.of(chatId), turns);
+    known.byUri = new Map(known.files.map((file) => [canonical(file.uri), file]));
     this.#changed.fire({ chatId, files: known.files });
   }
 
@@ -230,7 +233,13 @@ export class Reviews implements Disposable {
   }
 
   #of(chatId: string): Known {
-    const known = this.#known.get(chatId) ?? { changes: [], files: [], reading: null, asked: 0 };
+    const known = this.#known.get(chatId) ?? {
+      changes: [],
+      files: [],
+      byUri: new Map<string, PendingFile>(),
+      reading: null,
+      asked: 0,
+    };
     this.#known.delete(chatId);
     this.#known.set(chatId, known);
     for (const oldest of this.#known.keys()) {

@@ -86,19 +86,36 @@ export class Position {
   ) {}
 }
 export class Range {
-  constructor(
-    readonly start: Position,
-    readonly end: Position,
-  ) {}
+  readonly start: Position;
+  readonly end: Position;
+  constructor(start: Position | number, end: Position | number, line?: number, character?: number) {
+    this.start = typeof start === "number" ? new Position(start, end as number) : start;
+    this.end = typeof end === "number" ? new Position(line ?? 0, character ?? 0) : end;
+  }
   get isEmpty(): boolean {
     return this.start.line === this.end.line && this.start.character === this.end.character;
   }
+}
+
+export class Selection extends Range {
+  get active(): Position {
+    return this.end;
+  }
+}
+export class CodeLens {
+  constructor(
+    readonly range: Range,
+    readonly command?: { title: string; command: string; arguments?: unknown[] },
+  ) {}
 }
 
 export class WorkspaceEdit {
   readonly all: { uri?: Uri; edits?: unknown[]; from?: Uri; to?: Uri }[] = [];
   set(uri: Uri, edits: unknown[]): void {
     this.all.push({ uri, edits });
+  }
+  replace(uri: Uri, range: Range, newText: string): void {
+    this.all.push({ uri, edits: [{ range, newText }] });
   }
   renameFile(from: Uri, to: Uri): void {
     this.all.push({ from, to });
@@ -122,6 +139,10 @@ export class MarkdownString {
     this.value += text;
     return this;
   }
+  appendCodeblock(text: string): this {
+    this.value += `\n${text}`;
+    return this;
+  }
   appendMarkdown(text: string): this {
     this.value += text;
     return this;
@@ -130,6 +151,9 @@ export class MarkdownString {
 export class ThemeColor {
   constructor(readonly id: string) {}
 }
+export const EndOfLine = { LF: 1, CRLF: 2 };
+export const OverviewRulerLane = { Left: 1 };
+export const TextEditorRevealType = { InCenterIfOutsideViewport: 2 };
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
 export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
 export const ViewColumn = { Active: -1, Beside: -2 };
@@ -150,6 +174,8 @@ export const editor = {
   commands: new Map<string, (...args: unknown[]) => unknown>(),
   /** Tabs with pages, in the order in which they were made. */
   tabs: [] as WebviewPanel[],
+  /** Makes the changes of an edit; false when it will not. */
+  applies: (() => false) as (edit: WorkspaceEdit) => boolean,
   /** The box that was opened last. */
   box: null as QuickPick | null,
   /** Everything that was done, in order. */
@@ -231,6 +257,10 @@ export const workspace = {
     if (!(what instanceof Uri)) return Promise.resolve({ getText: () => what.content });
     const open = editor.documents.find((one) => String((one as { uri: Uri }).uri) === what.toString());
     return Promise.resolve(open ?? { uri: what, getText: () => editor.files.get(what.path) ?? "" });
+  },
+  applyEdit(edit: WorkspaceEdit): Promise<boolean> {
+    did("applyEdit", edit);
+    return Promise.resolve(editor.applies(edit));
   },
   onDidCloseTextDocument: documentClosed.event,
   onDidChangeTextDocument: documentChanged.event,
@@ -335,6 +365,7 @@ export const window = {
   showErrorMessage: asked("error"),
   showInputBox: asked("input"),
   showQuickPick: asked("pick"),
+  createTextEditorDecorationType: (options: unknown) => ({ options, dispose: () => undefined }),
   createQuickPick: () => new QuickPick(),
   showSaveDialog: asked("save"),
   showOpenDialog: asked("openDialog"),
@@ -370,6 +401,10 @@ export const commands = {
 };
 
 export const languages = {
+  registerCodeLensProvider(_selector: unknown, provider: unknown): Disposable {
+    did("registerCodeLensProvider", provider);
+    return new Disposable(() => undefined);
+  },
   onDidChangeDiagnostics: diagnosticsChanged.event,
   getDiagnostics(uri?: Uri): unknown {
     if (uri !== undefined) return editor.diagnostics.get(uri.toString()) ?? [];
