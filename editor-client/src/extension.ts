@@ -80,7 +80,10 @@ export function activate(context: ExtensionContext): void {
         const seen: ToPanel = { kind: "looking", looking: looking.current };
         view.welcome(page, [{ kind: "server", server: started.state }, keep(), ...reviewing.welcome, seen]);
       },
-      showing: ({ chatId }, page) => view.showing(page, chatId),
+      showing: ({ chatId }, page) => {
+        view.showing(page, chatId);
+        reviewing.look(chatId);
+      },
       focused: (_message, page) => view.turnTo(page),
       openTab: ({ chatId }) => view.openTab(chatId),
       decide: ({ id, reply }, page) => {

@@ -26,7 +26,6 @@ export class Reviewing implements Disposable {
   readonly #reviews: Reviews;
   readonly #comparing: Comparing;
   readonly #registered: Disposable;
-  #looked: string | null = null;
   #session: number;
 
   constructor(around: Around) {
@@ -49,12 +48,7 @@ export class Reviewing implements Disposable {
         this.#session = session;
         this.#reviews.connected();
       }),
-      shown.onChange(() => {
-        if (shown.chatId === this.#looked) return;
-        this.#looked = shown.chatId;
-        this.#reviews.look(shown.chatId);
-        this.#tellMenus();
-      }),
+      shown.onChange(() => this.#tellMenus()),
       shown.onDeleted((chatId) => {
         this.#reviews.deleted(chatId).catch(failed);
       }),
@@ -65,6 +59,11 @@ export class Reviewing implements Disposable {
   /** What a page is to know when it is made anew. */
   get welcome(): ToPanel[] {
     return this.#reviews.all.map(toPanel);
+  }
+
+  /** A page shows a chat: what waits in it is read. */
+  look(chatId: string | null): void {
+    this.#reviews.look(chatId);
   }
 
   /** Do what the panel asks. */

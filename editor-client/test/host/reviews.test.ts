@@ -36,6 +36,10 @@ let shown: InstanceType<typeof Shown>;
 let reviewing: InstanceType<typeof Reviewing>;
 
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+const show = (): void => {
+  shown.show("c");
+  reviewing.look("c");
+};
 const pending = (): string[] => {
   const told = posted.filter((message) => message.kind === "pending").at(-1);
   return told?.kind === "pending" ? told.files.map(({ path }) => path) : [];
@@ -85,7 +89,7 @@ async function again(): Promise<void> {
   shown.dispose();
   shown = new Shown();
   reviewing = make();
-  shown.show("c");
+  show();
   await settle();
 }
 
@@ -108,7 +112,7 @@ afterEach(() => reviewing.dispose());
 
 describe("what waits in a chat", () => {
   it("is told when the chat is shown, and when a turn that changed files has ended", async () => {
-    shown.show("c");
+    show();
     await settle();
     expect(pending()).toEqual(["a.py", "b.py", "new.py"]);
     changes = [...changes, change(7, "c.py", { turnId: "t2" })];
@@ -126,14 +130,14 @@ describe("what waits in a chat", () => {
     methods = [];
     reviewing.dispose();
     reviewing = make();
-    shown.show("c");
+    show();
     await settle();
     expect(asked).toEqual([]);
     expect(failures).toEqual([]);
   });
 
   it("is kept file by file or as a whole, and that survives the window", async () => {
-    shown.show("c");
+    show();
     await settle();
     await reviewing.take({ kind: "review", chatId: "c", what: "keep", uris: [uriOf("b.py")] });
     expect(pending()).toEqual(["a.py", "new.py"]);
@@ -150,7 +154,7 @@ describe("what waits in a chat", () => {
   it("is saved when it is kept, and still waits where it could not be saved", async () => {
     const save = vi.fn(() => Promise.resolve(false));
     fake.editor.documents = [{ uri: fake.Uri.file("/w/a.py"), isDirty: true, isUntitled: false, save }];
-    shown.show("c");
+    show();
     await settle();
     await reviewing.take({ kind: "review", chatId: "c", what: "keep" });
     expect(save).toHaveBeenCalledOnce();
@@ -166,7 +170,7 @@ describe("what waits in a chat", () => {
       change(5, "b.py", { turnId: "t2" }),
       change(6, "new.py", { turnId: "t2", kind: "created" }),
     ];
-    shown.show("c");
+    show();
     await settle();
     await reviewing.take({ kind: "review", chatId: "c", what: "keep", uris: [uriOf("new.py")] });
     reverts = ({ turnId }) =>
@@ -182,7 +186,7 @@ describe("what waits in a chat", () => {
   });
 
   it("is read again where somebody else had undone it", async () => {
-    shown.show("c");
+    show();
     await settle();
     reverts = () => {
       changes = [];
@@ -194,7 +198,7 @@ describe("what waits in a chat", () => {
   });
 
   it("is forgotten with its chat", async () => {
-    shown.show("c");
+    show();
     await settle();
     await reviewing.take({ kind: "review", chatId: "c", what: "keep", uris: [uriOf("b.py")] });
     shown.gone("c");
@@ -226,7 +230,7 @@ describe("a review", () => {
   });
 
   it("of what waits compares with the text before all that waits", async () => {
-    shown.show("c");
+    show();
     await settle();
     await reviewing.take({ kind: "review", chatId: "c", what: "show" });
     const provider = fake.editor.done.find(
