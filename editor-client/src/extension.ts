@@ -2,6 +2,7 @@
 import { commands, type ExtensionContext, workspace } from "vscode";
 import { Accepted } from "./chat/accepted";
 import { copy, dropped, exportChat, insert, pickFiles, saveAll, selected } from "./chat/files";
+import { registerLogCommands } from "./chat/log";
 import type { Page } from "./chat/page";
 import { Relay } from "./chat/relay";
 import { Shown } from "./chat/shown";
@@ -162,6 +163,7 @@ export function activate(context: ExtensionContext): void {
     approvals.onClose(() => view.ask(approvals.open)),
     shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
     showStatus(started, shown, approvals),
+    ...registerLogCommands(view),
     ...registerCommands(context, started, view, shown),
   );
   started.start();

@@ -96,6 +96,8 @@ export type ToPanel =
   | { kind: "ask"; text: string; attachments: Attachment[]; newChat: boolean }
   /** What the user looks at now; null without a document. */
   | { kind: "looking"; looking: Looking | null }
+  /** Open the bar that finds in the log. */
+  | { kind: "find" }
   /** A chat was changed in another view: its title, mode, model or strategy. */
   | { kind: "chatChanged"; chat: Chat }
   /** A chat was deleted in another view. */

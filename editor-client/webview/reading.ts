@@ -4,7 +4,7 @@ import type { ChatRecord } from "../src/protocol/types";
 import { unsure } from "./fold";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import type { Turn } from "./state";
-import { resultsOf } from "./store";
+import { resultsOf } from "./results";
 import { t } from "./language";
 
 /** How many turns are read at once. */

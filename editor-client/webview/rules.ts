@@ -2,6 +2,7 @@
 // run elsewhere.
 import type { ToPanel } from "../src/messages";
 import { makeJudge } from "./looking";
+import { focusFind } from "./parts/focus";
 import type { Actions, Panel } from "./panel";
 import { readModels, readNames, tellProblem } from "./reading";
 import { CLOCKS } from "./store";
@@ -113,6 +114,11 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
       case "choose":
         if (message.what === "compact") void actions.compact();
         else choose(message.what);
+        return;
+      case "find":
+        panel.dispatch({ kind: "page", page: "chat" });
+        panel.dispatch({ kind: "finding", finding: true });
+        focusFind();
         return;
       case "attach":
         panel.dispatch(message);

@@ -49,6 +49,8 @@ export interface State {
   pending: PendingFiles | null;
   /** The picker that is open. */
   choosing: "mode" | "model" | "strategy" | null;
+  /** The bar that finds in the log is open. */
+  finding: boolean;
   /** What went wrong with something the user asked for; dismissed by the user or by the next success. */
   problem: Problem | null;
 }
@@ -243,4 +245,5 @@ export type Action =
   | { kind: "reverted"; chatId: string; turnId: string }
   /** Open a picker, or close it; a `choose` of the extension's becomes this. */
   | { kind: "choosing"; what: State["choosing"] }
+  | { kind: "finding"; finding: boolean }
   | { kind: "problem"; problem: Problem | null };

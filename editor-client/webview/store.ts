@@ -1,9 +1,10 @@
 // The panel's state and everything that changes it. Pure: the same actions always give the same state.
 import type { Kept, Sent, ServerState, Attachment } from "../src/messages";
-import type { Chat, ChatEvent, ChatRecord, Message } from "../src/protocol/types";
+import type { Chat, ChatEvent, ChatRecord } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
 import { waiting } from "./pending";
+import { withResults } from "./results";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, Item, State } from "./state";
 
 const SEARCHING: ServerState = {
@@ -46,6 +47,7 @@ export function initial(kept: Kept | null): State {
     accepted: new Set(),
     pending: null,
     choosing: null,
+    finding: false,
     problem: null,
   };
 }
@@ -92,7 +94,7 @@ export function reduce(state: State, action: Action): State {
     case "events":
       return heard(state, action.events);
     case "opening":
-      return { ...state, page: "chat", opening: action.chatId, chat: null, context: FORGOTTEN };
+      return { ...state, page: "chat", opening: action.chatId, chat: null, finding: false, context: FORGOTTEN };
     case "record":
       return recorded(state, action.how, action.record, action.asked);
     case "readingEarlier":
@@ -152,6 +154,8 @@ export function reduce(state: State, action: Action): State {
       return inChat(state, (chat) => (chat.chat.id === action.chatId ? reverted(chat, action.turnId) : chat));
     case "choosing":
       return { ...state, choosing: action.what };
+    case "finding":
+      return { ...state, finding: action.finding };
     case "problem":
       return state.problem === action.problem ? state : { ...state, problem: action.problem };
   }
@@ -345,20 +349,6 @@ function begun(later: ChatState): (entry: Entry) => Entry {
     next?.kind === "turn" &&
     (next.id !== later.running || told.has(item.id) || next.text.includes(item.text));
   return (entry) => (entry.items.some(gone) ? { ...entry, items: entry.items.filter((item) => !gone(item)) } : entry);
-}
-
-/** What tools gave according to these messages. */
-export function resultsOf(messages: readonly Message[]): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const { role, content, metadata } of messages) {
-    if (role === "tool" && metadata.callId !== undefined) found.set(metadata.callId, content);
-  }
-  return found;
-}
-
-function withResults(before: ReadonlyMap<string, string>, messages: readonly Message[]): ReadonlyMap<string, string> {
-  const found = resultsOf(messages);
-  return found.size === 0 ? before : new Map([...before, ...found]);
 }
 
 function reverted(chat: ChatState, turnId: string): ChatState {

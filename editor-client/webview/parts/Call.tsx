@@ -58,6 +58,7 @@ export const Call = memo(function Call({
       <details
         class="call"
         data-call-id={call.callId}
+        data-item={item.id}
         data-status={status}
         onToggle={(event) => setOpen(event.currentTarget.open)}
       >

@@ -5,6 +5,7 @@ const PATHS = {
   stop: "M4.5 4.5h7v7h-7z",
   close: "M4 4l8 8M12 4l-8 8",
   down: "M4 6l4 4 4-4",
+  up: "M4 10l4-4 4 4",
   check: "M3 8.5l3.5 3.5L13 5",
   dash: "M4 8h8",
   blank: "",

@@ -69,7 +69,7 @@ function One({ item, results, begun, running, live }: OneProps) {
       return <Thought item={item} live={live} />;
     case "answer":
       return (
-        <div class="answer">
+        <div class="answer" data-item={item.id}>
           <Markdown text={item.text} streaming={live} />
         </div>
       );
@@ -107,7 +107,7 @@ function childrenOf(items: readonly Item[]): ReadonlyMap<string, readonly CallIt
 
 function NoticeLine({ item }: { item: Notice }) {
   return (
-    <p class="notice" data-level={item.level} data-code={item.code} dir="auto">
+    <p class="notice" data-item={item.id} data-level={item.level} data-code={item.code} dir="auto">
       {item.level !== "info" && <Icon name="warning" />}
       {item.retry === undefined ? <span>{item.message}</span> : <Countdown retry={item.retry} />}
     </p>
@@ -125,11 +125,11 @@ function Countdown({ retry: { until, attempt, reason } }: { retry: NonNullable<N
   return <span>{againInWords(seconds, attempt, reason)}</span>;
 }
 
-function HookLine({ item: { run } }: { item: Hook }) {
+function HookLine({ item: { id, run } }: { item: Hook }) {
   const { event, name, status, seconds, message } = run;
   const took = status === "running" ? "" : t.hookTook(seconds);
   return (
-    <p class="notice hook" data-status={status} dir="auto">
+    <p class="notice hook" data-item={id} data-status={status} dir="auto">
       {status === "running" && <span class="spinner" aria-hidden="true" />}
       {status === "failed" && <Icon name="warning" />}
       <span>

@@ -2,6 +2,7 @@ import "../style/log.css";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useHands } from "../hands";
 import type { ChatState, Pending, State } from "../state";
+import { Find } from "./Find";
 import { Items } from "./Items";
 import { Question } from "./Question";
 import { Turn } from "./Turn";
@@ -31,6 +32,12 @@ export function Log({ state }: { state: State }) {
     following.current = true;
     setAway(false);
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, []);
+
+  /** The user is to see something else than the end. */
+  const leave = useCallback(() => {
+    following.current = false;
+    setAway(true);
   }, []);
 
   const scrolled = (): void => {
@@ -89,10 +96,11 @@ export function Log({ state }: { state: State }) {
           {chat === null && pending === null && <p class="notice">{t.readingChat}</p>}
         </div>
       </div>
+      <Find state={state} log={box} onLeave={leave} />
       <Announcer chat={chat} />
       {away && (
         <button type="button" class="to-end" onClick={toEnd}>
-          {chat !== null && chat.running !== null ? "↓ New" : "↓ End"}
+          {chat !== null && chat.running !== null ? t.toNew : t.toEnd}
         </button>
       )}
     </div>
@@ -116,7 +124,7 @@ function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<st
             results={chat.results}
           />
         ) : (
-          <div key={entry.id} class="between">
+          <div key={entry.id} class="between" data-entry={entry.id}>
             <Items items={entry.items} results={chat.results} running={false} open={false} />
           </div>
         ),

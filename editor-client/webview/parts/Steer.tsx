@@ -13,7 +13,7 @@ const LABELS: Record<Steer["state"], string> = {
 /** What the user said to a running turn, where the model read it. */
 export function SteerLine({ item }: { item: Steer }) {
   return (
-    <div class="steer" data-state={item.state} dir="auto">
+    <div class="steer" data-item={item.id} data-state={item.state} dir="auto">
       <span class="steer-label">{LABELS[item.state]}</span>
       <p>{item.text}</p>
     </div>
@@ -31,7 +31,7 @@ export function WaitingSteer({ item }: { item: Steer }) {
     focusComposer();
   };
   return (
-    <section class="steer" data-state="waiting" aria-label={t.addedWaits}>
+    <section class="steer" data-item={item.id} data-state="waiting" aria-label={t.addedWaits}>
       <span class="steer-label">{t.addedWaits}</span>
       <p dir="auto">{item.text}</p>
       <div class="steer-buttons">

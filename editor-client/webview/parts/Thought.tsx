@@ -11,7 +11,12 @@ const LINE = 200;
 export const Thought = memo(function Thought({ item, live }: { item: ThoughtItem; live: boolean }) {
   const [open, setOpen] = useState(false);
   return (
-    <details class="thought" data-live={live} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      class="thought"
+      data-item={item.id}
+      data-live={live}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>
         <span class="thought-label">{live ? t.thinking : t.thought}</span>
         {!open && (

@@ -34,6 +34,7 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, planne
   return (
     <article
       class="turn"
+      data-entry={turn.id}
       data-turn-id={turn.id}
       data-state={state}
       data-withdrawn={turn.withdrawn}
@@ -82,7 +83,7 @@ function Footer({ chatId, turn, accepted, planned }: Pick<Props, "chatId" | "tur
       {result?.error !== undefined && (
         <p class="notice" data-level="error" dir="auto">
           <Icon name="warning" />
-          <span>
+          <span class="turn-trouble">
             <Trouble problem={result.error} onRetry={() => void actions.retry(turn)} />
           </span>
         </p>

@@ -13,6 +13,21 @@ export function focusComposer(): void {
   requestAnimationFrame(() => document.getElementById(MESSAGE_ID)?.focus());
 }
 
+/** The id of the field of the bar that finds in the log. */
+export const FIND_ID = "codelaw-find";
+
+/** Focus that field, and select what is in it; in the next frame where it is only about to be shown. */
+export function focusFind(): void {
+  const focus = (): boolean => {
+    const field = document.getElementById(FIND_ID);
+    if (!(field instanceof HTMLInputElement)) return false;
+    field.focus();
+    field.select();
+    return true;
+  };
+  if (!focus()) requestAnimationFrame(focus);
+}
+
 /** Whether the user is in the middle of writing somewhere: a field that is not empty has the focus. */
 export function isTyping(): boolean {
   const active = document.activeElement;

@@ -50,6 +50,22 @@ export function htmlOf(block: string): string {
   return sanitised(md.render(block));
 }
 
+/** What one reads of a Markdown text: without its marks, and without formulas. */
+export function wordsOf(text: string): string {
+  const said = (token: Token): string => {
+    if (token.children !== null && token.type === "inline") return token.children.map(said).join("");
+    if (token.type === "softbreak" || token.type === "hardbreak") return "\n";
+    return READ.has(token.type) ? token.content : "";
+  };
+  return md
+    .parse(text, {})
+    .map(said)
+    .filter((words) => words !== "")
+    .join("\n");
+}
+
+const READ = new Set(["text", "code_inline", "code_block", "fence", "image"]);
+
 /** HTML from elsewhere that may go into the page; it keeps classes and loses everything that acts. */
 export function sanitised(html: string): string {
   return DOMPurify.sanitize(html, ALLOWED);

@@ -249,6 +249,19 @@ export const panel: PanelWords = {
     `${counted(added, "Zeile", "Zeilen")} hinzu, ${counted(removed, "Zeile", "Zeilen")} entfernt`,
   image: (name: string) => `Bild: ${name}`,
 
+  // Finding in the log.
+  findIn: "Im Chat suchen",
+  findNext: "Weiter (Enter)",
+  findPrevious: "Zurück (Umschalt+Enter)",
+  findClose: "Schließen (Escape)",
+  foundOf: (place: number, count: number, more: boolean) => `${figure(place)} von ${figure(count)}${more ? "+" : ""}`,
+  foundCount: (count: number, more: boolean) => `${figure(count)}${more ? "+" : ""} gefunden`,
+  foundNone: "Nichts gefunden",
+  foundNoneYet: "Bisher nichts gefunden: Enter sucht in älteren Beiträgen weiter",
+  findingOlder: "Suche in älteren Beiträgen …",
+  toNew: "↓ Neues",
+  toEnd: "↓ Ende",
+
   // Chats.
   newChat: "Neuer Chat",
   rename: "Umbenennen",

@@ -247,6 +247,19 @@ export const panel = {
     `${counted(added, "line", "lines")} added, ${counted(removed, "line", "lines")} removed`,
   image: (name: string) => `Image: ${name}`,
 
+  // Finding in the log.
+  findIn: "Find in the chat",
+  findNext: "Next (Enter)",
+  findPrevious: "Previous (Shift+Enter)",
+  findClose: "Close (Escape)",
+  foundOf: (place: number, count: number, more: boolean) => `${figure(place)} of ${figure(count)}${more ? "+" : ""}`,
+  foundCount: (count: number, more: boolean) => `${figure(count)}${more ? "+" : ""} found`,
+  foundNone: "Nothing found",
+  foundNoneYet: "Nothing found so far: Enter goes on in older turns",
+  findingOlder: "Looking through older turns…",
+  toNew: "↓ New",
+  toEnd: "↓ End",
+
   // Chats.
   newChat: "New chat",
   rename: "Rename",
