@@ -72,6 +72,9 @@ export interface Problem {
   hint: string;
 }
 
+/** What the menu of the log can do with what stands under the pointer. */
+export type MenuItem = "copy" | "copyMarkdown" | "quote" | "file" | "diff" | "output";
+
 export type Page = "chat" | "chats" | "context" | "permissions" | "audit";
 
 /** A question of the server's that waits for the user; `id` is the extension's own. */
@@ -96,6 +99,8 @@ export type ToPanel =
   | { kind: "ask"; text: string; attachments: Attachment[]; newChat: boolean }
   /** What the user looks at now; null without a document. */
   | { kind: "looking"; looking: Looking | null }
+  /** What was chosen of the log's menu; `menu` is the page's own word for it. */
+  | { kind: "menu"; menu: string; what: MenuItem }
   /** Open the bar that finds in the log. */
   | { kind: "find" }
   /** A chat was changed in another view: its title, mode, model or strategy. */

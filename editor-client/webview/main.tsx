@@ -2,13 +2,14 @@
 import { render } from "preact";
 import type { Attachment, Editing, FromPanel, Kept, Looking, Sent, ToPanel } from "../src/messages";
 import { makeActions } from "./actions";
+import { kept } from "./draft";
 import { Hands } from "./hands";
 import { connect } from "./link";
 import { App } from "./parts/App";
 import { focusComposer } from "./parts/focus";
 import { makeHabits } from "./rules";
 import type { State } from "./state";
-import { initial, kept, reduce } from "./store";
+import { initial, reduce } from "./store";
 
 interface Editor {
   postMessage(message: FromPanel): void;

@@ -11,7 +11,10 @@ export function resultsOf(messages: readonly Message[]): Map<string, string> {
 }
 
 /** These and what the messages tell. */
-export function withResults(before: ReadonlyMap<string, string>, messages: readonly Message[]): ReadonlyMap<string, string> {
+export function withResults(
+  before: ReadonlyMap<string, string>,
+  messages: readonly Message[],
+): ReadonlyMap<string, string> {
   const found = resultsOf(messages);
   return found.size === 0 ? before : new Map([...before, ...found]);
 }

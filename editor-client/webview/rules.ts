@@ -3,6 +3,7 @@
 import type { ToPanel } from "../src/messages";
 import { makeJudge } from "./looking";
 import { focusFind } from "./parts/focus";
+import { choose } from "./pointing";
 import type { Actions, Panel } from "./panel";
 import { readModels, readNames, tellProblem } from "./reading";
 import { CLOCKS } from "./store";
@@ -87,7 +88,7 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
     await sent;
   };
 
-  const choose = (what: "mode" | "model" | "strategy"): void => {
+  const openPicker = (what: "mode" | "model" | "strategy"): void => {
     panel.dispatch({ kind: "page", page: "chat" });
     panel.dispatch({ kind: "choosing", what });
   };
@@ -113,7 +114,10 @@ export function makeHabits(panel: Panel, actions: Actions, focusInput: () => voi
         return;
       case "choose":
         if (message.what === "compact") void actions.compact();
-        else choose(message.what);
+        else openPicker(message.what);
+        return;
+      case "menu":
+        void choose(panel, actions, message);
         return;
       case "find":
         panel.dispatch({ kind: "page", page: "chat" });

@@ -3,6 +3,7 @@ import type {
   Attachment,
   ChangedFile,
   Editing,
+  FromPanel,
   Looking,
   OpenApproval,
   Page,
@@ -51,6 +52,8 @@ export interface State {
   choosing: "mode" | "model" | "strategy" | null;
   /** The bar that finds in the log is open. */
   finding: boolean;
+  /** What the menu of the log was last opened on. */
+  pointed: Pointed | null;
   /** What went wrong with something the user asked for; dismissed by the user or by the next success. */
   problem: Problem | null;
 }
@@ -60,6 +63,20 @@ export interface PendingFiles {
   chatId: string;
   files: readonly ChangedFile[];
   total: number;
+}
+
+/** What the menu of the log is about. */
+export interface Pointed {
+  /** The page's own word for this menu, which no other page has. */
+  menu: string;
+  /** What is selected, or what stands there, as text and as Markdown. */
+  plain: string;
+  markdown: string;
+  /** What the extension is told to open it. */
+  file: FromPanel | null;
+  diff: FromPanel | null;
+  /** The call whose output can be opened. */
+  output: string | null;
 }
 
 export interface ChatState {
@@ -246,4 +263,5 @@ export type Action =
   /** Open a picker, or close it; a `choose` of the extension's becomes this. */
   | { kind: "choosing"; what: State["choosing"] }
   | { kind: "finding"; finding: boolean }
+  | { kind: "pointed"; pointed: Pointed }
   | { kind: "problem"; problem: Problem | null };

@@ -1,5 +1,5 @@
 // The panel's state and everything that changes it. Pure: the same actions always give the same state.
-import type { Kept, Sent, ServerState, Attachment } from "../src/messages";
+import type { Kept, ServerState } from "../src/messages";
 import type { Chat, ChatEvent, ChatRecord } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
@@ -48,38 +48,9 @@ export function initial(kept: Kept | null): State {
     pending: null,
     choosing: null,
     finding: false,
+    pointed: null,
     problem: null,
   };
-}
-
-/** What the editor is to keep of it; a message that has not arrived counts as a draft. */
-export function kept(state: State): Kept {
-  const { composer } = state;
-  const draft = [composer.pending?.text ?? "", composer.text].filter((text) => text !== "").join("\n\n");
-  const attachments = [...(composer.pending?.attachments ?? []), ...composer.attachments].filter(isKept);
-  const { editing } = composer;
-  const chatId = state.chat?.chat.id ?? state.opening;
-  const sent = sentOf(composer);
-  const { steers = [] } = composer;
-  const { removed } = state.looking;
-  return {
-    chatId,
-    draft,
-    attachments,
-    ...(editing === null ? {} : { editing }),
-    ...(sent === null ? {} : { sent }),
-    ...(steers.length === 0 ? {} : { steers }),
-    ...(removed === null ? {} : { removed }),
-  };
-}
-
-/** Pictures are too large for what the editor keeps of a page. */
-const isKept = (one: Attachment): boolean => one.picture === undefined;
-
-function sentOf({ pending, sent }: ComposerState): Sent | null {
-  if (pending?.at === undefined) return pending === null ? (sent ?? null) : null;
-  const { chatId, text, attachments, at } = pending;
-  return { chatId, text, attached: attachments.filter(isKept).length, at };
 }
 
 /** The state after an action. */
@@ -154,6 +125,8 @@ export function reduce(state: State, action: Action): State {
       return inChat(state, (chat) => (chat.chat.id === action.chatId ? reverted(chat, action.turnId) : chat));
     case "choosing":
       return { ...state, choosing: action.what };
+    case "pointed":
+      return { ...state, pointed: action.pointed };
     case "finding":
       return { ...state, finding: action.finding };
     case "problem":

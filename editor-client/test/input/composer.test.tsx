@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Chat, MentionItem } from "../../src/protocol/types";
 import { Composer } from "../../webview/parts/Composer";
 import type { State } from "../../webview/state";
-import { kept } from "../../webview/store";
+import { kept } from "../../webview/draft";
 import { chatOf, type Opened, open as draw, press, READY, shownChat, turnOf, type as write, violations } from "./panel";
 
 const part = (state: State) => <Composer state={state} />;

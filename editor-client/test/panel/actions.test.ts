@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Turn } from "../../webview/state";
-import { initial, kept } from "../../webview/store";
+import { kept } from "../../webview/draft";
+import { initial } from "../../webview/store";
 import { chat, empty, ended, events, heard, NAMES, record, run, showing, started, stream, told } from "./streams";
 import { NOTHING, READY, Refused, readOf, rig, settle, type Rig } from "./extension";
 

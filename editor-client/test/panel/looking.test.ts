@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { Looking } from "../../src/messages";
 import { sentLooking, unsentOf } from "../../webview/looking";
-import { initial, kept, reduce } from "../../webview/store";
+import { kept } from "../../webview/draft";
+import { initial, reduce } from "../../webview/store";
 import { READY, type Rig, rig } from "./extension";
 
 const METHOD = "codelaw/context/editor";

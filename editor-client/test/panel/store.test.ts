@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Call, State, Thought, Turn } from "../../webview/state";
-import { initial, kept, reduce } from "../../webview/store";
+import { kept } from "../../webview/draft";
+import { initial, reduce } from "../../webview/store";
 import { chat, empty, ended, events, heard, NAMES, record, run, showing, started, stream, told } from "./streams";
 
 const turns = (state: ReturnType<typeof initial>): Turn[] =>

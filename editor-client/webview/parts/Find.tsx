@@ -35,13 +35,15 @@ export function Find({ state, log, onLeave }: Props) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const wanted = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey);
-      if (!wanted || event.altKey || event.shiftKey || event.defaultPrevented) return;
+      if (!wanted || event.altKey || event.shiftKey) return;
       event.preventDefault();
+      // At the window waits the workbench, which would find in an editor.
+      event.stopPropagation();
       panel.dispatch({ kind: "finding", finding: true });
       focusFind();
     };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
   }, [panel]);
 
   if (!finding || chat === null) return null;
@@ -149,9 +151,10 @@ function Bar({ chat, log, before, onLeave, onClose }: BarProps) {
       else if (event.key === "Escape" && inLog && !event.defaultPrevented) latest.current.onClose();
       else return;
       event.preventDefault();
+      event.stopPropagation();
     };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
   }, []);
 
   return (

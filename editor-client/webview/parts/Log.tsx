@@ -1,6 +1,8 @@
 import "../style/log.css";
+import type { TargetedMouseEvent } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useHands } from "../hands";
+import { contextOf, pointedAt } from "../pointing";
 import type { ChatState, Pending, State } from "../state";
 import { Find } from "./Find";
 import { Items } from "./Items";
@@ -15,7 +17,7 @@ const NEAR_TOP = 300;
 
 /** The turns of a chat. It follows the end as long as the user is there, and never moves what they read. */
 export function Log({ state }: { state: State }) {
-  const { actions } = useHands();
+  const { panel, actions } = useHands();
   const { chat, composer } = state;
   const box = useRef<HTMLDivElement>(null);
   const following = useRef(true);
@@ -37,13 +39,21 @@ export function Log({ state }: { state: State }) {
   /** The user is to see something else than the end. */
   const leave = useCallback(() => {
     following.current = false;
-    setAway(true);
+    requestAnimationFrame(() => setAway(isAway(box.current)));
   }, []);
+
+  /** The editor shows its own menu, by what stands there in the page. */
+  const opensMenu = (event: TargetedMouseEvent<HTMLElement>): void => {
+    if (chat === null || !(event.target instanceof Element)) return;
+    const pointed = pointedAt(event.target, chat, crypto.randomUUID());
+    event.currentTarget.dataset["vscodeContext"] = contextOf(pointed);
+    panel.dispatch({ kind: "pointed", pointed });
+  };
 
   const scrolled = (): void => {
     const node = box.current;
     if (node === null) return;
-    following.current = node.scrollHeight - node.scrollTop - node.clientHeight <= AT_END;
+    following.current = !isAway(node);
     setAway(!following.current);
     if (node.scrollTop < NEAR_TOP && chat?.earlier === true) void actions.loadEarlier();
   };
@@ -65,6 +75,7 @@ export function Log({ state }: { state: State }) {
     if (node === null || typeof ResizeObserver === "undefined") return;
     const observer = new ResizeObserver(() => {
       if (following.current) node.scrollTop = node.scrollHeight;
+      else setAway(isAway(node));
     });
     observer.observe(node);
     for (const child of node.children) observer.observe(child);
@@ -88,6 +99,7 @@ export function Log({ state }: { state: State }) {
         aria-live="off"
         tabIndex={0}
         onScroll={scrolled}
+        onContextMenu={opensMenu}
       >
         <div class="turns">
           {chat?.earlier === true && <Earlier reading={chat.readingEarlier} />}
@@ -106,6 +118,9 @@ export function Log({ state }: { state: State }) {
     </div>
   );
 }
+
+const isAway = (node: HTMLElement | null): boolean =>
+  node !== null && node.scrollHeight - node.scrollTop - node.clientHeight > AT_END;
 
 function Entries({ chat, accepted }: { chat: ChatState; accepted: ReadonlySet<string> }) {
   const chatId = chat.chat.id;

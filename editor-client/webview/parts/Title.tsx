@@ -23,8 +23,8 @@ export function Title({ chat }: { chat: Chat | null }) {
       back.current = document.activeElement;
       setNaming(true);
     };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
   }, [chatId]);
   useEffect(() => {
     if (naming || back.current === null) return;

@@ -170,7 +170,10 @@ function mathml(tex: string, displayMode: boolean): string | null {
 
 function rendered(by: Temml, tex: string, displayMode: boolean): string | null {
   try {
-    return by.renderToString(tex, { ...LIMITS, displayMode });
+    // The page's policy allows no style in an element, and tells of every one that is tried.
+    return by
+      .renderToString(tex, { ...LIMITS, displayMode })
+      .replace(/<[^<>]+>/g, (tag) => tag.replace(/\sstyle=(?:"[^"]*"|'[^']*')/g, ""));
   } catch {
     return null; // a fault of the formula's, or one that is too deep: its source is shown
   }
