@@ -136,7 +136,13 @@ function take(known: Known, { seq, event }: ChatEvent): boolean {
       known.running = true;
       return true;
     case "usage":
+      // A subagent has a window of its own.
+      if (event.parent !== undefined) return false;
       known.usage = event;
+      return true;
+    case "compaction":
+      if (event.report?.compacted !== true || known.usage === null) return false;
+      known.usage = { contextTokens: event.report.tokensAfter, contextWindow: known.usage.contextWindow };
       return true;
     case "turn_ended":
       known.running = false;

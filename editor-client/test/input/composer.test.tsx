@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { createEvent, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Chat, MentionItem } from "../../src/protocol/types";
+import type { Chat, ChatEvent, MentionItem } from "../../src/protocol/types";
 import { Composer } from "../../webview/parts/Composer";
 import type { State } from "../../webview/state";
 import { kept } from "../../webview/draft";
@@ -171,6 +171,33 @@ test("Up in an empty field brings the questions back, Down leads to the empty fi
   const event = createEvent.keyDown(field(), { key: "ArrowUp" });
   fireEvent(field(), event);
   expect(event.defaultPrevented).toBe(false);
+});
+
+test("Up at the oldest question that is here reads older turns, and goes on with what was asked in them", async () => {
+  const said = (id: string, text: string, seq: number) =>
+    ({
+      chatId: "c1",
+      turnId: id,
+      seq,
+      at: 1,
+      event: { kind: "turn_started", text, mentions: [], mentionsLeftOut: 0 },
+    }) as ChatEvent;
+  const older = [said("o1", "Oldest", 1), said("o2", "Older", 2)];
+  const read = { chat: chatOf("c1"), messages: [], events: older, running: null, earlier: false };
+  const start = { chat: shownChat("c1", { entries: [turnOf("t1", "First")], earlier: true, lastSeq: 9 }) };
+  const panel = open(start, { "codelaw/chat/read": () => read });
+  press("ArrowUp");
+  expect(field().value).toBe("First");
+  press("ArrowUp");
+  await waitFor(() => expect(field().value).toBe("Older"));
+  press("ArrowUp");
+  expect(field().value).toBe("Oldest");
+  press("ArrowUp");
+  expect(field().value).toBe("Oldest");
+  press("ArrowDown");
+  press("ArrowDown");
+  expect(field().value).toBe("First");
+  expect(panel.asked("codelaw/chat/read")).toHaveLength(1);
 });
 
 test("while an earlier message is edited a banner says what sending does, and Cancel gives the draft back", async () => {

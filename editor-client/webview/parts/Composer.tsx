@@ -82,6 +82,18 @@ export function Composer({ state }: { state: State }) {
     void actions.send();
   };
 
+  /** Read older turns, and bring back what was asked before the oldest question, unless something else was typed. */
+  const older = async (from: string): Promise<void> => {
+    await actions.loadEarlier();
+    const { chat: now, composer } = panel.state();
+    const asked = now === null ? [] : questionsOf(now);
+    const place = asked.length - 1 - (chat === null ? 0 : questionsOf(chat).length - 1);
+    const question = asked[place - 1];
+    if (question === undefined || composer.text !== from) return;
+    recalled.current = place - 1;
+    write({ text: question, caret: question.length });
+  };
+
   const stop = (): void => {
     setStopping(false);
     void actions.stop();
@@ -102,7 +114,12 @@ export function Composer({ state }: { state: State }) {
     } else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && !event.shiftKey) {
       const asked = chat === null ? [] : questionsOf(chat);
       const found = walk(asked, recalled.current, text, { up: event.key === "ArrowUp", caret: caretOf(field.current) });
-      if (found === null) return;
+      if (found === null) {
+        const [oldest] = asked;
+        if (event.key === "ArrowUp" && recalled.current === 0 && text === oldest && chat?.earlier === true)
+          void older(text);
+        return;
+      }
       event.preventDefault();
       recalled.current = found;
       const question = asked[found] ?? "";
