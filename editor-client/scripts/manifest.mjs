@@ -47,8 +47,31 @@ const TITLES = {
   store: "Store",
   mcp: "MCP",
   skills: "Skills",
+  agents: "Agents",
   hooks: "Hooks",
 };
+
+/** The groups as the settings page shows them: first what most people set. */
+const ORDER = [
+  "Model",
+  "Panel",
+  "Permissions",
+  "Tools",
+  "Editing",
+  "Turns",
+  "Agents",
+  "Context",
+  "Prompts",
+  "Law",
+  "Memory",
+  "Retrieval",
+  "Embeddings",
+  "MCP",
+  "Skills",
+  "Hooks",
+  "Store",
+  "Server",
+];
 
 /** What is said here beside the server's own words. */
 const MORE = {
@@ -82,7 +105,7 @@ const OF_THE_PANEL = {
     type: "boolean",
     default: true,
     markdownDescription:
-      "Say so when a turn ends, fails or asks while the panel is hidden. The number on its icon tells it in any case; no sound is made.",
+      "Say so when a turn ends, fails or asks while no view shows its chat. The number on the icon tells it in any case; no sound is made.",
     scope: "window",
   },
 };
@@ -93,25 +116,22 @@ export function configurationOf(schema) {
     ["Server", { ...OWN }],
     ["Panel", { ...OF_THE_PANEL }],
   ]);
-  const groupOf = (title) => {
+  const groupOf = (section) => {
+    const title = TITLES[section];
+    if (!ORDER.includes(title)) throw new Error(`Settings of "${section}" have no group: give it a title and a place.`);
     if (!groups.has(title)) groups.set(title, {});
     return groups.get(title);
   };
   const look = (spec, path) => {
     const group = resolved(schema, spec);
     if (group.properties === undefined) {
-      if (!SECRET.has(path))
-        groupOf(TITLES[path.split(".")[0]] ?? "More")[`codelaw.${path}`] = settingOf(schema, path, group);
+      if (!SECRET.has(path)) groupOf(path.split(".")[0])[`codelaw.${path}`] = settingOf(schema, path, group);
       return;
     }
     for (const [name, inner] of Object.entries(group.properties)) look(inner, path === "" ? name : `${path}.${name}`);
   };
   look(schema.settings, "");
-  return [...groups].map(([title, properties], place) => ({
-    title,
-    order: place + 1,
-    properties: inOrder(properties),
-  }));
+  return ORDER.map((title, place) => ({ title, order: place + 1, properties: inOrder(groups.get(title)) }));
 }
 
 /** The names of the settings that no folder decides about. */
@@ -135,10 +155,12 @@ export function manifestOf(manifest, schema) {
 export const textOf = (manifest) => format(JSON.stringify(manifest), { parser: "json-stringify", printWidth: 120 });
 
 /** The settings editor has no field for a text or null: there it is a text, and empty where nobody has set it. */
-const asText = (spec) =>
-  Array.isArray(spec.type) && spec.type.includes("string") && spec.type.length === 2 && spec.enum === undefined
-    ? { ...spec, type: "string", default: spec.default ?? "" }
+function asText(spec) {
+  const { minLength: _least, ...rest } = spec;
+  return Array.isArray(spec.type) && spec.type.includes("string") && spec.type.length === 2 && spec.enum === undefined
+    ? { ...rest, type: "string", default: spec.default ?? "" }
     : spec;
+}
 
 function settingOf(schema, path, spec) {
   const { description, default: given, ...shape } = asText(plain(schema, spec));

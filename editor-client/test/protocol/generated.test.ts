@@ -10,10 +10,11 @@ interface Setting {
   default?: unknown;
   markdownDescription: string;
   scope: string;
+  order: number;
 }
 interface Manifest {
   contributes: {
-    configuration: { title: string; properties: Record<string, Setting> }[];
+    configuration: { title: string; order: number; properties: Record<string, Setting> }[];
     commands: { command: string }[];
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
@@ -44,6 +45,25 @@ describe("the settings of the extension", () => {
     for (const [name, setting] of Object.entries(settings)) {
       expect(setting.markdownDescription, name).toMatch(/\.$/);
       expect(setting.type ?? setting.enum, name).toBeDefined();
+    }
+  });
+
+  test("stand in groups with a name and a place, each setting with its own place in it", () => {
+    const { configuration } = manifest.contributes;
+    expect(configuration.map(({ order }) => order)).toEqual(configuration.map((_group, place) => place + 1));
+    expect(configuration.map(({ title }) => title)).toEqual(expect.arrayContaining(["Model", "Agents"]));
+    expect(configuration.map(({ title }) => title)).not.toContain("More");
+    for (const { title, properties } of configuration) {
+      const places = Object.values(properties).map(({ order }) => order);
+      expect(places, title).toEqual(places.map((_setting, place) => place + 1));
+    }
+  });
+
+  test("a text that may be unset is a field of the settings page, and good while it is empty", () => {
+    for (const name of ["codelaw.model.baseUrl", "codelaw.context.summaryModel"]) {
+      expect(settings[name], name).toMatchObject({ type: "string", default: "" });
+      expect(settings[name], name).not.toHaveProperty("minLength");
+      expect(settings[name], name).not.toHaveProperty("pattern");
     }
   });
 
