@@ -19,6 +19,7 @@ export type Kept = Pick<
   | "enableServer"
   | "declineServer"
   | "restartServer"
+  | "logOutOfServer"
   | "audit"
 >;
 
@@ -59,6 +60,9 @@ export function makeKept(panel: Panel): Kept {
     declineServer: ({ name, digest }) => asked(panel.request("codelaw/mcp/decline", { name, digest: digest ?? "" })),
     restartServer: async (name) => {
       await done(panel.request("codelaw/mcp/restart", { name }));
+    },
+    logOutOfServer: async (name) => {
+      await done(panel.request("codelaw/mcp/logout", { name }));
     },
     audit: async (chatId) => {
       const named = chatId === null ? {} : { chatId };

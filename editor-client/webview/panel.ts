@@ -108,6 +108,8 @@ export interface Actions {
   declineServer(server: Server): Promise<ServerList | null>;
   /** Begin a server anew. */
   restartServer(name: string): Promise<void>;
+  /** Forget the login to a server; one that runs begins anew without it. */
+  logOutOfServer(name: string): Promise<void>;
   /** What was decided, of a chat or of all, newest first; null when that cannot be read. */
   audit(chatId: string | null): Promise<readonly AuditEntry[] | null>;
   /** Take a standing permission back. */

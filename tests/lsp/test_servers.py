@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.lsp.raw import RawClient
 
 ODD = {"name": "odd", "state": "needs_trust", "tools": 3, "message": "x", "source": ".mcp.json", "digest": "d1"}
@@ -9,7 +11,8 @@ ODD = {"name": "odd", "state": "needs_trust", "tools": 3, "message": "x", "sourc
 
 async def test_servers_are_listed_let_start_and_begun_anew(client: RawClient) -> None:
     listed = await client.request("codelaw/mcp/list", {})
-    ready = {"name": "desk", "state": "ready", "tools": 3, "source": ".mcp.json", "digest": "d1"}
+    ready: dict[str, Any] = {"name": "desk", "state": "ready", "tools": 3, "source": ".mcp.json", "digest": "d1"}
+    ready["loggedIn"] = True
     assert listed == {"servers": [ready, ODD], "problems": ["It is no JSON."]}
     enabled = await client.request("codelaw/mcp/enable", {"name": "odd", "enabled": True})
     assert enabled["servers"][1] == {**ODD, "state": "starting"}

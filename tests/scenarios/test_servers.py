@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from codelaw.adapters.mcp.logins import login_file
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import EVERYTHING, PATIENCE, RawClient
@@ -225,3 +226,17 @@ async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: Lo
         chat = await client.request("codelaw/chat/send", {"text": "hello"})
         told = [event["event"] for event in client.events() if event["chatId"] == chat["chatId"]]
         assert not [one for one in told if one.get("code") == "mcp_needs_trust" and "server desk" in one["message"]]
+
+
+async def test_a_login_is_listed_until_it_is_forgotten(start: Start, home: Path) -> None:
+    url = "http://127.0.0.1:9/mcp"
+    file = login_file(home / "logins", url)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"url": url, "tokens": {"access_token": "SECRET"}}), encoding="utf-8")
+    servers = {"web": {"type": "http", "url": url}, "other": {"type": "http", "url": "http://127.0.0.1:9/other"}}
+    async with start(None, {"mcp": {"servers": servers}}) as client:
+        found = await listed(client)
+        assert ("loggedIn" in found["other"], found["web"]["loggedIn"]) == (False, True)
+        assert await client.request("codelaw/mcp/logout", {"name": "web"}) == {"forgotten": True}
+        assert "loggedIn" not in (await listed(client))["web"]
+        assert not file.exists()

@@ -1962,7 +1962,8 @@ text: string
  * A server, how it is doing, and why; `source` is where it is written.
  * 
  * In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
- * not said no to it, and `digest` changes with it.
+ * not said no to it, and `digest` changes with it. `loggedIn` is there where a login is kept, which
+ * `codelaw/mcp/logout` forgets.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "Server".
@@ -1975,6 +1976,7 @@ message?: string
 source?: string
 digest?: string
 ask?: true
+loggedIn?: true
 }
 /**
  * Sorted by name; `problems` are what is wrong with what is written.

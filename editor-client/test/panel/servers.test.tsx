@@ -37,6 +37,58 @@ describe("the servers that people bring along", () => {
     await waitFor(() => expect(screen.getByRole("button", { name: "Let desk start" })).toBeDefined());
   });
 
+  test("to which the user has logged in can be logged out of, and those that want a login be logged in to", async () => {
+    let servers: Server[] = [
+      { name: "in", state: "ready", tools: 1, loggedIn: true },
+      { name: "out", state: "needs_auth", tools: 0 },
+    ];
+    const logOutOfServer = vi.fn(() => {
+      servers = [{ name: "in", state: "needs_auth", tools: 0 }];
+      return Promise.resolve();
+    });
+    const restartServer = vi.fn(() => Promise.resolve());
+    const listServers = () => Promise.resolve({ servers });
+    const { container } = show(<Servers state={state} />, { listServers, restartServer, logOutOfServer });
+    fireEvent.click(await screen.findByRole("button", { name: "Log in to out" }));
+    await waitFor(() => expect(restartServer).toHaveBeenCalledExactlyOnceWith("out"));
+    expect(screen.queryByRole("button", { name: "Log out of out" })).toBeNull();
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: "Log out of in" }));
+    await waitFor(() => expect(screen.queryByRole("button", { name: "Log out of in" })).toBeNull());
+    expect(logOutOfServer).toHaveBeenCalledExactlyOnceWith("in");
+    expect(container.textContent).toContain("wants a login");
+  });
+
+  test("follow what becomes of them while the page is looked at, and no more after a failure", async () => {
+    vi.useFakeTimers();
+    try {
+      let found: ServerList | null = { servers: [{ name: "desk", state: "starting", tools: 0 }] };
+      const listServers = vi.fn(() => Promise.resolve(found));
+      const { container, unmount } = show(<Servers state={state} />, { listServers });
+      await vi.advanceTimersByTimeAsync(0);
+      expect(container.textContent).toContain("starting");
+      found = { servers: [{ name: "desk", state: "ready", tools: 2 }] };
+      await vi.advanceTimersByTimeAsync(3000);
+      expect(container.textContent).toContain("2 tools");
+      found = null;
+      await vi.advanceTimersByTimeAsync(3000);
+      const asked = listServers.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(listServers).toHaveBeenCalledTimes(asked);
+      expect(container.textContent, "what was read last stays").toContain("2 tools");
+      found = { servers: [{ name: "desk", state: "off", tools: 0 }] };
+      fireEvent.focus(window);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(container.textContent).toContain("off");
+      unmount();
+      const last = listServers.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(30_000);
+      expect(listServers).toHaveBeenCalledTimes(last);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("are not spoken of where there are none", async () => {
     const listServers = vi.fn(() => Promise.resolve({ servers: [] }));
     const { container } = show(<Servers state={state} />, { listServers });

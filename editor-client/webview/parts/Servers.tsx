@@ -1,7 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Server, ServerList } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
+import { useFresh } from "./fresh";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -10,24 +11,24 @@ const waits = ({ state }: Server): boolean => state === "needs_trust" || state =
 /** The MCP servers that settings and workspaces name: how each is doing, whole, and what can be done about it. */
 export function Servers({ state }: { state: State }) {
   const { actions } = useHands();
-  const [listed, setListed] = useState<ServerList | null>(null);
   const [busy, setBusy] = useState<string | null>(null);
   const ready = state.server.phase === "ready";
   const running = state.chat?.running ?? null;
 
-  useEffect(() => {
-    if (ready) void actions.listServers().then((found) => setListed((before) => found ?? before));
-    // A turn may have begun them.
-  }, [ready, state.server.session, running, actions]);
+  // A turn may have begun them.
+  const [listed, take] = useFresh(() => actions.listServers(), ready, [state.server.session, running, actions]);
 
   const change = async (name: string, work: () => Promise<ServerList | null>): Promise<void> => {
     setBusy(name);
-    const found = await work();
-    if (found !== null) setListed(found);
+    take(await work());
     setBusy(null);
   };
   const restart = async (name: string): Promise<ServerList | null> => {
     await actions.restartServer(name);
+    return actions.listServers();
+  };
+  const logOut = async (name: string): Promise<ServerList | null> => {
+    await actions.logOutOfServer(name);
     return actions.listServers();
   };
 
@@ -69,11 +70,22 @@ export function Servers({ state }: { state: State }) {
               <button
                 type="button"
                 class="approval-option"
-                aria-label={t.restartOf(one.name)}
+                aria-label={one.state === "needs_auth" ? t.logInTo(one.name) : t.restartOf(one.name)}
                 disabled={busy !== null}
                 onClick={() => void change(one.name, () => restart(one.name))}
               >
-                {t.restart}
+                {one.state === "needs_auth" ? t.logIn : t.restart}
+              </button>
+            )}
+            {one.loggedIn === true && (
+              <button
+                type="button"
+                class="approval-option"
+                aria-label={t.logOutOf(one.name)}
+                disabled={busy !== null}
+                onClick={() => void change(one.name, () => logOut(one.name))}
+              >
+                {t.logOut}
               </button>
             )}
           </li>

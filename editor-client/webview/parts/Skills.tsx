@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
 import type { Skill } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
+import { useFresh } from "./fresh";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -11,16 +11,13 @@ const stateOf = (skill: Skill): string =>
 /** The skills that were found: where each comes from, which of one name counts, and what is wrong with it. */
 export function Skills({ state }: { state: State }) {
   const { panel, actions } = useHands();
-  const [skills, setSkills] = useState<readonly Skill[]>([]);
   const ready = state.server.phase === "ready";
   const running = state.chat?.running ?? null;
 
-  useEffect(() => {
-    if (ready) void actions.listSkills().then((found) => setSkills((before) => found ?? before));
-    // They are found anew at each turn.
-  }, [ready, state.server.session, running, actions]);
+  // They are found anew at each turn.
+  const [skills] = useFresh(() => actions.listSkills(), ready, [state.server.session, running, actions]);
 
-  if (skills.length === 0) return null;
+  if (skills === null || skills.length === 0) return null;
   return (
     <section aria-label={t.skills}>
       <h3>{t.skills}</h3>

@@ -77,6 +77,8 @@ class ServerList:
     """By name, of all that each is started with or reached by."""
     asking: frozenset[str] = frozenset()
     """Names of those about which the user has yet to be asked."""
+    logged_in: frozenset[str] = frozenset()
+    """Names of those to which the user has logged in."""
 
 
 @dataclass(frozen=True, slots=True)

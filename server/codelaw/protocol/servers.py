@@ -47,7 +47,8 @@ class Server(Payload):
     """A server, how it is doing, and why; `source` is where it is written.
 
     In the state `needs_trust` the message says what would be run or reached, whole; `ask` is there where the user has
-    not said no to it, and `digest` changes with it.
+    not said no to it, and `digest` changes with it. `loggedIn` is there where a login is kept, which
+    `codelaw/mcp/logout` forgets.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Server(Payload):
     source: str | None = None
     digest: str | None = None
     ask: Literal[True] | None = None
+    logged_in: Literal[True] | None = None
 
 
 class ServerList(Payload):

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from codelaw.adapters.mcp.logins import is_logged_in, login_file
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.served import Address, Program, ServerSpec
 from tests.adapters.mcp.conftest import HERE, NOBODY, Told, made_servers
@@ -86,13 +87,22 @@ async def test_who_has_logged_out_is_not_let_in_and_sees_no_browser(guarded: str
     other.write_text("{}", encoding="utf-8")
 
     before = len(told.states)
+    assert await asyncio.to_thread(is_logged_in, folder, guarded)
     assert await servers.log_out(spec)
+    assert not await asyncio.to_thread(is_logged_in, folder, guarded)
     assert "start it anew" in (await told.until("guarded", "needs_auth", after=before)).message
     assert [*folder.iterdir()] == [other]
     assert len(browser.pages) == 1
     assert not await servers.log_out(spec)
     assert not await servers.log_out(ServerSpec("program", Program("none"), "test"))
     await servers.close()
+
+
+@pytest.mark.parametrize("kept", ["", "[]", "{", '{"url": "u", "redirect": "r"}', '{"tokens": null}', "[" * 100_000])
+def test_what_was_only_begun_or_cannot_be_read_is_no_login(tmp_path: Path, kept: str) -> None:
+    assert not is_logged_in(tmp_path, "u")
+    login_file(tmp_path, "u").write_text(kept, encoding="utf-8")
+    assert not is_logged_in(tmp_path, "u")
 
 
 @pytest.mark.parametrize(("key", "state"), [("a-key-by-hand", "ready"), ("another", "failed")])

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
+from typing import Any, cast
 
 
 def login_file(folder: Path, url: str) -> Path:
     """The file for what was agreed with the server at an address."""
     return folder / f"{hashlib.sha256(url.encode()).hexdigest()[:32]}.json"
+
+
+def is_logged_in(folder: Path, url: str) -> bool:
+    """Whether a key of the server at an address is kept. Touches the disk; what cannot be read is no login."""
+    try:
+        found = cast("Any", json.loads(login_file(folder, url).read_text("utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and cast("dict[str, Any]", found).get("tokens") is not None
 
 
 def forget_login(folder: Path, url: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import codelaw
+from codelaw.adapters.mcp.logins import is_logged_in
 from codelaw.adapters.processes.local import child_environment
 from codelaw.adapters.programs import outside
 from codelaw.app.beginnings import Halted, unless_halted
@@ -20,7 +21,7 @@ from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
-from codelaw.domain.served import Offer, ServerState
+from codelaw.domain.served import Address, Offer, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
 from codelaw.settings.servers.filling import NotFilled, Surroundings, filled
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 3.0
 """Seconds for which the first turn with new servers waits until they are ready."""
+LOGINS = "logins"
+"""Below the data folder, where what was agreed with servers is kept."""
 CHATS = 500
 """Of which is known what they were told."""
 
@@ -209,7 +212,15 @@ class BroughtServers:
             raise Refusal("server_not_found", message, "Set what is missing, and log out then.") from problem
         except OSError as error:
             message = f"The login to {name} cannot be deleted: {error.strerror or error}."
-            raise Refusal("internal_error", message, f"Delete what lies in {self._home / 'logins'}.") from error
+            raise Refusal("internal_error", message, f"Delete what lies in {self._home / LOGINS}.") from error
+
+    async def logged_in(self) -> frozenset[str]:
+        """Of the servers that were written down when it was last looked those to which the user has logged in, by name."""
+        return await asyncio.to_thread(self._logged_in)
+
+    def _logged_in(self) -> frozenset[str]:
+        around, kept = self._around(), self._home / LOGINS
+        return frozenset(server.name for server in self._looked.servers if _has_login(kept, server, around))
 
     async def enable(
         self, name: str, settings: Settings, *, enabled: bool, digest: str | None = None, restricted: bool
@@ -287,7 +298,7 @@ class BroughtServers:
             cwd=self._home,
             version=codelaw.__version__,
             environment=self._clean,
-            tokens=self._home / "logins",
+            tokens=self._home / LOGINS,
             browser=self.browser,
             leftovers=self._leftovers,
         )
@@ -310,6 +321,14 @@ def _notice(state: ServerState) -> Notice | None:
             return Notice("warning", "mcp_failed", f"The server {state.name} cannot be used. {state.message}")
         case _:
             return None
+
+
+def _has_login(folder: Path, server: WrittenServer, around: Surroundings) -> bool:
+    try:
+        way = filled(server, around).way
+    except NotFilled:
+        return False
+    return isinstance(way, Address) and is_logged_in(folder, way.url)
 
 
 def _same(server: WrittenServer, digest: str | None) -> None:

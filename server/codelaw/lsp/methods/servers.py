@@ -59,6 +59,7 @@ def _listed(found: ServerList) -> wire.ServerList:
             source=found.sources.get(one.name),
             digest=found.digests.get(one.name),
             ask=True if one.name in found.asking else None,
+            logged_in=True if one.name in found.logged_in else None,
         )
         for one in found.servers
     ]
