@@ -215,7 +215,7 @@ class BroughtServers:
             raise Refusal("internal_error", message, f"Delete what lies in {self._home / LOGINS}.") from error
 
     async def logged_in(self) -> frozenset[str]:
-        """Of the servers that were written down when it was last looked those to which the user has logged in, by name."""
+        """The servers, of those that were written down at the last look, to which the user has logged in, by name."""
         return await asyncio.to_thread(self._logged_in)
 
     def _logged_in(self) -> frozenset[str]:
