@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 _VISITS = 20_000
 _SECONDS = 0.3
 _GLOB = "*?[]{}\\"
+_OPEN = 10
+"""Open documents that come before all else."""
 
 
 async def completions(workspace: Workspace, prefix: str, limit: int) -> list[MentionItem]:
     """Paths that begin with `prefix`; without a slash in it, files anywhere whose name begins with it follow (M-4).
 
-    With several workspace folders their names come first, and a path is completed with a folder's name in front or
+    Before them, without a slash, come the documents that are open, those opened last first. With several workspace
+    folders their names come next, and a path is completed with a folder's name in front or
     without: `src/a` gives `<folder>/src/a.py` for every folder that has it.
     """
     folder, _, begun = prefix.removeprefix("@").rpartition("/")
@@ -29,7 +32,8 @@ async def completions(workspace: Workspace, prefix: str, limit: int) -> list[Men
     items: dict[str, MentionItem] = {}
     roots = [whole(root) for root in workspace.folders] if len(workspace.folders) > 1 else []
     if not folder:
-        items = {root.shown: MentionItem(root.shown, "folder") for root in roots if _fits(root.shown, begins)}
+        items = {path: MentionItem(path, "file") for path in await _opened(workspace, begins)}
+        items |= {root.shown: MentionItem(root.shown, "folder") for root in roots if _fits(root.shown, begins)}
     for place, shown in await _places(workspace, folder, roots):
         try:
             entries = await workspace.entries(place, hidden=begun.startswith("."), ignored=False)
@@ -43,6 +47,24 @@ async def completions(workspace: Workspace, prefix: str, limit: int) -> list[Men
         for path in await _below(workspace, roots, begun):
             items.setdefault(path, MentionItem(path, "file"))
     return list(items.values())[:limit]
+
+
+async def _opened(workspace: Workspace, begins: str) -> list[str]:
+    """Open documents whose name begins so, but for those that no listing shows: hidden, ignored, denied, or outside."""
+    found: list[str] = []
+    paths = [buffer.path for buffer in workspace.buffers.all() if buffer.path is not None]
+    for path in reversed(paths):
+        if len(found) == _OPEN:
+            break
+        if not _fits(path.name, begins):
+            continue
+        try:
+            place = await located(workspace, str(path))
+            if await workspace.exists(place) == "file" and not await workspace.is_hidden(place):
+                found.append(place.shown)
+        except ToolFailure:
+            continue
+    return found
 
 
 def _fits(name: str, begins: str) -> bool:
