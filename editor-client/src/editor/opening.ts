@@ -54,7 +54,7 @@ export async function openExternal(url: string): Promise<void> {
 export async function find({ uri, path: named, line, endLine }: Wanted): Promise<Place | null> {
   const lines = { ...(line === undefined ? {} : { line }), ...(endLine === undefined ? {} : { endLine }) };
   if (uri !== undefined) {
-    const parsed = parse(uri);
+    const parsed = fromHere(parse(uri));
     if (parsed === null || !isOurs(parsed)) return null;
     const there = parsed.scheme === "codelaw-chat" || (await kindOf(parsed)) !== null;
     return there ? { uri: parsed, ...lines } : null;
@@ -128,6 +128,13 @@ async function kindOf(uri: Uri): Promise<"file" | "folder" | null> {
     // It is not there, or may not be looked at: to the user that is the same.
     return null;
   }
+}
+
+/** What is dragged in a remote window has the address that the window knows; on the remote itself it is a plain file. */
+function fromHere(uri: Uri | null): Uri | null {
+  if (uri?.scheme !== "vscode-remote" || env.remoteName === undefined) return uri;
+  const folders = workspace.workspaceFolders ?? [];
+  return folders.some((folder) => folder.uri.scheme === uri.scheme) ? uri : uri.with({ scheme: "file", authority: "" });
 }
 
 function parse(uri: string): Uri | null {

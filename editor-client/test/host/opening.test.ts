@@ -5,7 +5,7 @@ import * as fake from "./vscode";
 vi.mock("vscode", () => import("./vscode"));
 const { find, open, openExternal } = await import("../../src/editor/opening");
 const { attachmentOf, linesOf } = await import("../../src/editor/selection");
-const { attach, fileName } = await import("../../src/chat/files");
+const { attach, dropped, fileName } = await import("../../src/chat/files");
 
 const folder = (path: string, name: string): (typeof fake.editor.folders)[number] => ({
   uri: fake.Uri.file(path),
@@ -147,5 +147,29 @@ describe("the name of an exported chat", () => {
     ["Größe 日本", "Größe 日本"],
   ])("of %s is %s", (title, name) => {
     expect(fileName(title)).toBe(name);
+  });
+});
+
+describe("files that are dropped in a remote window", () => {
+  const DROPPED = ["vscode-remote://wsl+ubuntu/w/one/a.py", "vscode-remote://wsl+ubuntu/w/two/src"];
+
+  it("are the remote's own, where the extension runs", async () => {
+    fake.env.remoteName = "wsl";
+    const attached = await dropped(DROPPED);
+    expect(attached).toMatchObject({
+      attachments: [{ uri: "file:///w/one/a.py", label: "one/a.py" }],
+      text: "@two/src/ ",
+    });
+  });
+
+  it("are the window's where its folders are known by the same addresses", async () => {
+    fake.env.remoteName = "wsl";
+    fake.editor.folders = [{ ...folder("/w/one", "one"), uri: fake.Uri.parse("vscode-remote://wsl+ubuntu/w/one") }];
+    expect(await dropped(DROPPED.slice(0, 1))).toMatchObject({ attachments: [{ uri: DROPPED[0] }] });
+  });
+
+  it("are not found from a window that is no remote's", async () => {
+    expect(await dropped(DROPPED)).toBeNull();
+    expect(fake.editor.done.map(({ what }) => what)).toContain("warning");
   });
 });

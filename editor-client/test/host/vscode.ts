@@ -69,8 +69,8 @@ export class Uri {
   get fsPath(): string {
     return this.path;
   }
-  with(change: { path?: string }): Uri {
-    return new Uri(this.scheme, this.authority, change.path ?? this.path, this.query, this.fragment);
+  with({ scheme, authority, path: at }: { scheme?: string; authority?: string; path?: string }): Uri {
+    return new Uri(scheme ?? this.scheme, authority ?? this.authority, at ?? this.path, this.query, this.fragment);
   }
   toString(): string {
     const authority = this.authority !== "" || this.scheme === "file" ? `//${this.authority}` : "";
@@ -206,6 +206,7 @@ export function reset(): void {
   editor.done = [];
   editor.box = null;
   editor.tabs = [];
+  env.remoteName = undefined;
 }
 
 function did(what: string, ...args: unknown[]): void {
@@ -414,6 +415,8 @@ export const languages = {
 
 export const env = {
   language: "en",
+  /** Where the extension runs, when that is not the window's own machine. */
+  remoteName: undefined as string | undefined,
   clipboard: {
     writeText(text: string): Promise<void> {
       did("clipboard", text);

@@ -424,7 +424,7 @@ export const panel: PanelWords = {
   whatToDo: "Woran arbeiten wir?",
   welcomeBefore:
     "codelaw liest auch ungespeicherte Dateien, fragt vor jeder Änderung und zeigt, was es sendet. Erwähnen Sie Dateien mit",
-  welcomeAfter: ", oder ziehen Sie sie herein.",
+  welcomeAfter: ", oder ziehen Sie sie mit der Umschalttaste herein.",
 
   // Compaction.
   tooFewRounds: "Noch gibt es nichts zu archivieren: Der Chat hat zu wenige fertige Runden.",

@@ -421,7 +421,7 @@ export const panel = {
   whatToDo: "What shall we work on?",
   welcomeBefore:
     "codelaw reads your unsaved files, asks before it changes anything, and shows what it sends. Mention files with",
-  welcomeAfter: ", or drag them in.",
+  welcomeAfter: ", or drag them in with Shift.",
 
   // Compaction.
   tooFewRounds: "There is nothing to archive yet: the chat has too few finished rounds.",
