@@ -1,5 +1,5 @@
 // Where the chat lives: in the side bar, and in tabs of the editor beside each other.
-import type { FrameLocator } from "playwright-core";
+import type { FrameLocator, Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { eventually } from "./processes";
 import { call, finish } from "./vendor";
@@ -35,6 +35,11 @@ async function say(page: FrameLocator, text: string): Promise<void> {
     return (await message(page).inputValue()) === "";
   });
 }
+const THEMES = {
+  "dark": "Default Dark Modern",
+  "light": "Default Light Modern",
+  "high-contrast": "Default High Contrast",
+};
 /** On the page of a new chat. */
 const NEW = "What shall we work on?";
 const chatTab = (window: Window, title: string) => window.page.locator(".tabs-container .tab", { hasText: title });
@@ -49,6 +54,33 @@ test("the chat is at home in the secondary side bar", async () => {
     .waitFor();
   expect(await window.page.locator(".part.activitybar .action-label[aria-label^=codelaw]").count()).toBe(0);
   await window.shot("secondary");
+});
+
+test("files are dropped on a chat from the explorer and from a tab, also in a remote window", async () => {
+  const window = await at().workbench.open({ files: FILES });
+  const drop = async (from: Locator): Promise<void> => {
+    const [start, target] = [await from.boundingBox(), await window.message.boundingBox()];
+    if (start === null || target === null) throw new Error("it is not in sight");
+    await window.page.mouse.move(start.x + 20, start.y + start.height / 2);
+    await window.page.mouse.down();
+    await window.page.mouse.move(start.x + 50, start.y + 40, { steps: 4 });
+    // Without it the editor keeps what is dragged from its pages.
+    await window.page.keyboard.down("Shift");
+    await window.page.mouse.move(target.x + 60, target.y - 80, { steps: 12 });
+    let at = 0;
+    await eventually("the page takes it", async () => {
+      await window.page.mouse.move(target.x + 60 + (at++ % 20), target.y - 80);
+      return (await window.panel.locator(".drop-area").count()) > 0;
+    });
+    await window.page.mouse.up();
+    await window.page.keyboard.up("Shift");
+  };
+  await drop(window.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "a.txt" }));
+  await window.panel.locator("li.attachment", { hasText: "a.txt" }).waitFor();
+  await window.openFile("b.txt");
+  await drop(window.tab("b.txt"));
+  await window.panel.locator("li.attachment", { hasText: "b.txt" }).waitFor();
+  await window.shot("dropped");
 });
 
 test("two chats stream side by side, each is asked and stopped for itself, and both come back after a reload", async () => {
@@ -101,6 +133,49 @@ test("two chats stream side by side, each is asked and stopped for itself, and b
   expect(await message(rightAgain).inputValue()).toBe("a draft on the right");
   expect(await message(leftAgain).inputValue()).toBe("");
   await chatTab(window, "tell the left story").waitFor();
+});
+
+test("a tab is at home in every theme, and in 240 pixels", async () => {
+  const { workbench, vendor } = at();
+  const window = await workbench.open({ files: FILES });
+  await vendor.play([finish("**Done.**\n\n```python\nprint('a long line ' * 20, 'which is wider than the tab')\n```")]);
+  await window.command("codelaw: New Chat in Editor");
+  const tab = await pageWith(window, NEW);
+  await say(tab, "Show me");
+  await tab.locator(".answer", { hasText: "Done." }).waitFor();
+  await window.command("codelaw: Show All Chats");
+  await tab.locator(".chat-row").first().hover();
+  const colours = new Set<string>();
+  for (const [name, theme] of Object.entries(THEMES)) {
+    workbench.set({ "workbench.colorTheme": theme });
+    await tab.locator(`body[data-vscode-theme-kind="vscode-${name}"]`).waitFor();
+    await window.shot(`tab-${name}`);
+    const colour = (body: HTMLElement): string => getComputedStyle(body).backgroundColor;
+    const own = await tab.locator("body").evaluate(colour);
+    expect(own, "the page looks like an editor").toBe(
+      await window.page.locator(".part.editor .editor-group-container.active").evaluate((group) => {
+        const probe = group.ownerDocument.createElement("div");
+        probe.style.backgroundColor = "var(--vscode-editor-background)";
+        group.append(probe);
+        const { backgroundColor } = getComputedStyle(probe);
+        probe.remove();
+        return backgroundColor;
+      }),
+    );
+    colours.add(own);
+  }
+  expect(colours.size, "the colours follow the theme").toBeGreaterThan(2);
+  workbench.set({});
+  const sideways = (): Promise<number> => tab.locator("body").evaluate((body) => body.scrollWidth - body.clientWidth);
+  const width = (): Promise<number> => tab.locator("body").evaluate((body) => body.clientWidth);
+  await window.page.setViewportSize({ width: 520, height: 700 });
+  await eventually("the tab is narrow", async () => (await width()) <= 260);
+  await window.shot("tab-narrow-chats");
+  expect(await sideways(), "nothing sticks out sideways").toBeLessThanOrEqual(1);
+  await tab.getByRole("button", { name: /^Back/ }).first().click();
+  await window.shot("tab-narrow");
+  expect(await sideways(), "nothing sticks out sideways").toBeLessThanOrEqual(1);
+  await window.page.setViewportSize({ width: 1280, height: 860 });
 });
 
 test("one chat in the side bar and in a tab is one: both stream, one answer counts, and a deleted one is gone", async () => {
