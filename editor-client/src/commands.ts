@@ -4,7 +4,9 @@ import { attach, selected } from "./chat/files";
 import { isFields } from "./chat/incoming";
 import type { Shown } from "./chat/shown";
 import type { ChatView } from "./chat/view";
-import { askSelection, explain, fix } from "./editor/asking";
+import { askSelection, explain, fix, test } from "./editor/asking";
+import { writeCommitMessage } from "./editor/commitMessage";
+import type { Edits } from "./editor/edits";
 import { showLaw } from "./editor/law";
 import { searchCode } from "./editor/search";
 import { t } from "./language";
@@ -33,6 +35,7 @@ export function registerCommands(
   server: Server,
   view: ChatView,
   shown: Shown,
+  edits: Edits,
 ): Disposable[] {
   /** What needs the server, with a word about what is missing when it is not there. */
   const withServer = (act: () => unknown) => async (): Promise<void> => {
@@ -52,6 +55,16 @@ export function registerCommands(
     "codelaw.askSelection": withServer(() => askSelection(view, shown)),
     "codelaw.explain": withServer(() => explain(server, view)),
     "codelaw.fix": withServer(() => fix(server, view)),
+    "codelaw.edit": withServer(() => edits.begin()),
+    "codelaw.edit.accept": (where?: unknown) => edits.accept(where),
+    "codelaw.edit.reject": (where?: unknown) => edits.reject(where),
+    "codelaw.edit.again": (where?: unknown) => edits.again(where),
+    "codelaw.edit.compare": (where?: unknown) => edits.compare(where),
+    "codelaw.edit.openChat": (where?: unknown) => edits.openChat(where),
+    "codelaw.test": withServer(() => test(server, view)),
+    "codelaw.commitMessage": async (where?: unknown) => {
+      if (await isThere(server)) await writeCommitMessage(server, view, where);
+    },
     "codelaw.addSelection": () => tellPanel(view, selected()),
     "codelaw.addFile": async (one?: unknown, several?: unknown) => {
       const uris = urisOf(one, several);

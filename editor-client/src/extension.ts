@@ -12,6 +12,7 @@ import { Approvals, notify } from "./editor/approvals";
 import { inPanel } from "./editor/asking";
 import { Ended } from "./editor/ended";
 import { Diffs } from "./editor/diffs";
+import { Edits } from "./editor/edits";
 import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
 import { answerServices, Reported } from "./editor/services";
@@ -39,6 +40,7 @@ export function activate(context: ExtensionContext): void {
   const view = new ChatView(context.extensionUri, shown, (message) => started.log.warn(message));
   const approvals = new Approvals();
   const diffs = new Diffs(started);
+  const edits = new Edits(started, view, failed);
   const texts = new Texts();
   const accepted = new Accepted(context.workspaceState);
   const ended = new Ended(
@@ -129,6 +131,7 @@ export function activate(context: ExtensionContext): void {
     approvals,
     diffs,
     reviewing,
+    edits,
     reported,
     terminals,
     texts,
@@ -150,6 +153,7 @@ export function activate(context: ExtensionContext): void {
         // Who asked is gone, and with it what ran.
         approvals.withdrawAll();
         shown.disconnected();
+        edits.disconnected();
       }
       session = state.session;
       view.post({ kind: "server", server: state });
@@ -164,7 +168,7 @@ export function activate(context: ExtensionContext): void {
     shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
     showStatus(started, shown, approvals),
     ...registerLogCommands(view),
-    ...registerCommands(context, started, view, shown),
+    ...registerCommands(context, started, view, shown, edits),
   );
   started.start();
 }

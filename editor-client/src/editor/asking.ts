@@ -62,6 +62,18 @@ export async function fix(wire: Wire, view: ChatView): Promise<void> {
   });
 }
 
+/** Have a test written for the selection, or for what the cursor stands in. */
+export async function test(wire: Wire, view: ChatView): Promise<void> {
+  const editor = editorAtHand();
+  if (editor === null) return;
+  const { document, selection } = editor;
+  await run(wire, view, "codelaw.editor.test", {
+    uri: document.uri.toString(),
+    range: rangeOf(selection),
+    version: document.version,
+  });
+}
+
 /** The server's code actions, with their chat in the panel instead of a chat file. */
 export function inPanel(view: ChatView, failed: (error: unknown) => void): Pick<Middleware, "executeCommand"> {
   return {
@@ -87,7 +99,7 @@ export function inPanel(view: ChatView, failed: (error: unknown) => void): Pick<
 async function run(
   wire: Wire,
   view: ChatView,
-  command: "codelaw.editor.explain" | "codelaw.editor.fix",
+  command: "codelaw.editor.explain" | "codelaw.editor.fix" | "codelaw.editor.test",
   params: AskInEditor,
 ): Promise<void> {
   await showChat(view, await wire.command(command, params));

@@ -162,6 +162,7 @@ PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
 Proposal: Proposal
+Proposing: Proposing
 QuickFix: QuickFix
 QuickFixReply: QuickFixReply
 Range: Range
@@ -1727,6 +1728,16 @@ before?: string[]
 error?: TurnError
 }
 /**
+ * The turn that was begun to propose something.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Proposing".
+ */
+export interface Proposing {
+chatId: string
+turnId: string
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "QuickFix".
  */
@@ -2281,8 +2292,8 @@ export interface Commands {
   "codelaw.editor.explain": { params: AskInEditor; result: Asked };
   "codelaw.editor.fix": { params: AskInEditor; result: Asked };
   "codelaw.editor.test": { params: AskInEditor; result: Asked };
-  "codelaw.editor.edit": { params: EditInEditor; result: Started };
-  "codelaw.editor.commitMessage": { params: CommitMessage; result: Started };
+  "codelaw.editor.edit": { params: EditInEditor; result: Proposing };
+  "codelaw.editor.commitMessage": { params: CommitMessage; result: Proposing };
   "codelaw.editor.proposal": { params: TurnRef; result: Proposal };
   "codelaw.chatFile.send": { params: ChatFileRef; result: Started };
   "codelaw.chatFile.stop": { params: ChatFileRef; result: Cancelled };

@@ -9,6 +9,7 @@ export const CAPABILITIES = {
   servers: {},
   editor: {
     save: {},
+    proposals: {},
     diagnostics: {},
     definition: {},
     references: {},

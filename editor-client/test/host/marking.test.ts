@@ -122,7 +122,7 @@ beforeEach(async () => {
   } as unknown as Wire;
   reviews = new Reviews(wire, new Marks(memory), new Accepted(memory), (error) => failures.push(error));
   marking = new Marking(reviews, new Comparing(reviews), (error) => failures.push(error));
-  provider = fake.editor.done.find(({ what }) => what === "registerCodeLensProvider")!.with[0] as CodeLensProvider;
+  provider = fake.editor.done.find(({ what }) => what === "registerCodeLensProvider")!.with[1] as CodeLensProvider;
   await reviews.read("c");
 });
 afterEach(() => {

@@ -127,6 +127,18 @@ export class WorkspaceEdit {
     return this.all;
   }
 }
+export class CodeLens {
+  constructor(
+    readonly range: Range,
+    readonly command: { title: string; command: string; arguments: unknown[] },
+  ) {}
+}
+export class TabInputTextDiff {
+  constructor(
+    readonly original: Uri,
+    readonly modified: Uri,
+  ) {}
+}
 export class CodeAction {
   edit?: WorkspaceEdit;
   disabled?: unknown;
@@ -157,6 +169,7 @@ export const TextEditorRevealType = { InCenterIfOutsideViewport: 2 };
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
 export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
 export const ViewColumn = { Active: -1, Beside: -2 };
+export const ProgressLocation = { Notification: 15 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 
 /** What the tests put in and look at; `reset` empties it. */
@@ -176,6 +189,12 @@ export const editor = {
   tabs: [] as WebviewPanel[],
   /** Makes the changes of an edit; false when it will not. */
   applies: (() => false) as (edit: WorkspaceEdit) => boolean,
+  /** What other extensions export, by id. */
+  extensions: new Map<string, unknown>(),
+  /** Tabs of comparisons. */
+  compared: [] as { input: unknown }[],
+  /** The work that can be stopped, begun last. */
+  progress: null as CancellationTokenSource | null,
   /** The box that was opened last. */
   box: null as QuickPick | null,
   /** Everything that was done, in order. */
@@ -203,6 +222,9 @@ export function reset(): void {
   editor.answers = [];
   editor.commands.clear();
   editor.settings.clear();
+  editor.extensions.clear();
+  editor.compared = [];
+  editor.progress = null;
   editor.done = [];
   editor.box = null;
   editor.tabs = [];
@@ -261,7 +283,15 @@ export const workspace = {
   },
   applyEdit(edit: WorkspaceEdit): Promise<boolean> {
     did("applyEdit", edit);
-    return Promise.resolve(editor.applies(edit));
+    let applied = false;
+    for (const [uri, edits] of edit.entries()) {
+      const open = editor.documents.find((one) => String((one as { uri: Uri }).uri) === uri.toString());
+      const apply = (open as { apply?: (edit: unknown) => void } | undefined)?.apply;
+      if (apply === undefined) continue;
+      for (const one of edits) apply.call(open, one);
+      applied = true;
+    }
+    return Promise.resolve(applied || editor.applies(edit));
   },
   onDidCloseTextDocument: documentClosed.event,
   onDidChangeTextDocument: documentChanged.event,
@@ -361,6 +391,25 @@ export const window = {
   onDidCloseTerminal: terminalClosed.event,
   onDidStartTerminalShellExecution: commandStarted.event,
   onDidEndTerminalShellExecution: commandEnded.event,
+  tabGroups: {
+    get all() {
+      return [{ tabs: editor.compared }];
+    },
+    close(tabs: { input: unknown }[]): Promise<boolean> {
+      did("close", tabs);
+      editor.compared = editor.compared.filter((tab) => !tabs.includes(tab));
+      return Promise.resolve(true);
+    },
+  },
+  createTextEditorDecorationType: (options: unknown) => ({ options, dispose: () => undefined }),
+  withProgress(
+    options: unknown,
+    work: (progress: unknown, token: CancellationTokenSource["token"]) => unknown,
+  ): Promise<unknown> {
+    did("progress", options);
+    editor.progress = new CancellationTokenSource();
+    return Promise.resolve(work({}, editor.progress.token));
+  },
   showInformationMessage: asked("information"),
   showWarningMessage: asked("warning"),
   showErrorMessage: asked("error"),
@@ -401,9 +450,16 @@ export const commands = {
   },
 };
 
+export const extensions = {
+  getExtension(id: string): unknown {
+    const exports = editor.extensions.get(id);
+    return exports === undefined ? undefined : { isActive: false, activate: () => Promise.resolve(exports) };
+  },
+};
+
 export const languages = {
-  registerCodeLensProvider(_selector: unknown, provider: unknown): Disposable {
-    did("registerCodeLensProvider", provider);
+  registerCodeLensProvider(selector: unknown, provider: unknown): Disposable {
+    did("registerCodeLensProvider", selector, provider);
     return new Disposable(() => undefined);
   },
   onDidChangeDiagnostics: diagnosticsChanged.event,

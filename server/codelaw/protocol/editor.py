@@ -81,6 +81,13 @@ class Asked(Payload):
     uri: str | None = None
 
 
+class Proposing(Payload):
+    """The turn that was begun to propose something."""
+
+    chat_id: str
+    turn_id: str
+
+
 class Proposal(Payload):
     """What the turn proposes, when it has ended.
 
@@ -111,8 +118,8 @@ COMMAND_TYPES: dict[str, Method] = {
     "codelaw.editor.explain": Method(AskInEditor, Asked),
     "codelaw.editor.fix": Method(AskInEditor, Asked),
     "codelaw.editor.test": Method(AskInEditor, Asked),
-    "codelaw.editor.edit": Method(EditInEditor, Started),
-    "codelaw.editor.commitMessage": Method(CommitMessage, Started),
+    "codelaw.editor.edit": Method(EditInEditor, Proposing),
+    "codelaw.editor.commitMessage": Method(CommitMessage, Proposing),
     "codelaw.editor.proposal": Method(TurnRef, Proposal),
     "codelaw.chatFile.send": Method(ChatFileRef, Started),
     "codelaw.chatFile.stop": Method(ChatFileRef, Cancelled),

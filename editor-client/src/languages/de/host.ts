@@ -57,6 +57,29 @@ export const host: HostWords = {
   noProblem:
     "Hier ist kein Problem gemeldet. Setzen Sie die Schreibmarke auf eines, oder stellen Sie eine Frage zur Auswahl.",
   fixWhich: "Welches Problem beheben?",
+  openAsChat: "Als Chat öffnen",
+
+  // Edits of a selection.
+  editWhat: (label: string) => `${label} ändern`,
+  editAgain: "Was soll anders sein?",
+  editPrompt: "Sagen Sie, wie diese Zeilen werden sollen. Nichts ändert sich, bevor Sie es annehmen.",
+  editRuns: "codelaw schreibt …",
+  editStop: "Anhalten",
+  editAccept: "Annehmen",
+  editReject: "Verwerfen",
+  editOther: "Noch einmal …",
+  editCompare: "Vergleichen",
+  editNothing: (name: string) => `codelaw würde in diesen Zeilen von ${name} nichts ändern.`,
+  editLost: (name: string) => `Diese Zeilen von ${name} haben sich inzwischen geändert; nichts wurde ersetzt.`,
+
+  // The message of a commit.
+  messageRuns: "codelaw schreibt eine Commit-Nachricht",
+  noMessage: "Es gibt keine Nachricht.",
+  noGit: "Die Git-Erweiterung des Editors fehlt oder ist abgeschaltet.",
+  noRepository: "Öffnen Sie zuerst einen Ordner eines Git-Repositorys.",
+  whichRepository: "Die Nachricht welches Repositorys?",
+  replaceMessage: "Im Feld steht schon eine Nachricht.",
+  replace: "Ersetzen",
   inLine: (line: number) => `Zeile ${line}`,
 
   // Documents and files.

@@ -54,6 +54,29 @@ export const host = {
   selectToAsk: "Open a file and select what you want to ask about.",
   noProblem: "No problem is reported here. Put the cursor on one, or ask about the selection.",
   fixWhich: "Fix Which Problem?",
+  openAsChat: "Open as Chat",
+
+  // Edits of a selection.
+  editWhat: (label: string) => `Edit ${label}`,
+  editAgain: "What should be different?",
+  editPrompt: "Say what these lines should be. Nothing changes before you accept it.",
+  editRuns: "codelaw is writing…",
+  editStop: "Stop",
+  editAccept: "Accept",
+  editReject: "Reject",
+  editOther: "Again…",
+  editCompare: "Compare",
+  editNothing: (name: string) => `codelaw would change nothing in these lines of ${name}.`,
+  editLost: (name: string) => `These lines of ${name} have changed meanwhile, so nothing was put in their place.`,
+
+  // The message of a commit.
+  messageRuns: "codelaw writes a commit message",
+  noMessage: "There is no message.",
+  noGit: "The editor's git extension is missing or switched off.",
+  noRepository: "Open a folder of a git repository first.",
+  whichRepository: "The Message of Which Repository?",
+  replaceMessage: "The box has a message already.",
+  replace: "Replace",
   inLine: (line: number) => `line ${line}`,
 
   // Documents and files.

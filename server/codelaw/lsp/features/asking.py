@@ -57,7 +57,7 @@ async def explain(connection: Connection, asked: params.AskInEditor) -> params.A
 
 
 async def test(connection: Connection, asked: params.AskInEditor) -> params.Asked:
-    """Write a test for a selection."""
+    """Write a test for a selection; where nothing is selected, for what the cursor stands in."""
     return await _begin(connection, asked, _rendered(connection, "test_selection", asked), asked.range)
 
 
@@ -160,7 +160,8 @@ async def _story(connection: Connection, result: TurnResult) -> Story:
 
 def _rendered(connection: Connection, template: str, asked: params.AskInEditor) -> str:
     first, last = lines_of(asked.range)
-    return render(template, path=shown_path(connection, asked.uri), first=first, last=last)
+    empty = asked.range.start == asked.range.end
+    return render(template, path=shown_path(connection, asked.uri), first=first, last=last, empty=empty)
 
 
 def lines_of(span: Range) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from codelaw.lsp.documents.positions import line_at, line_starts
 from codelaw.lsp.features.asking import lines_of, show_end, shown_path
 from codelaw.lsp.features.proposals import last_block, splice_of
 from codelaw.protocol import editor as params
-from codelaw.protocol.chats import Started, TurnError
+from codelaw.protocol.chats import TurnError
 from codelaw.templates.render import render
 from codelaw.tools.changing.diffs import difference
 
@@ -58,7 +58,7 @@ class Begun:
     before: tuple[str, ...] = ()
 
 
-async def edit(connection: Connection, asked: params.EditInEditor) -> Started:
+async def edit(connection: Connection, asked: params.EditInEditor) -> params.Proposing:
     """Begin a turn that proposes other lines for a selection, whole lines of it.
 
     Raises:
@@ -97,10 +97,10 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> Started:
     _remember(connection, made := Begun(turn, text, asked.uri, first, before))
     if not connection.client.proposals:
         connection.later(_offer(connection, made))
-    return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+    return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
-async def commit_message(connection: Connection, asked: params.CommitMessage) -> Started:
+async def commit_message(connection: Connection, asked: params.CommitMessage) -> params.Proposing:
     """Begin a turn that proposes the message of the next commit; nobody commits.
 
     Raises:
@@ -123,7 +123,7 @@ async def commit_message(connection: Connection, asked: params.CommitMessage) ->
     )
     turn = await _begin(connection, text, attachments, None, None)
     _remember(connection, Begun(turn, text))
-    return Started(chat_id=turn.chat_id, turn_id=turn.turn_id)
+    return params.Proposing(chat_id=turn.chat_id, turn_id=turn.turn_id)
 
 
 async def proposal(connection: Connection, asked: params.TurnRef) -> params.Proposal:
