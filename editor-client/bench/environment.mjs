@@ -1,5 +1,5 @@
 // How large the private environment is: `node bench/environment.mjs [PYTHON]`, after `python3 dev.py vsix`.
-// Installs with the extension's own code, prints MB on the disk by package, and what the installation took.
+// Installs with the extension's own code, then each extra; prints MB on the disk by package and by extra.
 import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,8 +29,11 @@ const storage = await mkdtemp(join(tmpdir(), "codelaw-environment-"));
 try {
   const options = { bundle: true, platform: "node", format: "esm", logLevel: "error", absWorkingDir: root };
   const outfile = join(storage, "install.mjs");
-  const words = 'export { server as words } from "./src/languages/en/server";';
-  const contents = `export { bundleIn, install } from "./src/server/install"; ${words}`;
+  const contents = [
+    'export { bundleIn, install } from "./src/server/install";',
+    'export { addExtra, EXTRAS } from "./src/server/extras";',
+    'export { server as words } from "./src/languages/en/server";',
+  ].join("\n");
   await build({ ...options, stdin: { contents, resolveDir: root, loader: "ts" }, outfile });
   const made = await import(pathToFileURL(outfile).href);
   const bundle = await made.bundleIn(join(root, "..", "build", "vsix", "server"));
@@ -44,8 +47,15 @@ try {
   const packages = await sizes(join(lib, version, "site-packages"));
   for (const [name, bytes] of packages.slice(0, SHOWN)) say(`${mb(bytes)}  ${name}`);
   say(`${mb(packages.slice(SHOWN).reduce((sum, [, bytes]) => sum + bytes, 0))}  ${packages.length - SHOWN} others`);
-  const all = (await sizes(folder)).reduce((sum, [, bytes]) => sum + bytes, 0);
-  say(`${mb(all)}  MB in all; installed in ${seconds.toFixed(0)} s`);
+  const whole = async () => (await sizes(folder)).reduce((sum, [, bytes]) => sum + bytes, 0);
+  let before = await whole();
+  say(`${mb(before)}  MB in all; installed in ${seconds.toFixed(0)} s`);
+  for (const extra of made.EXTRAS) {
+    await made.addExtra(folder, bundle, extra, quiet);
+    const after = await whole();
+    say(`${mb(after - before)}  more with the extra ${extra}`);
+    before = after;
+  }
 } finally {
   await rm(storage, { recursive: true, force: true });
 }

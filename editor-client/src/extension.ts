@@ -20,6 +20,7 @@ import { Terminals } from "./editor/terminals";
 import { Texts } from "./editor/texts";
 import type { ToPanel } from "./messages";
 import { Reviewing } from "./review/reviewing";
+import { Extras } from "./server/adding";
 import { Server } from "./server/server";
 import { showStatus } from "./status";
 import { showError } from "./told";
@@ -166,6 +167,7 @@ export function activate(context: ExtensionContext): void {
     }),
     approvals.onClose(() => view.ask(approvals.open)),
     shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
+    new Extras(started),
     showStatus(started, shown, approvals),
     ...registerLogCommands(view),
     ...registerCommands(context, started, view, shown, edits),

@@ -4,7 +4,8 @@ import { readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { PYTHON } from "./places";
-import { finish } from "./vendor";
+import { eventually } from "./processes";
+import { call, finish } from "./vendor";
 import { useWorkbench } from "./workbench";
 
 // Without the server of the checkout, and with the Python that the machine itself has.
@@ -26,6 +27,21 @@ test.runIf(required)("the server is installed by one click, starts, and answers"
   await window.panel.locator(".banner[data-phase]").waitFor({ state: "detached", timeout: 180_000 });
   const turn = await window.ask("Hello?");
   expect(await turn.locator(".answer").textContent()).toContain("Hello from the installed one.");
-  const kept = readdirSync(join(workbench.folder, "user", "User", "globalStorage", "codelaw.codelaw"));
-  expect(kept.join(" ")).toMatch(/server/);
+  const storage = join(workbench.folder, "user", "User", "globalStorage", "codelaw.codelaw");
+  const environment = readdirSync(storage).find((name) => name.startsWith("server-")) ?? "";
+  const inEnvironment = () => readdirSync(join(storage, environment));
+  expect(inEnvironment().filter((name) => name.startsWith("codelaw-extra"))).toEqual([]);
+
+  // What reads source code comes with the first search, and counts once the server has started anew.
+  const before = await workbench.server();
+  await vendor.play([call("I search", "search_code", { query: "x" }), finish("Found it.")]);
+  await window.ask("Where is x?");
+  await eventually(
+    "the grammars are there",
+    () => inEnvironment().includes("codelaw-extra-code") || undefined,
+    120_000,
+  );
+  await eventually("another server runs", async () => (await workbench.server()) !== before || undefined, 60_000);
+  await vendor.play([finish("And on it goes.")]);
+  await window.ask("Go on");
 });

@@ -5,19 +5,24 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scripts.dev.base import CLIENT, PYTHON, ROOT, VENV, Problem, Unavailable, npm, run, say
 
 RUNTIME_LOCK = ROOT / "requirements.lock"
 EDITOR_LOCK = ROOT / "requirements-editor.lock"
-"""What the extension installs: with the extras that need no setting to be of use."""
+"""What the extension installs at once."""
+EDITOR_EXTRAS = ROOT / "requirements-editor"
+"""A lock for each extra that the extension adds when it is first needed: what it brings beside the lock above."""
+LATER = "tiktoken"
+"""A dependency that the extension adds like an extra: it counts other vendors' tokens, and is large."""
 DEV_LOCK = ROOT / "requirements-dev.lock"
 EDITOR = ROOT / ".workbench"
 LOCK_HEADER = "# Locked versions with their hashes. Written by `python3 dev.py lock`; do not edit.\n"
@@ -118,22 +123,45 @@ def install_editor() -> None:
 
 def lock() -> int:
     """Write all locks anew, keeping what is pinned while it still fits."""
-    with tempfile.TemporaryDirectory() as folder:
-        tools = Path(folder) / "bin" / "python"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras: dict[str, list[str]] = {**project["optional-dependencies"]}
+    del extras["dev"]
+    extras["tokenizer"] = [line for line in project["dependencies"] if line.startswith(LATER)]
+    at_once = [line for line in project["dependencies"] if not line.startswith(LATER)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        tools = folder / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([str(tools), "-m", "pip", "--quiet", "install", "pip-tools"], check=True)
-        carried = ["--extra", "code", "--extra", "mcp"]
-        for target, extras in ((RUNTIME_LOCK, []), (DEV_LOCK, ["--all-extras"]), (EDITOR_LOCK, carried)):
-            draft = Path(folder) / target.name
-            known = DEV_LOCK if target == EDITOR_LOCK else target if target.is_file() else RUNTIME_LOCK
-            if known.is_file():
-                shutil.copy(known, draft)
-            options = ["--generate-hashes", "--strip-extras", "--allow-unsafe", "--no-header"]
-            if target != EDITOR_LOCK:  # the extension carries a wheel, which needs nothing to be built
-                options.append("--all-build-deps")
-            quiet = ["--no-emit-index-url", "--no-emit-trusted-host", "--no-emit-find-links", "--no-emit-options"]
-            shape = ["--annotation-style", "line", "--no-config", "--quiet", "--output-file", str(draft)]
-            command = [str(tools), "-m", "piptools", "compile", *options, *quiet, *shape, *extras, "pyproject.toml"]
-            subprocess.run(command, cwd=ROOT, check=True)
-            target.write_text(LOCK_HEADER + draft.read_text(encoding="utf-8"), encoding="utf-8")
+        subprocess.run([tools, "-m", "pip", "--quiet", "install", "pip-tools"], check=True)
+        build = ["--all-build-deps"]  # not for the extension, which carries a wheel
+        _write(RUNTIME_LOCK, _compiled(folder, RUNTIME_LOCK, [*build, "pyproject.toml"]))
+        _write(DEV_LOCK, _compiled(folder, DEV_LOCK, [*build, "--all-extras", "pyproject.toml"]))
+        editor = _compiled(folder, DEV_LOCK, [_wanted(folder, "codelaw", at_once)])
+        _write(EDITOR_LOCK, editor)
+        for extra, wanted in extras.items():
+            whole = _compiled(folder, DEV_LOCK, [_wanted(folder, extra, [*at_once, *wanted])])
+            _write(EDITOR_EXTRAS / f"{extra}.lock", {key: pin for key, pin in whole.items() if key not in editor})
     return 0
+
+
+def _wanted(folder: Path, name: str, requirements: list[str]) -> str:
+    (folder / name).write_text("\n".join(requirements) + "\n", encoding="utf-8")
+    return str(folder / name)
+
+
+def _compiled(folder: Path, known: Path, wanted: Sequence[str]) -> dict[str, str]:
+    """Each package to its lines; versions are those of the lock `known` where they fit."""
+    draft = folder / "draft.lock"
+    shutil.copy(known if known.is_file() else RUNTIME_LOCK, draft)
+    options = ["--generate-hashes", "--strip-extras", "--allow-unsafe", "--no-header", "--no-config", "--quiet"]
+    quiet = ["--no-emit-index-url", "--no-emit-trusted-host", "--no-emit-find-links", "--no-emit-options"]
+    shape = ["--annotation-style", "line", "--output-file", str(draft)]
+    command = [str(folder / "bin" / "python"), "-m", "piptools", "compile", *options, *quiet, *shape, *wanted]
+    subprocess.run(command, cwd=ROOT, check=True)
+    text = draft.read_text(encoding="utf-8").replace(f"-r {folder}/", "-r ")
+    return {block.split("==")[0]: block for block in re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]}
+
+
+def _write(lock: Path, packages: dict[str, str]) -> None:
+    lock.parent.mkdir(exist_ok=True)
+    lock.write_text(LOCK_HEADER + "".join(packages.values()), encoding="utf-8")

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 from scripts.dev.base import CLIENT, PYTHON, ROOT, Problem, nodes, npm, run, say
-from scripts.dev.environment import DEV_LOCK, EDITOR_LOCK, alone, install, install_client
+from scripts.dev.environment import DEV_LOCK, EDITOR_EXTRAS, EDITOR_LOCK, alone, install, install_client
 
 VERSION_FILE = ROOT / "server" / "codelaw" / "__init__.py"
 CARRIED = (
@@ -19,6 +19,7 @@ CARRIED = (
     r"extension/dist/panel\.css",
     r"extension/server/codelaw-.+\.whl",
     r"extension/server/requirements\.lock",
+    r"extension/server/extras/mcp\.lock",
     r"extension/media/.+",
     r"extension/LICENSE(\.txt)?",
     r"extension/(?i:readme)\.md",
@@ -55,6 +56,7 @@ def _pack() -> int:
     if run(npm("run", "--silent", "build", "--", "--outdir", str(stage / "dist")), CLIENT) != 0:
         raise Problem("the extension could not be built: see esbuild's message above")
     shutil.copy(EDITOR_LOCK, carried / "requirements.lock")
+    shutil.copytree(EDITOR_EXTRAS, carried / "extras")
     shutil.copytree(CLIENT / "media", stage / "media")
     for file in (
         *CLIENT.glob("package.nls*.json"),

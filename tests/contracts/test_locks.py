@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ["requirements.lock", "requirements-editor.lock", "requirements-dev.lock"]
+EXTRAS = {"code": 10, "mcp": 10, "local": 2, "postgresql": 2, "tokenizer": 2}
+"""What the extension adds later, and how many packages that are at least."""
+LATER = [f"requirements-editor/{name}.lock" for name in EXTRAS]
+LOCKS = ["requirements.lock", "requirements-editor.lock", *LATER, "requirements-dev.lock"]
 
 
 def entries(lock: str) -> dict[str, tuple[str, int]]:
@@ -39,7 +42,7 @@ def names(requirements: list[str]) -> set[str]:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_package_has_a_version_and_hashes(lock: str) -> None:
     packages = entries(lock)
-    assert len(packages) > 20
+    assert len(packages) >= EXTRAS.get(Path(lock).stem, 20)
     assert [name for name, (_, hashes) in packages.items() if hashes == 0] == []
 
 
@@ -56,8 +59,16 @@ def test_a_lock_holds_packages_and_nothing_else(lock: str) -> None:
 
 def test_the_locks_hold_what_was_asked() -> None:
     assert (asked() | needed_to_build()) - set(entries("requirements.lock")) == set()
-    assert asked("code", "mcp") - set(entries("requirements-editor.lock")) == set()
+    assert asked() - set(entries("requirements-editor.lock")) == {"tiktoken"}
+    for extra in EXTRAS:
+        wanted = {"tiktoken"} if extra == "tokenizer" else asked(extra) - asked()
+        assert wanted - set(entries(f"requirements-editor/{extra}.lock")) == set()
     assert (asked("dev") | needed_to_build()) - set(entries("requirements-dev.lock")) == set()
+
+
+def test_an_extra_brings_nothing_that_is_there_already() -> None:
+    at_once = set(entries("requirements-editor.lock"))
+    assert [(lock, name) for lock in LATER for name in entries(lock) if name in at_once] == []
 
 
 def test_the_extension_installs_no_tools_to_build_with() -> None:

@@ -16,6 +16,7 @@ WHOLE = {
     "extension/dist/panel.js": b"show()",
     "extension/dist/panel.css": b"a {}",
     "extension/server/requirements.lock": b"numpy==2",
+    "extension/server/extras/mcp.lock": b"mcp==2",
     "extension/media/icon.png": b"",
     "extension/LICENSE.txt": b"MIT",
     "extension/readme.md": b"",

@@ -6,13 +6,15 @@ import type { ServerWords } from "../languages/en/server";
 import { type Python, pythonOf } from "./find";
 import { type Outcome, run } from "./process";
 import { cancelled, Refusal } from "./refusal";
-import { trim } from "./trim";
+import { packagesOf, trim } from "./trim";
 
 /** What the extension carries of the server. */
 export interface Bundle {
   version: string;
   wheel: string;
   lock: string;
+  /** The folder with a lock for each extra (`extras.ts`). */
+  extras: string;
   /** Changes with the wheel and the lock: another one needs another environment. */
   digest: string;
 }
@@ -47,8 +49,10 @@ export const bundleIn = async (folder: string): Promise<Bundle | undefined> => {
   const lock = path.join(folder, "requirements.lock");
   const file = path.join(folder, wheel);
   const hash = createHash("sha256");
-  for (const part of [file, lock]) hash.update(await readFile(part));
-  return { version, wheel: file, lock, digest: hash.digest("hex").slice(0, 12) };
+  const extras = path.join(folder, "extras");
+  const locks = (await namesIn(extras)).sort().map((name) => path.join(extras, name));
+  for (const part of [file, lock, ...locks]) hash.update(await readFile(part));
+  return { version, wheel: file, lock, extras, digest: hash.digest("hex").slice(0, 12) };
 };
 
 /** What is in a folder; nothing where there is none. */
@@ -109,19 +113,21 @@ export const install = async (python: Python, bundle: Bundle, storage: string, p
   return target;
 };
 
+const PIP = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input"];
+/** Without bytecode, of which most would never be used. */
+export const PIP_INSTALL: readonly string[] = [...PIP, "install", "--progress-bar", "off", "--no-compile"];
+
 const build = async (python: Python, bundle: Bundle, draft: string, progress: Progress): Promise<void> => {
   const { words } = progress;
   const inside = pythonOf(draft, process.platform);
-  const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input"];
-  const add = [...pip, "install", "--progress-bar", "off", "--no-compile"];
   progress.report(words.makingEnvironment);
   await step(python.command, [...python.args, "-I", "-m", "venv", draft], 3 * MINUTE, progress);
   progress.report(words.downloadingPackages);
-  await step(inside, [...add, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
+  await step(inside, [...PIP_INSTALL, "--require-hashes", "--prefer-binary", "-r", bundle.lock], 20 * MINUTE, progress);
   progress.report(words.installingCodelaw);
-  await step(inside, [...add, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
-  await step(inside, [...pip, "uninstall", "--yes", ...INSTALLERS], MINUTE, progress);
-  await trim(draft);
+  await step(inside, [...PIP_INSTALL, "--no-deps", "--no-index", bundle.wheel], 3 * MINUTE, progress);
+  await step(inside, [...PIP, "uninstall", "--yes", ...INSTALLERS], MINUTE, progress);
+  await trim(await packagesOf(draft));
   progress.report(words.tryingIt);
   const said = await step(inside, ["-I", "-m", "codelaw", "--version"], MINUTE, progress);
   if (!said.stdout.includes(bundle.version)) {
@@ -130,7 +136,8 @@ const build = async (python: Python, bundle: Bundle, draft: string, progress: Pr
   await step(inside, ["-I", "-c", FIRST_TURN], 3 * MINUTE, progress);
 };
 
-const step = async (
+/** Run one step to its end, with what it says in the log. @throws Refusal */
+export const step = async (
   command: string,
   args: readonly string[],
   timeout: number,

@@ -5,7 +5,17 @@ import path from "node:path";
 import { type ExtensionContext, type LogOutputChannel, ProgressLocation, window, workspace } from "vscode";
 import { t } from "../language";
 import type { ServerState } from "../messages";
-import { findPython, findServer, type Interpreter, type Located, type Probe, type Python, whyNoPython } from "./find";
+import {
+  findPython,
+  findServer,
+  type Interpreter,
+  type Launch,
+  type Located,
+  type Probe,
+  type Python,
+  whyNoPython,
+} from "./find";
+import { addExtra, type Extra, hasExtra } from "./extras";
 import { bundleIn, environmentsIn, install, use } from "./install";
 import { onPath, outside, run } from "./process";
 import { interpreters } from "./python";
@@ -78,6 +88,30 @@ export class Installation {
     } finally {
       if (this.#running === running) this.#running = undefined;
     }
+  }
+
+  /**
+   * Add an extra to the private environment that a server runs from, with progress in the status bar.
+   * Gives whether that changed anything: a server from another place has the packages that somebody gave it.
+   * @throws Refusal
+   */
+  async add(extra: Extra, launch: Launch): Promise<boolean> {
+    const storage = await this.folder();
+    const bundle = await this.#bundle();
+    const environments = bundle === undefined ? [] : await environmentsIn(storage, bundle);
+    const own = environments.find(({ folder }) => launch.command.startsWith(folder + path.sep))?.folder;
+    if (bundle === undefined || own === undefined || (await hasExtra(own, extra))) return false;
+    this.log.info(`Adding to the server what it needs: ${extra}`);
+    const bar = { location: ProgressLocation.Window, title: t.server.adding(t.server.extras[extra]) };
+    await window.withProgress(bar, async (progress) => {
+      await addExtra(own, bundle, extra, {
+        report: (message) => progress.report({ message }),
+        log: (line) => this.log.info(`[install] ${line}`),
+        signal: new AbortController().signal,
+        words: t.server,
+      });
+    });
+    return true;
   }
 
   /** Stop an installation that runs. */

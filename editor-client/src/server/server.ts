@@ -16,7 +16,8 @@ import type { Method, Params, Result, ServerState } from "../messages";
 import { unlinked } from "../plain";
 import type { ChatEvent, Commands, Requests } from "../protocol/types";
 import { Connection, type Handler } from "./connection";
-import { LEAST_PYTHON } from "./find";
+import type { Extra } from "./extras";
+import { type Launch, LEAST_PYTHON } from "./find";
 import { Installation } from "./installation";
 import { Lifecycle } from "./lifecycle";
 import { cancelled, Refusal, refusalOf } from "./refusal";
@@ -48,6 +49,8 @@ export class Server implements Wire, Disposable {
   readonly #guarded: ReadonlySet<string>;
   readonly #disposables: { dispose(): unknown }[];
   #middleware: Middleware = {};
+  /** What the newest server was started with. */
+  #launch: Launch | undefined;
   /** The connection whose model was asked for. */
   #asked: Connection | undefined;
 
@@ -64,6 +67,7 @@ export class Server implements Wire, Disposable {
     this.#lifecycle = new Lifecycle<Connection>({
       locate: () => this.#installation.locate(),
       connect: async (launch, lost, signal) => {
+        this.#launch = launch;
         const folder = await this.#installation.folder();
         const { log } = this;
         const middleware = this.#withSettings();
@@ -155,6 +159,11 @@ export class Server implements Wire, Disposable {
       if (result.kind === "failed") void window.showErrorMessage(unlinked(`codelaw: ${result.message}`));
     } else if (result.kind === "failed") this.#lifecycle.fail(result.message, result.actions);
     else await this.#lifecycle.restart(); // cancelled: what is missing is said again
+  }
+
+  /** Add packages to the private environment; gives whether a server that is started now has more than this one. */
+  async add(extra: Extra): Promise<boolean> {
+    return this.#launch !== undefined && (await this.#installation.add(extra, this.#launch));
   }
 
   /** Let the user choose a Python, by the Python extension where there is one, and search again. */

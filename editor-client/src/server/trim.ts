@@ -4,12 +4,10 @@ import path from "node:path";
 
 const FOR_TOOLS = /\.(pyi|pyx|pxd|h|hpp|c|cpp|a)$/;
 
-/** Remove from the packages of an environment what nothing imports. */
-export const trim = async (environment: string): Promise<void> => {
-  for (const folder of await packagesOf(environment)) {
-    for (const name of needless(await readdir(folder, { recursive: true })))
-      await rm(path.join(folder, name), { recursive: true, force: true });
-  }
+/** Remove from a folder of packages what nothing imports. */
+export const trim = async (packages: string): Promise<void> => {
+  for (const name of needless(await readdir(packages, { recursive: true })))
+    await rm(path.join(packages, name), { recursive: true, force: true });
 };
 
 /** Of paths below the folder of the packages those that nothing imports; what lies below one of them is left out. */
@@ -20,9 +18,9 @@ export const needless = (paths: readonly string[]): string[] =>
     return tests === -1 ? FOR_TOOLS.test(name) : tests === parts.length - 1;
   });
 
-/** The folders into which packages are installed. */
-const packagesOf = async (environment: string): Promise<string[]> => {
+/** The folder into which the packages of an environment are installed. */
+export const packagesOf = async (environment: string): Promise<string> => {
   const lib = path.join(environment, "lib");
-  const names = await readdir(lib).catch((): string[] => []); // Windows has another layout, and runs no server
-  return names.filter((name) => name.startsWith("python3")).map((name) => path.join(lib, name, "site-packages"));
+  const version = (await readdir(lib)).find((name) => name.startsWith("python3"));
+  return path.join(lib, version ?? "python3", "site-packages");
 };

@@ -180,6 +180,9 @@ describe.skipIf(process.platform === "win32")("the private environment", () => {
     expect(bundle).toMatchObject({ version: "0.1.0", lock: path.join(carried, "requirements.lock") });
     await writeFile(bundle.lock, "another lock");
     expect((await bundleIn(carried))!.digest).not.toBe(bundle.digest);
+    const other = (await bundleIn(carried))!.digest;
+    await writeFile(path.join(bundle.extras, "mcp.lock"), "another extra");
+    expect((await bundleIn(carried))!.digest).not.toBe(other);
     await rm(bundle.lock);
     expect(await bundleIn(carried)).toBeUndefined();
     expect(await bundleIn(path.join(root, "nowhere"))).toBeUndefined();

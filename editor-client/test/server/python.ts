@@ -10,7 +10,11 @@ case "$*" in
   *"-m venv"*)
     [ -f "$FAKE/no-venv" ] && { echo "The virtual environment was not created: ensurepip is not available." >&2; exit 1; }
     for folder; do :; done
-    mkdir -p "$folder/bin" && cp "$0" "$folder/bin/python" ;;
+    mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages" && cp "$0" "$folder/bin/python" ;;
+  *"--target"*)
+    [ -f "$FAKE/no-network" ] && { echo "ERROR: No matching distribution found for mcp" >&2; exit 1; }
+    while [ "$1" != "--target" ]; do shift; done
+    mkdir -p "$2/mcp/tests" "$2/bin" && touch "$2/mcp/__init__.py" "$2/bin/mcp" ;;
   *"--require-hashes"*)
     echo "Collecting numpy==2.3.0"
     [ -f "$FAKE/slow" ] && { (while echo >> "$FAKE/beats"; do sleep 0.02; done) & wait; }
@@ -38,5 +42,7 @@ export const fakeBundle = async (folder: string): Promise<string> => {
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "codelaw-0.1.0-py3-none-any.whl"), "a wheel");
   await writeFile(path.join(folder, "requirements.lock"), "numpy==2.3.0 --hash=sha256:00");
+  await mkdir(path.join(folder, "extras"));
+  await writeFile(path.join(folder, "extras", "mcp.lock"), "mcp==2.3.0 --hash=sha256:00");
   return folder;
 };

@@ -93,6 +93,16 @@ export const server: ServerWords = {
   installingCodelaw: "codelaw wird installiert",
   tryingIt: "Probelauf",
   couldNotInstall: (hint: string, reason: string) => `Der Server ließ sich nicht installieren. ${hint}\n${reason}`,
+  adding: (what: string) => `codelaw installiert ${what}`,
+  extras: {
+    code: "die Grammatiken der Programmiersprachen",
+    mcp: "die Pakete für MCP-Server",
+    local: "die Pakete für lokale Embeddings",
+    postgresql: "den Treiber für PostgreSQL",
+    tokenizer: "den Tokenizer anderer Anbieter",
+  },
+  couldNotAdd: (what: string, hint: string, reason: string) =>
+    `codelaw konnte ${what} nicht installieren. ${hint}\n${reason}`,
   carriesNone: "Diese Erweiterung bringt keinen Server mit. Installieren Sie ihn mit `pip install codelaw`.",
   installedBroken: "Der Server wurde installiert und läuft nicht.",
   tookTooLong: "Die Installation dauerte zu lange und wurde abgebrochen.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codelaw.adapters.tokenizer import load_counter
+from codelaw.adapters.tokenizer import Counter, load_counter
 from codelaw.agent.inputs.law_files import find_law
 from codelaw.agent.inputs.selection import gathered, select
 from codelaw.context.builder import History, build, report
@@ -85,7 +85,9 @@ async def inspect(
     )
     tokens: list[int]
     known = inputs.calibration
-    if known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline")):
+    of_claude = known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline"))
+    count = None if of_claude else await _counter()
+    if count is None:
         parts = [mixture([section]) for section in view.sections]
         tokens = [
             known.apply(plan.model_name, section.tokens, part)
@@ -93,7 +95,6 @@ async def inspect(
         ]
     else:
         # The estimate is made for Claude, and closer there than another vendor's tokenizer.
-        count = await load_counter()
         tokens = await asyncio.to_thread(lambda: [count(section.text) for section in view.sections])
     made = await asyncio.to_thread(
         report,
@@ -107,6 +108,14 @@ async def inspect(
     )
     tools = offers(every_tool(), plan.toolbox.tools, plan.mode, searching=plan.searching)
     return view, replace(made, model=plan.model_name, tools=tools)
+
+
+async def _counter() -> Counter | None:
+    """Another vendor's tokenizer; None where it is not installed, as in the extension's own environment at first."""
+    try:
+        return await load_counter()
+    except ImportError:
+        return None
 
 
 def _of_children(agent: AgentChat | None) -> Iterator[Dropped]:

@@ -24,7 +24,7 @@ from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import BOLD, DIM, GREEN, RED, YELLOW, Screen
 from codelaw.settings import WORKSPACE_FILE, home, process_environment, readable, user_file
 
-_PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "tiktoken", "websockets")
+_PACKAGES = ("pygls", "lsprotocol", "anthropic", "pydantic", "websockets")
 _LEVELS = {"info": "good", "warning": "lacking", "error": "broken"}
 _MARKS = {"good": ("✓", GREEN), "lacking": ("!", YELLOW), "broken": ("✗", RED)}
 
