@@ -27,6 +27,7 @@ export interface Captured {
   summary: boolean;
   first_byte: number;
   answer_first_byte: number | null;
+  answer_last_byte: number | null;
 }
 
 /** A step that calls a tool. */
