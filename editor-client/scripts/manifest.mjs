@@ -101,6 +101,14 @@ const OF_THE_PANEL = {
       "Send what you look at with every message: the active file, the cursor's line, the selected text and the lines on the screen. The panel shows it above the message, where it can be removed. A folder may switch this off, never on.",
     scope: "window",
   },
+  "codelaw.panel.save": {
+    type: "string",
+    enum: ["accepted", "turn", "never"],
+    default: "accepted",
+    markdownDescription:
+      "When open files that codelaw has changed are saved. `accepted`: when you accept their changes, or reject the last of them. `turn`: when the turn ends, too. `never`: you save them yourself. Whatever you choose, before a command runs those are saved that had been saved before codelaw changed them.",
+    scope: "window",
+  },
   "codelaw.panel.notify": {
     type: "boolean",
     default: true,

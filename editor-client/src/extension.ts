@@ -1,7 +1,7 @@
 // The extension: puts its parts together and nothing else.
 import { commands, type ExtensionContext, workspace } from "vscode";
 import { Accepted } from "./chat/accepted";
-import { copy, dropped, exportChat, insert, pickFiles, saveAll, selected } from "./chat/files";
+import { copy, dropped, exportChat, insert, pickFiles, selected } from "./chat/files";
 import { registerLogCommands } from "./chat/log";
 import type { Page } from "./chat/page";
 import { Relay } from "./chat/relay";
@@ -15,11 +15,13 @@ import { Diffs } from "./editor/diffs";
 import { Edits } from "./editor/edits";
 import { LookingAt } from "./editor/looking";
 import { open, openExternal } from "./editor/opening";
+import { closeProposals } from "./editor/proposals";
 import { answerServices, Reported } from "./editor/services";
 import { Terminals } from "./editor/terminals";
 import { Texts } from "./editor/texts";
 import type { ToPanel } from "./messages";
 import { Reviewing } from "./review/reviewing";
+import { saveSettled } from "./review/saving";
 import { Extras } from "./server/adding";
 import { Server } from "./server/server";
 import { showStatus } from "./status";
@@ -105,7 +107,7 @@ export function activate(context: ExtensionContext): void {
       insert: ({ text }) => insert(text),
       diff: (message) => diffs.turn(message),
       accept: async ({ chatId, turnId, uris }) => {
-        if (await saveAll(uris)) await accepted.add(chatId, turnId);
+        if (await saveSettled(uris)) await accepted.add(chatId, turnId);
         await reviewing.accepted(chatId);
         view.post(keep());
       },
@@ -165,13 +167,18 @@ export function activate(context: ExtensionContext): void {
       const show = (): void => void view.tell({ kind: "show", page: "chat", chatId });
       if (view.unseen.includes(approval) && notifies()) void notify(approvals, approval, show);
     }),
-    approvals.onClose(() => view.ask(approvals.open)),
+    approvals.onClose((approval) => {
+      view.ask(approvals.open);
+      diffs.answered(approval).catch(failed);
+    }),
     shown.onChange(() => void commands.executeCommand("setContext", "codelaw.running", shown.running)),
     new Extras(started),
     showStatus(started, shown, approvals),
     ...registerLogCommands(view),
     ...registerCommands(context, started, view, shown, edits),
   );
+  // Their texts went with the window.
+  closeProposals().catch(failed);
   started.start();
 }
 

@@ -5,10 +5,9 @@ import type { FromPanel, OpenApproval } from "../messages";
 import { unlinked } from "../plain";
 import type { Wire } from "../server/wire";
 import { find } from "./opening";
+import { closeProposals, pathOf, SCHEME } from "./proposals";
 import { applyPatch, type FilePatch, parsePatch } from "./patch";
 
-/** Texts that are nowhere else: what is proposed, and the nothing that a removed file is. */
-export const SCHEME = "codelaw-proposal";
 const MOST_TEXTS = 50;
 
 type Turn = Omit<Extract<FromPanel, { kind: "diff" }>, "kind">;
@@ -67,6 +66,11 @@ export class Diffs implements Disposable {
     } else await commands.executeCommand("vscode.changes", request.title, pairs);
   }
 
+  /** The question is answered or withdrawn. */
+  answered({ id }: OpenApproval): Promise<void> {
+    return closeProposals(id);
+  }
+
   dispose(): void {
     this.#registered.dispose();
     this.#changed.dispose();
@@ -75,8 +79,8 @@ export class Diffs implements Disposable {
 
   async #pair(id: number, patch: FilePatch): Promise<Pair | null> {
     const name = patch.to ?? patch.from ?? "";
-    const side = (what: string, text: string): Uri =>
-      this.#keep(Uri.from({ scheme: SCHEME, path: `/${what}/${id}/${name}` }), text);
+    const side = (what: "proposed" | "none", text: string): Uri =>
+      this.#keep(Uri.from({ scheme: SCHEME, path: pathOf(what, id, name) }), text);
     // Of a file that is there and empty the diff says the same as of none.
     const there = await find({ path: patch.from ?? name });
     if (there === null && patch.from !== null) return null;

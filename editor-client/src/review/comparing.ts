@@ -1,5 +1,6 @@
 // Many files at once in the editor's own diff of several files, with what they were as read-only documents.
 import { commands, type Disposable, Uri, window, workspace } from "vscode";
+import { isFields } from "../chat/incoming";
 import { beforeOf } from "../editor/diffs";
 import { find } from "../editor/opening";
 import { visible } from "../hidden";
@@ -29,10 +30,7 @@ export class Comparing implements Disposable {
     this.#registered = workspace.registerTextDocumentContentProvider(SCHEME, {
       provideTextDocumentContent: async (uri) => {
         const asked = addressOf(uri);
-        if (asked === null) return "";
-        const { before, after } = await reviews.text(asked.chatId, asked.uri, asked.above);
-        if (before === null || after === null) return before ?? "";
-        return withKept(before, after, new Set(reviews.partsOf(asked.chatId, asked.uri)));
+        return asked === null ? "" : this.#text(asked);
       },
     });
   }
@@ -42,14 +40,14 @@ export class Comparing implements Disposable {
     if (turnId !== null) {
       const changes = await this.#reviews.ofTurn(chatId, turnId);
       if (changes.length === 0) void window.showInformationMessage(t.review.turnUndone);
-      else await this.#compare(changes, ({ path }) => beforeOf(chatId, turnId, path));
+      else await this.#compare(changes, ({ uri, path }) => beforeIn(uri, { chatId, turnId, path }));
       return;
     }
     await this.#reviews.read(chatId);
     const files = this.#reviews.of(chatId);
     const above = new Map(files.map((file) => [file.uri, file.above]));
     if (files.length === 0) void window.showInformationMessage(t.review.nothing);
-    else await this.#compare(files, ({ uri, path }) => baseOf({ chatId, uri, path, above: above.get(uri) ?? 0 }));
+    else await this.#compare(files, ({ uri }) => beforeIn(uri, { chatId, uri, above: above.get(uri) ?? 0 }));
   }
 
   /** One file that waits, as it was and as it is. */
@@ -60,11 +58,22 @@ export class Comparing implements Disposable {
       return;
     }
     const { chatId, file } = found;
-    await this.#compare([file], ({ path }) => baseOf({ chatId, uri, path, above: file.above }));
+    await this.#compare([file], ({ uri: own }) => beforeIn(own, { chatId, uri: own, above: file.above }));
   }
 
   dispose(): void {
     this.#registered.dispose();
+  }
+
+  async #text(asked: Address): Promise<string> {
+    if ("turnId" in asked) {
+      const { chatId, turnId, path } = asked;
+      return (await workspace.openTextDocument(beforeOf(chatId, turnId, path))).getText();
+    }
+    const { chatId, uri, above } = asked;
+    const { before, after } = await this.#reviews.text(chatId, uri, above);
+    if (before === null || after === null) return before ?? "";
+    return withKept(before, after, new Set(this.#reviews.partsOf(chatId, uri)));
   }
 
   async #compare(files: readonly Compared[], before: (file: Compared) => Uri): Promise<void> {
@@ -78,7 +87,7 @@ export class Comparing implements Disposable {
       const there = (await find({ uri: file.uri }))?.uri;
       const source = sources.get(file);
       const old = file.kind === "created" && source === undefined ? undefined : before(source ?? file);
-      if (there !== undefined || old !== undefined) rows.push([there ?? before(file), old, there]);
+      if (there !== undefined || old !== undefined) rows.push([there ?? Uri.parse(file.uri, true), old, there]);
     }
     const others = files.filter(({ isText }) => !isText);
     if (others.length > 0) {
@@ -89,28 +98,26 @@ export class Comparing implements Disposable {
     if (shown.length > MOST_COMPARED) {
       void window.showInformationMessage(t.review.firstOf(MOST_COMPARED, shown.length));
     }
-    if (rows.length > 0) await commands.executeCommand("vscode.changes", t.review.filesChanged(files.length), rows);
+    if (rows.length > 0) await commands.executeCommand("vscode.changes", t.review.changesBy, rows);
   }
 }
 
-interface Address {
-  chatId: string;
-  uri: string;
-  above: number;
-}
+/** Which text it is: a file as a turn found it, or as it was before all that waits in it. */
+type Address = { chatId: string; turnId: string; path: string } | { chatId: string; uri: string; above: number };
 
-/** The document of a file before that which waits in it; its path is for people and for the language. */
-export function baseOf({ path, ...address }: Address & { path: string }): Uri {
-  return Uri.from({ scheme: SCHEME, path: `/${path}`, query: JSON.stringify(address) });
+/** A file as it was. Its path is the file's own, so that the editor takes both for the same one. */
+function beforeIn(uri: string, address: Address): Uri {
+  return Uri.from({ scheme: SCHEME, path: Uri.parse(uri, true).path, query: JSON.stringify(address) });
 }
 
 function addressOf({ query }: Uri): Address | null {
   try {
     const given: unknown = JSON.parse(query);
-    if (typeof given !== "object" || given === null) return null;
-    const { chatId, uri, above }: { chatId?: unknown; uri?: unknown; above?: unknown } = given;
-    const whole = typeof chatId === "string" && typeof uri === "string" && typeof above === "number";
-    return whole ? { chatId, uri, above } : null;
+    if (!isFields(given)) return null;
+    const { chatId, turnId, path, uri, above } = given;
+    if (typeof chatId !== "string") return null;
+    if (typeof turnId === "string" && typeof path === "string") return { chatId, turnId, path };
+    return typeof uri === "string" && typeof above === "number" ? { chatId, uri, above } : null;
   } catch {
     // A document that another made up.
     return null;

@@ -1,7 +1,7 @@
 // What waits for the user of what chats did to files: read from the server, kept or undone.
 import { type Disposable, EventEmitter, window } from "vscode";
 import type { Accepted } from "../chat/accepted";
-import { canonical, saveAll } from "../chat/files";
+import { canonical } from "../chat/files";
 import { visible } from "../hidden";
 import { t } from "../language";
 import { unlinked } from "../plain";
@@ -10,6 +10,7 @@ import { refusalOf } from "../server/refusal";
 import type { Wire } from "../server/wire";
 import type { Marks } from "./marks";
 import { type FileMark, keptUpTo, marked, marksOf, type PendingFile, pendingOf } from "./pending";
+import { saveSettled, saveTurn } from "./saving";
 
 /** Chats that are looked after at once. */
 const MOST_CHATS = 20;
@@ -99,6 +100,7 @@ export class Reviews implements Disposable {
 
   event({ chatId, event }: ChatEvent): void {
     const ended = event.kind === "turn_ended" && event.result.changes.length > 0;
+    if (ended) saveTurn(event.result.changes.map(({ uri }) => uri)).catch(this.#failed);
     if (ended || (event.kind === "notice" && UNDONE.has(event.code))) this.look(chatId);
   }
 
@@ -131,13 +133,14 @@ export class Reviews implements Disposable {
   /** Keep what waits in these files, or in all; what is open of them is saved. False where it could not be saved. */
   async keep(chatId: string, uris: readonly string[] | null): Promise<boolean> {
     const files = this.#chosen(chatId, uris);
-    if (!(await saveAll(files.map(({ uri }) => uri)))) return false;
+    if (!(await saveSettled(files.map(({ uri }) => uri)))) return false;
     await this.#mark(chatId, marksOf(files));
     return true;
   }
 
-  /** Nothing waits in the file any more, saved or not. */
+  /** Nothing of what was done to the file is left. */
   async settle(chatId: string, { uri, number }: PendingFile): Promise<void> {
+    await saveSettled([uri]);
     await this.#mark(chatId, { [uri]: { number, parts: [] } });
   }
 

@@ -38,6 +38,14 @@ describe("the changes of a turn", () => {
     expect(container.querySelector("summary")!.textContent).toBe("2 files changed+12 −41");
   });
 
+  test("that a turn made to one file are one row", () => {
+    const change = { uri: "file:///w/a.py", path: "a.py", added: 2, removed: 1 };
+    const twice = withChanges({ ...change, kind: "created" }, { ...change, kind: "modified" });
+    const { container } = show(<Changes chatId="c" turn={twice} accepted={false} />);
+    expect([...container.querySelectorAll(".change")].map((row) => row.getAttribute("data-kind"))).toEqual(["created"]);
+    expect(container.querySelector("summary")!.textContent).toBe("1 file changed+4 −2");
+  });
+
   test("a name that hides something shows what it hides", () => {
     const hostile = withChanges({ uri: "file:///x", path: "a\u202egpj.exe", kind: "created", added: 1, removed: 0 });
     const { container } = show(<Changes chatId="c" turn={hostile} accepted={false} />);

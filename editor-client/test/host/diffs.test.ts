@@ -5,6 +5,7 @@ import * as fake from "./vscode";
 
 vi.mock("vscode", () => import("./vscode"));
 const { Diffs } = await import("../../src/editor/diffs");
+const { closeProposals } = await import("../../src/editor/proposals");
 
 let phase: string;
 let diffs: InstanceType<typeof Diffs>;
@@ -101,5 +102,47 @@ describe("what a question would change", () => {
     happens();
     await diffs.proposal(proposal(diff));
     expect(shown().what).toBe("warning");
+  });
+});
+
+describe("the tabs of a question that is answered", () => {
+  const uri = (scheme: string, path: string): fake.Uri => fake.Uri.from({ scheme, path });
+  const file = uri("file", "/w/a.py");
+  const diff = (modified: fake.Uri): unknown => ({ input: new fake.TabInputTextDiff(file, modified) });
+  const own = diff(uri("codelaw-proposal", "/proposed/4/a.py"));
+  const other = diff(uri("codelaw-proposal", "/proposed/41/a.py"));
+  const many = {
+    input: {
+      textDiffs: [
+        { original: file, modified: file },
+        { original: uri("codelaw-proposal", "/none/4/b.py"), modified: null },
+      ],
+    },
+  };
+  const foreign = [diff(uri("git", "/proposed/4/a.py")), { input: undefined }, { input: { uri: file } }, { input: 7 }];
+  const closed = (): unknown[] =>
+    fake.editor.done.filter(({ what }) => what === "closeTabs").flatMap((one) => one.with);
+
+  beforeEach(() => {
+    fake.window.tabGroups.all = [{ tabs: [own, ...foreign] }, { tabs: [other, many] }];
+  });
+  afterEach(() => {
+    fake.window.tabGroups.all = [];
+  });
+
+  it("are closed, and no other", async () => {
+    await diffs.answered(proposal(""));
+    expect(closed()).toEqual([own, many]);
+  });
+
+  it("are closed when another window had them, whose texts are gone", async () => {
+    await closeProposals();
+    expect(closed()).toEqual([own, other, many]);
+  });
+
+  it("are left alone where there are none", async () => {
+    fake.window.tabGroups.all = [{ tabs: foreign }];
+    await diffs.answered(proposal(""));
+    expect(closed()).toEqual([]);
   });
 });

@@ -162,6 +162,25 @@ describe("what waits in a chat", () => {
     expect(said("error")).toEqual(["Not saved: a.py. Save them, then accept again."]);
   });
 
+  it.each([
+    ["accepted", false, true],
+    ["turn", true, true],
+    ["never", false, false],
+    ["nonsense", false, true],
+  ])("is saved by one rule: %s", async (rule, atEnd, whenKept) => {
+    fake.editor.settings.set("panel.save", { globalValue: rule });
+    const save = vi.fn(() => Promise.resolve(true));
+    fake.editor.documents = [{ uri: fake.Uri.file("/w/a.py"), isDirty: true, isUntitled: false, save }];
+    const event = { kind: "turn_ended", result: { changes: [{ uri: uriOf("a.py") }] } };
+    events.fire({ chatId: "c", turnId: "t1", seq: 1, at: 1, event } as unknown as ChatEvent);
+    await settle();
+    expect(save.mock.calls.length > 0).toBe(atEnd);
+    save.mockClear();
+    await reviewing.take({ kind: "review", chatId: "c", what: "keep" });
+    expect(save.mock.calls.length > 0).toBe(whenKept);
+    expect(pending()).toEqual([]);
+  });
+
   it("is undone from the newest turn on, without what is kept or was left alone", async () => {
     changes = [
       change(1, "a.py"),
@@ -220,11 +239,15 @@ describe("a review", () => {
     ];
     await reviewing.take({ kind: "review", chatId: "c", what: "show", turnId: "t1" });
     const before = (path: string): string =>
-      fake.Uri.from({ scheme: "codelaw-chat", path: `/c/before/t1/${path}` }).toString();
+      fake.Uri.from({
+        scheme: "codelaw-review",
+        path: `/w/${path}`,
+        query: JSON.stringify({ chatId: "c", turnId: "t1", path }),
+      }).toString();
     expect(compared()).toEqual([
       [uriOf(HOSTILE), before(HOSTILE), uriOf(HOSTILE)],
       [uriOf("new.py"), undefined, uriOf("new.py")],
-      [before("gone.py"), before("gone.py"), undefined],
+      [uriOf("gone.py"), before("gone.py"), undefined],
       [uriOf("b.py"), before("old.py"), uriOf("b.py")],
     ]);
   });
@@ -239,6 +262,14 @@ describe("a review", () => {
     const [, before] = compared()[0]!;
     expect(await provider.provideTextDocumentContent(fake.Uri.parse(before!))).toBe("old\n");
     expect(asked.at(-1)).toEqual(["codelaw/chat/reviewed", { chatId: "c", uri: uriOf("a.py"), above: 0 }]);
+    const old = fake.Uri.from({ scheme: "codelaw-chat", path: "/c/before/t1/a.py" });
+    fake.editor.documents = [{ uri: old, getText: () => "found\n" }];
+    const found = fake.Uri.from({
+      scheme: "codelaw-review",
+      path: "/w/a.py",
+      query: JSON.stringify({ chatId: "c", turnId: "t1", path: "a.py" }),
+    });
+    expect(await provider.provideTextDocumentContent(found)).toBe("found\n");
     expect(await provider.provideTextDocumentContent(fake.Uri.parse("codelaw-review:/a.py?nonsense"))).toBe("");
   });
 

@@ -297,7 +297,10 @@ export const workspace = {
   onDidChangeTextDocument: documentChanged.event,
   onDidChangeWorkspaceFolders: foldersChanged.event,
   onDidChangeConfiguration: configurationChanged.event,
-  getConfiguration: () => ({ inspect: (key: string) => editor.settings.get(key) }),
+  getConfiguration: () => ({
+    inspect: (key: string) => editor.settings.get(key),
+    get: (key: string, otherwise?: unknown) => editor.settings.get(key)?.globalValue ?? otherwise,
+  }),
   registerTextDocumentContentProvider(scheme: string, provider: unknown): Disposable {
     did("registerTextDocumentContentProvider", scheme, provider);
     return new Disposable(() => undefined);
@@ -380,7 +383,21 @@ export class WebviewPanel {
   }
 }
 
+export class TabInputTextDiff {
+  constructor(
+    readonly original: Uri,
+    readonly modified: Uri,
+  ) {}
+}
+
 export const window = {
+  tabGroups: {
+    all: [] as { tabs: unknown[] }[],
+    close(tabs: readonly unknown[]): Promise<boolean> {
+      did("closeTabs", ...tabs);
+      return Promise.resolve(true);
+    },
+  },
   activeTextEditor: undefined as unknown,
   visibleTextEditors: [] as unknown[],
   onDidChangeActiveTextEditor: activeEditorChanged.event,

@@ -20,7 +20,7 @@ export function Changes({ chatId, turn, accepted }: Props) {
   const [busy, setBusy] = useState(false);
   const settled = turn.reverted ? "reverted" : accepted ? "accepted" : null;
   const [open, setOpen] = useState(settled === null);
-  const changes = turn.result?.changes ?? [];
+  const changes = byFile(turn.result?.changes ?? []);
 
   useEffect(() => setOpen(settled === null), [settled]);
 
@@ -138,6 +138,19 @@ function Counts({ added, removed }: { added: number; removed: number }) {
       <span class="added">+{added}</span> <span class="removed">−{removed}</span>
     </span>
   );
+}
+
+/** One row for each file, also where a turn changed it several times. */
+function byFile(changes: readonly Change[]): Change[] {
+  const files = new Map<string, Change>();
+  for (const change of changes) {
+    const there = files.get(change.uri);
+    const kind = there?.kind === "created" && change.kind === "modified" ? "created" : change.kind;
+    const added = (there?.added ?? 0) + change.added;
+    const removed = (there?.removed ?? 0) + change.removed;
+    files.set(change.uri, { ...change, kind, added, removed });
+  }
+  return [...files.values()];
 }
 
 const sum = (changes: readonly Change[], what: "added" | "removed"): number =>

@@ -7,7 +7,7 @@ const files = (count: number): string => (count === 1 ? "1 Datei" : `${figure(co
 const changes = (count: number): string => (count === 1 ? "1 Änderung" : `${figure(count)} Änderungen`);
 
 export const review: ReviewWords = {
-  filesChanged: (count: number) => `Änderungen von codelaw (${files(count)})`,
+  changesBy: "Änderungen von codelaw",
   nothing: "Von codelaw wartet keine Änderung auf Durchsicht.",
   turnUndone: "Hier gibt es nichts mehr zu sehen: Was dieser Beitrag an Dateien tat, ist zurückgenommen.",
   tooOld: "Dafür ist dieser Server zu alt. Aktualisieren Sie ihn.",

@@ -6,7 +6,7 @@ const files = (count: number): string => (count === 1 ? "1 file" : `${figure(cou
 const changes = (count: number): string => (count === 1 ? "1 change" : `${figure(count)} changes`);
 
 export const review = {
-  filesChanged: (count: number) => `Changes by codelaw (${files(count)})`,
+  changesBy: "Changes by codelaw",
   nothing: "Nothing of what codelaw did waits to be reviewed.",
   turnUndone: "Nothing is left to review: what this turn did to files is undone.",
   tooOld: "This server is too old for that. Update it.",

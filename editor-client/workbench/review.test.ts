@@ -1,0 +1,99 @@
+// What turns did to files: compared all at once, kept or undone by file and by part.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "./processes";
+import { call, finish } from "./vendor";
+import { useWorkbench } from "./workbench";
+
+const HOSTILE = "a #1%20 'b\" 100%.py";
+const LINES = Array.from({ length: 12 }, (_, line) => `line_${line + 1} = ${line + 1}\n`).join("");
+const FILES = { "parts.py": LINES, [HOSTILE]: LINES, "gone.py": LINES, "old.py": "moved = True\n", "other.py": LINES };
+const at = useWorkbench({ window: { files: FILES } });
+
+const edit = (path: string, line: number) =>
+  call("edit", "Edit", { path, old_string: `line_${line} = ${line}\n`, new_string: `line_${line} = "new"\n` });
+const read = (path: string) => call("read", "Read", { path });
+
+test("all files of a turn are compared at once, kept or undone by file, and that survives a reload", async () => {
+  const { window, vendor } = at();
+  await vendor.play([
+    read(HOSTILE),
+    edit(HOSTILE, 2),
+    read("parts.py"),
+    edit("parts.py", 3),
+    edit("parts.py", 9),
+    call("write", "Write", { path: "made.py", content: "made = True\n" }),
+    call("move", "Bash", { command: "mv old.py new.py && rm gone.py" }),
+    finish("Done."),
+  ]);
+  await window.openFile("parts.py");
+  await window.showPanel();
+  await window.say("Change them");
+  await eventually("the turn ends", async () => {
+    if (await window.approval.isVisible()) await window.allow();
+    return (await window.lastTurn.getAttribute("data-state")) === "finished";
+  });
+  const pending = window.panel.locator(".pending");
+  await pending.waitFor();
+  expect(await pending.locator("summary").textContent()).toMatch(/^[5-7] files changed$/);
+  await pending.locator("summary").click();
+  await pending.locator(`.pending-file[data-path=${JSON.stringify(HOSTILE)}]`).waitFor();
+  await window.shot("review-panel");
+
+  await window.lastTurn.locator(".changes").getByRole("button", { name: "Review changes" }).click();
+  const many = window.page.locator(".monaco-component.multiDiffEditor");
+  await many.locator(".file-path", { hasText: HOSTILE }).first().waitFor();
+  await many.locator(".editor.modified .view-line", { hasText: 'line_2 = "new"' }).first().waitFor();
+  await window.shot("review-many");
+  await window.command("View: Close All Editors");
+
+  await pending.getByRole("button", { name: `Keep ${HOSTILE}` }).click();
+  await pending.locator(`.pending-file[data-path=${JSON.stringify(HOSTILE)}]`).waitFor({ state: "detached" });
+  await pending.getByRole("button", { name: "Undo made.py" }).click();
+  await pending.locator('.pending-file[data-path="made.py"]').waitFor({ state: "detached" });
+  await expect(readFile(join(window.folder, "made.py"))).rejects.toThrow();
+
+  const before = await pending.locator(".pending-file").count();
+  await window.reload();
+  await window.showPanel();
+  await pending.waitFor();
+  await pending.locator("summary").click();
+  expect(await pending.locator(".pending-file").count()).toBe(before);
+  expect(await pending.locator(`.pending-file[data-path=${JSON.stringify(HOSTILE)}]`).count()).toBe(0);
+});
+
+test("a part of an open file is rejected where it stands by then, and the last one ends the review", async () => {
+  const { window } = at();
+  await window.openFile("parts.py");
+  const editor = window.page.locator(".editor-group-container.active .monaco-editor").first();
+  const lens = (title: string) => editor.locator(".codelens-decoration a", { hasText: title });
+  await lens("2 changes by codelaw").first().waitFor();
+  expect(await lens("Reject").count()).toBe(3);
+  await window.shot("review-parts");
+  await window.page.keyboard.press("Control+Home");
+  await window.page.keyboard.type("typed = 1\n");
+  await eventually("the parts have moved", async () => (await lens("Reject").count()) === 3);
+  await lens("Reject").nth(1).click();
+  await editor.locator(".view-line", { hasText: "line_3 = 3" }).first().waitFor();
+  await lens("1 change by codelaw").first().waitFor();
+  await lens("Accept").nth(1).click();
+  await eventually("nothing waits", async () => (await lens("by codelaw").count()) === 0);
+  const saved = await window.read("parts.py");
+  expect(saved).toBe(`typed = 1\n${LINES.replace("line_9 = 9", 'line_9 = "new"')}`);
+});
+
+test("what is left is undone at once, also where a file was deleted since", async () => {
+  const { window } = at();
+  await writeFile(join(window.folder, "new.py"), "somebody = 'else'\n");
+  await window.command("codelaw: Show All Chats");
+  await window.panel.locator(".chat-row", { hasText: "Change them" }).locator("button").first().click();
+  const pending = window.panel.locator(".pending");
+  await pending.getByRole("button", { name: "Undo all" }).click();
+  await pending.getByRole("button", { name: "Yes, undo" }).click();
+  await eventually("the file is back", async () => (await window.read("gone.py").catch(() => "")) === LINES);
+  const told = window.page.locator(".notification-list-item", { hasText: "new.py" });
+  await told.first().waitFor();
+  await window.shot("review-conflict");
+  expect(await window.read("new.py")).toBe("somebody = 'else'\n");
+});
