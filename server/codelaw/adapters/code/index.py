@@ -23,6 +23,7 @@ from codelaw.adapters.code.answering import Search, framed_over, named, outline_
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.code.taking import taken
+from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import Buffer, Located, Survey
@@ -197,21 +198,26 @@ class WorkspaceIndex:
 
     async def _refresh(self, workspace: Workspace) -> None:
         async with self._lock:
-            roots = tuple(folder.root for folder in workspace.folders)
-            if roots != self._roots or self._kept is None:
-                self._forget()
-                self._roots = roots
-                kept = self._kept = Kept(self._folder, roots)
-                self._rows, self._counted = await self._worker.do(kept.load), None
-            began = time.perf_counter()
-            if await self._read_changed(workspace, self._kept):
-                self._seconds = time.perf_counter() - began
-            if self._stale or self._frame is None:
-                rows = self._effective()
-                last = self._frame
-                self._frame, self._stale = await self._worker.do(lambda: framed_over(rows, last)), False
-                self._partial = None
-            self._complete = True
+            with yielding():
+                await self._follow(workspace)
+
+    async def _follow(self, workspace: Workspace) -> None:
+        roots = tuple(folder.root for folder in workspace.folders)
+        if roots != self._roots or self._kept is None:
+            self._forget()
+            self._roots = roots
+            kept = self._kept = Kept(self._folder, roots)
+            self._rows, self._counted = await self._worker.do(kept.load), None
+            spare(len(self._rows))
+        began = time.perf_counter()
+        if await self._read_changed(workspace, self._kept):
+            self._seconds = time.perf_counter() - began
+        if self._stale or self._frame is None:
+            rows = self._effective()
+            last = self._frame
+            self._frame, self._stale = await self._worker.do(lambda: framed_over(rows, last)), False
+            self._partial = None
+        self._complete = True
 
     def _forget(self) -> None:
         if self._kept is not None:
@@ -238,6 +244,7 @@ class WorkspaceIndex:
             for path in batch:
                 del self._owed[path]
             self._pending -= len(batch)
+            spare(len(self._rows))
             unstored |= rows
             if len(unstored) >= STORED:
                 storing, unstored = unstored, {}

@@ -1,0 +1,49 @@
+"""How soon a thread that computes lets others go on, the event loop first of all (X-5)."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+SECONDS = 0.0005
+"""Python's own time is ten times that, and a turn that begins beside an index waits for it many times."""
+
+
+MANY = 5_000
+"""Files from which on what is held of them is worth to be kept from the garbage collector."""
+
+
+class _Held:
+    """What this process has done about its threads and its collector."""
+
+    by = 0
+    before = 0.0
+    spared = 0
+
+
+@contextmanager
+def yielding() -> Generator[None]:
+    """While much is read in a thread; for the event loop's thread."""
+    if not _Held.by:
+        _Held.before = sys.getswitchinterval()
+        sys.setswitchinterval(min(_Held.before, SECONDS))
+    _Held.by += 1
+    try:
+        yield
+    finally:
+        _Held.by -= 1
+        if not _Held.by:
+            sys.setswitchinterval(_Held.before)
+
+
+def spare(files: int) -> None:
+    """What there is of so many files stays, and the garbage collector need not visit it, which stops every thread.
+
+    Does something each time the files are twice as many, so that little else can stay with them. What is held of a
+    file is in no circle and is freed without the collector.
+    """
+    if files >= max(MANY, 2 * _Held.spared):
+        _Held.spared = files
+        gc.freeze()
