@@ -28,10 +28,10 @@ def test_the_last_one_puts_it_back() -> None:
     assert sys.getswitchinterval() == before
 
 
-def test_what_many_files_come_to_is_kept_from_the_collector_each_time_they_double() -> None:
-    begun = max(MANY, 2 * module._Held.spared)
+def test_what_many_files_come_to_is_kept_from_the_collector_at_each_further_many() -> None:
+    begun = module._Held.spared + MANY
     kept: list[bool] = []
-    for files in (begun - 1, begun, 2 * begun - 1, 2 * begun):
+    for files in (begun - 1, begun, begun + MANY - 1, begun + MANY):
         made: list[object] = [object()]
         spare(files)
         kept.append(not any(one is made for one in gc.get_objects()))

@@ -208,7 +208,6 @@ class WorkspaceIndex:
             self._roots = roots
             kept = self._kept = Kept(self._folder, roots)
             self._rows, self._counted = await self._worker.do(kept.load), None
-            spare(len(self._rows))
         began = time.perf_counter()
         if await self._read_changed(workspace, self._kept):
             self._seconds = time.perf_counter() - began

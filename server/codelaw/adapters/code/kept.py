@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codelaw.adapters.code.yielding import spare
 from codelaw.adapters.stores.damage import Damaged, is_damage
 from codelaw.ranking.code.digest import FORMAT, Digest, unpacked
 from codelaw.ranking.code.symbols import has_grammar
@@ -57,7 +58,7 @@ class Kept:
         """All rows by path; none where there is nothing that can be read."""
         for anew in (False, True):
             try:
-                return dict(self._rows(self._opened()))
+                return self._loaded(self._opened())
             except (sqlite3.Error, OSError) as error:
                 self.close()
                 if anew or not isinstance(error, sqlite3.Error) or not is_damage(error):
@@ -115,6 +116,13 @@ class Kept:
                     connection.execute(_SCHEMA)
                     connection.execute(f"PRAGMA user_version = {FORMAT}")
         return self._connection
+
+    def _loaded(self, connection: sqlite3.Connection) -> dict[str, Row]:
+        rows: dict[str, Row] = {}
+        for path, row in self._rows(connection):
+            rows[path] = row
+            spare(len(rows))
+        return rows
 
     def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[str, Row]]:
         for path, mtime, size, hashed, skipped, parsed, packed in connection.execute("SELECT * FROM files"):

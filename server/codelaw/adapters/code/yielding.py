@@ -12,7 +12,7 @@ SECONDS = 0.0005
 
 
 MANY = 5_000
-"""Files from which on what is held of them is worth to be kept from the garbage collector."""
+"""Files whose rows and digests are worth being kept from the garbage collector."""
 
 
 class _Held:
@@ -41,9 +41,9 @@ def yielding() -> Generator[None]:
 def spare(files: int) -> None:
     """What there is of so many files stays, and the garbage collector need not visit it, which stops every thread.
 
-    Does something each time the files are twice as many, so that little else can stay with them. What is held of a
-    file is in no circle and is freed without the collector.
+    Does something each time there are `MANY` more than ever before, as what else is there stays with them. What is held
+    of a file is in no circle, so that it is freed without the collector.
     """
-    if files >= max(MANY, 2 * _Held.spared):
+    if files >= _Held.spared + MANY:
         _Held.spared = files
         gc.freeze()
