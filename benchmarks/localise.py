@@ -99,12 +99,13 @@ class Indexed:
         self.history = self._history(repository)
 
     def rank(self, query: str) -> list[str]:
+        from codelaw.ranking.code.hints import Hints
         from codelaw.ranking.code.history import told
         from codelaw.ranking.code.question import asked
         from codelaw.ranking.code.scoring import best_files
 
         question = asked(query)
-        return best_files(self.frame, question, DEPTHS[-1], told(self.history, question))
+        return best_files(self.frame, question, DEPTHS[-1], Hints(told(self.history, question)))
 
     def _history(self, _repository: Repository) -> Any:
         from codelaw.ranking.code.history import History

@@ -96,12 +96,13 @@ def gain(found: list[str], answer: tuple[str, ...]) -> float:
 
 
 def _paths(frame: Any, history: Any, text: str) -> list[str]:
+    from codelaw.ranking.code.hints import Hints
     from codelaw.ranking.code.history import told
     from codelaw.ranking.code.question import asked
     from codelaw.ranking.code.scoring import places
 
     question = asked(text)
-    return [place.path for place in places(frame, question, limit=DEPTH, said=told(history, question))]
+    return [place.path for place in places(frame, question, limit=DEPTH, hints=Hints(told(history, question)))]
 
 
 def _same(one: str, other: str) -> bool:

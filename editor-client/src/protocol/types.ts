@@ -1442,7 +1442,8 @@ mediaType?: (string | null)
 /**
  * `seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
  * 
- * `commits` is how many commits' messages help to rank.
+ * `commits` is how many commits' messages help to rank; `embedder` makes vectors of pieces, of which `embedded` have
+ * theirs.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "IndexReport".
@@ -1457,6 +1458,8 @@ skipped: {
 [k: string]: number | undefined
 }
 commits: number
+embedder?: string
+embedded: number
 note?: string
 }
 /**

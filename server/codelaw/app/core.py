@@ -34,7 +34,7 @@ from codelaw.app.destinations import chosen, leaves, moved, sent
 from codelaw.app.embedders import CurrentEmbedder
 from codelaw.app.hooking import added_to, heard_out, hooks_of
 from codelaw.app.ignoring import IgnoreNotices
-from codelaw.app.indexing import code_index
+from codelaw.app.indexing import code_index, embed_code
 from codelaw.app.known_keys import HELD_BACK, known_keys
 from codelaw.app.processing import processes_of
 from codelaw.app.remembering import Memories
@@ -110,7 +110,9 @@ class Core:
         self._environment = process_environment()
         self._sandbox = Sandbox(self._roots, [home, *own_folders(self._environment)], self._environment)
         self._processes = LocalProcesses(self._environment)
-        self._code = code_index(home, self._environment, trusted=trusted)
+        self._redaction = Redaction(known_keys(settings.value, self._environment))
+        """What is taken out of all that is said, kept and told (S-5)."""
+        self._code = code_index(home, self._environment, self._redaction, trusted=trusted)
         self._user = login_name(self._environment)
         self._always: list[Grant] = []
         self._chats = OpenChats(self._open_stores, self._make_agent)
@@ -125,13 +127,12 @@ class Core:
         )
         self._turns = TurnMaker(self._workspace, services, self._servers, self._code)
         self._beginnings = Beginnings()
-        self._redaction = Redaction(known_keys(settings.value, self._environment))
-        """What is taken out of all that is said, kept and told (S-5)."""
         self._recorder = Recorder(self._chats.store, self._redaction, self._user)
         self._ignored = IgnoreNotices()
         self._models: dict[Provider, ChatModel] = {}
         self._retired: list[ChatModel] = []
         self._embedder = CurrentEmbedder(settings.value)
+        embed_code(self._code, settings.value, self._embedder.in_use.now)
         self._memory = Memories(self._workspace, self._embedder.in_use, self._user)
         self._embedding: Embedding | None = None
         """None until the store is open."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from codelaw.adapters.models import catalog
 from codelaw.app import models
+from codelaw.app.indexing import embed_code
 from codelaw.app.known_keys import known_keys
 from codelaw.app.requests.chats import ChatRequests
 from codelaw.app.requests.commits import CommitRequests
@@ -133,6 +134,7 @@ class Session(
         self._redaction.learn(known_keys(settings.value, self._environment))
         self._workspace.review = settings.value.editor.review
         changed = self._embedder.reconfigure(settings.value)
+        embed_code(self._code, settings.value, self._embedder.in_use.now)
         if self._embedding is not None:
             self._embedding.whose = self._remembering()
             if changed:

@@ -59,6 +59,10 @@ class IndexState:
     """Files that are not indexed, by reason."""
     commits: int = 0
     """Whose messages are known."""
+    embedder: str = ""
+    """Who makes vectors of chunks; empty where nobody does."""
+    embedded: int = 0
+    """Chunks that have theirs."""
     note: str = ""
     """Why it is incomplete, or not kept, in a sentence."""
 

@@ -63,7 +63,8 @@ class ReadIndex(Params):
 class IndexReport(Payload):
     """`seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
 
-    `commits` is how many commits' messages help to rank.
+    `commits` is how many commits' messages help to rank; `embedder` makes vectors of pieces, of which `embedded` have
+    theirs.
     """
 
     files: int
@@ -73,6 +74,8 @@ class IndexReport(Payload):
     state: IndexStatus
     skipped: dict[str, int]
     commits: int = 0
+    embedder: str | None = None
+    embedded: int = 0
     note: str | None = None
 
 

@@ -259,6 +259,11 @@ class EmbeddingGroup(Group):
         default=None, repr=False, description="Address of the embeddings API; unset: OpenAI's own."
     )
     api_key: str | None = Field(default=None, repr=False, description="The embeddings API's key.")
+    code: Literal["here", "any", "off"] = Field(
+        default="here",
+        description="Whether the code search uses a model too: `here` one that runs on this machine, `any` also an"
+        " endpoint elsewhere, which the workspace's files are then sent to, `off` none.",
+    )
     dimension: Count | None = Field(
         default=None, description="Numbers in a vector; unset: 512 for `hashing`, the model's own for `openai`."
     )

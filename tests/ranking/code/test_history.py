@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codelaw.ranking.code.digest import digested
 from codelaw.ranking.code.frame import framed
+from codelaw.ranking.code.hints import Hints
 from codelaw.ranking.code.history import MOST_FILES, Change, History, recorded, told
 from codelaw.ranking.code.question import asked
 from codelaw.ranking.code.scoring import best_files, places
@@ -20,8 +21,8 @@ def test_a_file_is_found_by_what_was_said_when_it_changed() -> None:
     history = recorded([Change("Draw nothing twice", ("c.py",)), Change("Retry what timed out", ("b.py",))], FILES)
     question = asked("job state when it timed out")
     assert best_files(FRAME, asked("job state"), 1) == ["a.py"]
-    assert best_files(FRAME, question, 1, told(history, question)) == ["b.py"]
-    assert places(FRAME, question, limit=3, said=told(history, question))[0].path == "b.py"
+    assert best_files(FRAME, question, 1, Hints(told(history, question))) == ["b.py"]
+    assert places(FRAME, question, limit=3, hints=Hints(told(history, question)))[0].path == "b.py"
 
 
 def test_a_commit_of_few_files_says_more_of_each_than_one_of_many() -> None:
@@ -52,4 +53,4 @@ def test_what_a_small_frame_lies_over_is_told_of_the_same_commits() -> None:
     edited = framed({"a.py": digested("a.py", "def run(job):\n    return 1\n")}, FRAME)
     question = asked("job state when it timed out")
     said = told(recorded([Change("Retry what timed out", ("b.py",))], FILES), question)
-    assert places(edited, question, limit=3, said=said)[0].path == "b.py"
+    assert places(edited, question, limit=3, hints=Hints(said))[0].path == "b.py"

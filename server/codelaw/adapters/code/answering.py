@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from codelaw.ranking.code.digest import Digest
     from codelaw.ranking.code.frame import Frame
     from codelaw.ranking.code.history import History
+    from codelaw.ranking.code.nearness import Singles
 
 FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
@@ -54,14 +55,15 @@ def _ordered(paths: Sequence[str]) -> Iterator[str]:
     return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))
 
 
-def ranked(frame: Frame, search: Search, history: History | None = None) -> list[Place]:
+def ranked(frame: Frame, search: Search, history: History | None, near: Mapping[str, Singles]) -> list[Place]:
+    from codelaw.ranking.code.hints import Hints  # noqa: PLC0415
     from codelaw.ranking.code.history import told  # noqa: PLC0415
     from codelaw.ranking.code.question import asked  # noqa: PLC0415
     from codelaw.ranking.code.scoring import places  # noqa: PLC0415
 
     question = asked(search.query)
-    said = told(history, question) if history is not None else None
-    return places(frame, question, limit=search.limit, below=search.below, kind=search.kind, said=said)
+    hints = Hints(told(history, question) if history is not None else {}, near)
+    return places(frame, question, limit=search.limit, below=search.below, kind=search.kind, hints=hints)
 
 
 def outlined(frame: Frame, below: Sequence[str]) -> list[tuple[str, Digest]]:

@@ -23,6 +23,7 @@ from codelaw.adapters.code.answering import Search, framed_over, named, outline_
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
 from codelaw.adapters.code.taking import taken
+from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
 from codelaw.adapters.stores.worker import Worker, log_unheard
 from codelaw.domain.errors import ToolFailure
@@ -73,10 +74,11 @@ class _Counted:
 class WorkspaceIndex:
     """Built at the first search; shared by all chats of a session."""
 
-    def __init__(self, folder: Path, commits: Commits | None = None) -> None:
+    def __init__(self, folder: Path, commits: Commits | None = None, vectors: CodeVectors | None = None) -> None:
         """`folder` is where the indexes of all workspaces are kept."""
         self._folder = folder
         self.commits = commits or Commits(None)
+        self.vectors = vectors or CodeVectors()
         self._worker = Worker("codelaw-index")
         self._kept: Kept | None = None
         self._roots: tuple[Path, ...] = ()
@@ -106,8 +108,12 @@ class WorkspaceIndex:
         self.commits.look(workspace.folders)
         frame = await self._current(workspace)
         await self.commits.ready()
-        asked = Search(query, below, kind, limit)
-        found = await self._worker.do(lambda: ranked(frame, asked, self.commits.history(frame)))
+        if self._kept is not None:
+            self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._effective())
+        asked, vector = Search(query, below, kind, limit), await self.vectors.question(query)
+        found = await self._worker.do(
+            lambda: ranked(frame, asked, self.commits.history(frame), self.vectors.near(vector))
+        )
         texts: dict[str, list[str] | None] = {}
         for path in dict.fromkeys(place.path for place in found):
             texts[path] = await _lines_of(workspace, path)
@@ -158,7 +164,9 @@ class WorkspaceIndex:
             seconds=round(self._seconds, 3),
             skipped=counted.skipped,
             commits=self.commits.count,
-            note=" ".join(filter(None, (self._note, failed))),
+            embedder=self.vectors.name,
+            embedded=self.vectors.count,
+            note=" ".join(filter(None, (self._note, failed, self.vectors.failed))),
         )
 
     async def rebuild(self, workspace: Workspace) -> None:
@@ -174,7 +182,7 @@ class WorkspaceIndex:
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
-        await self.commits.close()
+        await asyncio.gather(self.commits.close(), self.vectors.close())
         self._worker.end(self._kept.close if self._kept is not None else None)
 
     async def _current(self, workspace: Workspace) -> Frame:

@@ -62,6 +62,8 @@ def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
         screen.line(f"{count} left out: {reason}", aside=False)
     if state["commits"]:
         screen.line(f"{state['commits']} commits of git say which files their changes needed", aside=False)
+    if state.get("embedder"):
+        screen.line(f"{state['embedded']} pieces have vectors of {one_line(state['embedder'], 200)}", aside=False)
     if state.get("note"):
         screen.line(one_line(state["note"], 1000), style=DIM)
 

@@ -58,6 +58,8 @@ def _report(state: IndexState) -> wire.IndexReport:
         state=state.status,
         skipped=dict(state.skipped),
         commits=state.commits,
+        embedder=state.embedder or None,
+        embedded=state.embedded,
         note=state.note or None,
     )
 

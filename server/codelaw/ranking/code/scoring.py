@@ -2,16 +2,16 @@
 
 A file's score adds, in the units of BM25: its best chunk, a share of its next ones, the file as a whole, the rare words
 of its path, those that are the file's name, the symbol that the question names best, how many other files use it, and a
-share of what these score; where there is a history, also what the messages of commits say of it
-(`ranking/code/history`). Files that stand aside (`ranking/code/paths`) keep a part of that. A place has its file's
-score, with its own chunk's part in it; a file's next place falls behind the first ones of others about as good. The
-constants are round numbers, set by hand near what `benchmarks/localise.py` and `benchmarks/semble.py` favour.
+share of what these score. Files that stand aside (`ranking/code/paths`) keep a part of that. Then come the hints
+(`ranking/code/hints`): what commits say, and how near it is by vectors. A place has its file's score, with its own
+chunk's part in it; a file's next place falls behind the first ones of others about as good. The constants are round
+numbers, set by hand near what `benchmarks/localise.py` and `benchmarks/semble.py` favour.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import Chunk
 from codelaw.ranking.code.digest import CODE, COMMENT, DEFINED, numbered, words
 from codelaw.ranking.code.frame import IN_PATH, Floats, Frame, Postings
+from codelaw.ranking.code.hints import NONE, Hints
 from codelaw.ranking.code.question import Question
 from codelaw.ranking.code.symbols import is_document
 
@@ -37,6 +38,8 @@ USERS = 0.2
 """Of the mean score of the files that use this one."""
 SAID = 0.4
 """Of what the messages of commits say of a file that they changed."""
+NEAR = 0.2
+"""Of the piece that is nearest to the question by its vector, as a share of the best score by words."""
 ASIDE = 0.4
 """What a file that stands aside loses."""
 AGAIN = 0.5
@@ -63,13 +66,8 @@ class Scores:
     """For each file, before what its users add: what others are told of it."""
 
 
-def ranked(
-    frame: Frame, question: Question, lower: Scores | None = None, said: Mapping[str, float] | None = None
-) -> Scores:
-    """The scores of chunks and files; `lower` are those of the frame below, where there is one.
-
-    `said` is what commits say of files, by path (`history.told`).
-    """
+def ranked(frame: Frame, question: Question, lower: Scores | None = None, hints: Hints = NONE) -> Scores:
+    """The scores of chunks and files; `lower` are those of the frame below, where there is one."""
     parts, whole = _added(frame, question, "chunks"), _added(frame, question, "files")
     defining = _defining(frame, question, parts)
     for at in _exact(frame, question, defining):
@@ -83,10 +81,26 @@ def ranked(
     for asking, aside in frame.asides.items():
         if question.weights.keys().isdisjoint(asking):
             files[aside] *= 1 - ASIDE
-    for path, score in (said or {}).items():
+    for path, score in hints.said.items():
         if (at := frame.places.get(path)) is not None:
             files[at] += SAID * score
-    return Scores(parts, best, np.where(found, files, 0.0), plain)
+    files = np.where(found, files, 0.0)
+    _draw_near(frame, hints, Scores(parts, best, files, plain), lower)
+    return Scores(parts, best, files, plain)
+
+
+def _draw_near(frame: Frame, hints: Hints, scores: Scores, lower: Scores | None) -> None:
+    """Add to chunks and files what their vectors are worth."""
+    most = max(float(each.files.max(initial=0.0)) for each in (scores, lower or scores)) or 1.0
+    for path, shares in hints.near.items():
+        at = frame.places.get(path)
+        if at is None:
+            continue
+        own = slice(int(frame.firsts[at]), int(frame.firsts[at + 1]))
+        if own.stop - own.start == len(shares):  # else they are of the file as it was
+            scores.parts[own] += NEAR * most * shares
+            scores.files[at] += NEAR * most * float(shares.max())
+            scores.best[at] = scores.parts[own].max()
 
 
 def places(
@@ -96,16 +110,16 @@ def places(
     limit: int,
     below: Sequence[str] = (),
     kind: PlaceKind = "any",
-    said: Mapping[str, float] | None = None,
+    hints: Hints = NONE,
 ) -> list[Place]:
     """The best places, best first; `below` are the files or folders, as shown, in which they shall lie.
 
     Of a frame over another one both are asked, and what the lower one says of the same files is left out.
     """
-    if not question.weights:
+    if not question.weights and not hints.near:
         return []
-    lower = ranked(frame.below, question, None, said) if frame.below is not None else None
-    found = _places(frame, question, ranked(frame, question, lower, said), limit, _Fitting(below, kind))
+    lower = ranked(frame.below, question, None, hints) if frame.below is not None else None
+    found = _places(frame, question, ranked(frame, question, lower, hints), limit, _Fitting(below, kind))
     if frame.below is not None and lower is not None:
         many = limit + MOST_OF_A_FILE * (len(frame.paths) + len(frame.gone))
         others = _places(frame.below, question, lower, many, _Fitting(below, kind))
@@ -159,9 +173,9 @@ def _first(placed: tuple[float, int]) -> float:
     return placed[0]
 
 
-def best_files(frame: Frame, question: Question, limit: int, said: Mapping[str, float] | None = None) -> list[str]:
+def best_files(frame: Frame, question: Question, limit: int, hints: Hints = NONE) -> list[str]:
     """The files that answer best, best first."""
-    order = np.argsort(-ranked(frame, question, None, said).files, kind="stable")[:limit]
+    order = np.argsort(-ranked(frame, question, None, hints).files, kind="stable")[:limit]
     return [frame.paths[at] for at in order.tolist()]
 
 
@@ -359,7 +373,7 @@ def _why(frame: Frame, question: Question, at: int) -> str:
         word = question.words.get(term, "")
         if word and word not in told[field]:
             told[field].append(word)
-    return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held)
+    return "; ".join(f"{name}: {', '.join(held)}" for name, held in told.items() if held) or "meaning"
 
 
 def inside(path: str, folder: str) -> bool:
