@@ -278,6 +278,33 @@ async def test_a_place_is_asked_of_the_index_and_its_definition_comes_first(
     assert cited[0].startswith("- `src/cart.py:2` `def total_price(")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which interface prices a cart?",
+        "what implements the cart total?",
+        "find the definition of the cart",
+        "Where is it?",
+    ],
+)
+async def test_other_ways_to_ask_for_a_place_go_to_the_index(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, question: str
+) -> None:
+    _, calls = await converse(folder, f"{question} total_price", kept=tmp_path_factory.mktemp("kept"))
+    assert calls[0].tool == "search_code"
+
+
+async def test_the_place_is_told_before_anything_else_and_below_its_decorators(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (folder / "src/tax.py").write_text("import functools\n\n\n@functools.cache\ndef tax_rate(land):\n    return 7\n")
+    answer, _ = await converse(folder, "where is the tax_rate?", kept=tmp_path_factory.mktemp("kept"))
+    first, second, *_ = answer.splitlines()
+    assert first == "Most likely at `src/tax.py:5`: `def tax_rate(land):`"
+    assert second == ""
+    assert "offline reader, not a language model" in answer
+
+
 async def test_what_the_index_does_not_know_is_searched_for(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -31,7 +31,10 @@ _BEFORE = 8
 _PIECE = 400
 _QUERY = 1_000
 _WHERE = re.compile(
-    r"\b(?:where|which (?:file|function|method|class|module)|locate|defined|implemented)\b", re.IGNORECASE
+    r"\b(?:where|which (?:file|function|method|class|module|struct|type|interface|trait|enum|macro|part|place)"
+    r"|what (?:defines|implements)|find (?:the )?(?:definition|code|place|function|class|method)"
+    r"|locate|defined|implemented)\b",
+    re.IGNORECASE,
 )
 """Asks for a place."""
 

@@ -26,11 +26,15 @@ _EXCERPTS = 2
 def compose(turn: Turn, wanted: Sequence[Term]) -> str:
     """The whole answer, in Markdown."""
     best = matches(turn.steps, wanted)
-    parts = [_INTRODUCTION, *_mentioned(turn, wanted, best)]
     elsewhere = [line for line in best if line.path not in turn.mentioned]
+    found = any(step.data.get("places") for step in turn.steps) and bool(elsewhere)
+    parts = [_likeliest(elsewhere[0])] if found and not turn.mentioned else []
+    parts += [_INTRODUCTION, *_mentioned(turn, wanted, best)]
     if elsewhere:
         named = ", ".join(f"`{term.text}`" for term in wanted)
-        parts.append(f"Lines that hold the most of {named}, by file:")
+        parts.append(
+            f"What the index finds for {named}:" if found else f"Lines that hold the most of {named}, by file:"
+        )
         parts += [_group(path, lines) for path, lines in _by_file(elsewhere)]
         parts += _excerpts(turn.steps, elsewhere)
     elif not best and wanted:
@@ -78,6 +82,10 @@ def _by_file(best: Sequence[Line]) -> list[tuple[str, list[Line]]]:
         return (-lines[0].score - len(held), -len(lines), path)
 
     return [(path, lines[:_MOST_LINES]) for path, lines in sorted(files.items(), key=worth)[:_MOST_FILES]]
+
+
+def _likeliest(line: Line) -> str:
+    return f"Most likely at `{line.path}:{line.number}`: {_quoted(line.text)}"
 
 
 def _group(path: str, lines: Iterable[Line], verb: str = "") -> str:

@@ -88,9 +88,14 @@ def placed(step: Step, wanted: Sequence[Term]) -> Iterator[Line]:
     for rank, row in enumerate(cast("list[dict[str, Any]]", rows)[:_PLACES] if isinstance(rows, list) else ()):
         path, number, lines = row.get("file"), row.get("line"), row.get("lines")
         if isinstance(path, str) and isinstance(number, int) and isinstance(lines, list):
-            text = next((str(line) for line in cast("list[Any]", lines) if str(line).strip()), "")
-            line = judge(path, number, text, wanted)
-            yield replace(line, score=_FOUND - _STEP * rank)
+            shown = [judge(path, at, str(text), wanted) for at, text in enumerate(cast("list[Any]", lines), number)]
+            telling = max((line for line in shown if line.text), key=_telling, default=judge(path, number, "", wanted))
+            yield replace(telling, score=_FOUND - _STEP * rank)
+
+
+def _telling(line: Line) -> tuple[bool, int]:
+    """A definition below its decorators tells more than they do."""
+    return line.defines, line.score
 
 
 def ranked(lines: Iterable[Line]) -> list[Line]:
