@@ -4,8 +4,9 @@ A scripted explorer wants a file that a change needs, by the data of `benchmarks
 of the commit's message, uses the real tools on the snapshot, reads 60 lines around what it finds, best first, and has
 arrived when it reads a file of the answer. It does so with `search_code`, and with Grep alone, for which it takes the
 words that the offline model would search for, rarest first, and reads the files with most matches first. After 12 calls
-it gives up. Told are the share that arrive, and calls and tokens (W-4) of the results as a model is shown them: of all
-questions, those that do not arrive with what was spent on them.
+it gives up. The whole offline model is asked as well, with and without `search_code`: it has arrived when its answer
+names a file that the change needs. Told are the share that arrive, and calls and tokens (W-4) of the results as a model
+is shown them: of all questions, those that do not arrive with what was spent on them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "server"), str(Path(__file__).pa
 
 MOST_CALLS = 12
 LINES = 60
+WAYS = ("search_code", "Grep", "offline, search_code", "offline, Grep")
 
 
 @dataclass
@@ -46,6 +48,8 @@ class Explorer:
         self.desk = desk
         self.answer = answer
         self.spent = Spent()
+        self.shown = ""
+        """The last result, as a model is shown it."""
         self._read: set[str] = set()
 
     async def with_index(self, question: str) -> Spent:
@@ -87,8 +91,32 @@ class Explorer:
 
         result = await self.desk(name, **arguments)
         self.spent.calls += 1
-        self.spent.tokens += estimate(observation_text(name, one_line(result.observation())))
+        self.shown = observation_text(name, one_line(result.observation()))
+        self.spent.tokens += estimate(self.shown)
         return dict(result.data)
+
+
+class Offline(Explorer):
+    """The offline model: it is asked where a change belongs, and makes its own way."""
+
+    async def ask(self, question: str, *, indexed: bool) -> Spent:
+        from codelaw.adapters.models.offline import OfflineModel
+        from codelaw.agent.dialects import grammar, scanning
+        from codelaw.domain.models import ApiMessage, ModelRequest, TextBlock
+        from codelaw.tools.toolbox import default_toolbox
+
+        manual = TextBlock(default_toolbox(code=indexed).manual())
+        messages = [ApiMessage("user", (TextBlock(f"Where does this belong: {question}"),))]
+        while True:
+            request = ModelRequest("offline", (manual,), tuple(messages), 1_000, ())
+            text = (await OfflineModel().reply(request, lambda _: None)).text
+            action = scanning.find(text).action
+            if action is None or action.name == "Finish":
+                self.spent.arrived = any(f"`{path}:" in text for path in self.answer)
+                return self.spent
+            await self._call(action.name, **grammar.arguments_at(text, action.inside)[0])
+            result = (TextBlock(f"[tool] {self.shown}"), TextBlock("[0/1]"))
+            messages += [ApiMessage("assistant", (TextBlock(text),)), ApiMessage("user", result)]
 
 
 def _patterns(question: str) -> Iterator[str]:
@@ -103,7 +131,7 @@ async def explored(repository: localise.Repository, most: int) -> dict[str, list
     from codelaw.tools.toolbox import default_toolbox
     from tests.fakes.desk import folder, make_desk
 
-    told: dict[str, list[Spent]] = {"search_code": [], "Grep": []}
+    told: dict[str, list[Spent]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as kept:
         desk = make_desk(folder(Path(root)))
         for path, text in repository.files.items():
@@ -115,6 +143,8 @@ async def explored(repository: localise.Repository, most: int) -> dict[str, list
             question = message.split("\n", 1)[0]
             told["search_code"].append(await Explorer(desk, answer).with_index(question))
             told["Grep"].append(await Explorer(desk, answer).with_grep(question))
+            told["offline, search_code"].append(await Offline(desk, answer).ask(question, indexed=True))
+            told["offline, Grep"].append(await Offline(desk, answer).ask(question, indexed=False))
         await index.close()
     return told
 
@@ -125,7 +155,7 @@ def main() -> None:
     parser.add_argument("--clones", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=120, help="of each repository, at most")
     arguments = parser.parse_args()
-    every: dict[str, list[Spent]] = {"search_code": [], "Grep": []}
+    every: dict[str, list[Spent]] = {way: [] for way in WAYS}
     print("| repository | with | questions | arrived | calls | tokens |\n" + "|---" * 6 + "|")
     for path in sorted(arguments.data):
         repository = localise.load(arguments.clones, json.loads(path.read_text("utf-8")))

@@ -305,6 +305,19 @@ async def test_the_place_is_told_before_anything_else_and_below_its_decorators(
     assert "offline reader, not a language model" in answer
 
 
+async def test_a_definition_that_is_called_what_was_asked_for_stands_above_one_that_only_uses_it(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (folder / "src/view.py").write_text(
+        "def draw(template, context):\n    # template context, updated\n    return 1\n" * 3
+    )
+    (folder / "src/app.py").write_text(
+        "class App:\n    def update_template_context(self, other):\n        return other\n"
+    )
+    answer, _ = await converse(folder, "where is the template context updated?", kept=tmp_path_factory.mktemp("kept"))
+    assert answer.splitlines()[0].startswith("Most likely at `src/app.py:2`")
+
+
 async def test_what_the_index_does_not_know_is_searched_for(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -32,7 +32,8 @@ WHOLE = 1.0
 PATH = 1.0
 STEM = 1.5
 """Of the file's name: what is named of it, times the share that this is of the name."""
-SYMBOL = 0.2
+SYMBOL = 0.4
+"""Of the symbol whose name is named best: what is named of it, verbs too, times the share that this is of the name."""
 STANDING = 0.3
 USERS = 0.2
 """Of the mean score of the files that use this one."""
@@ -297,7 +298,7 @@ def _named(frame: Frame, question: Question, name: str) -> float:
         found = frame.whole.chunks.of(term)
         rarity = math.log1p(frame.whole.chunks.size / (1 + found.stop - found.start))
         total += rarity
-        hit += rarity * min(1.0, question.weights.get(term, 0.0))
+        hit += rarity * (term in question.weights)
     return hit * hit / total if total else 0.0
 
 
