@@ -90,6 +90,8 @@ class WorkspaceIndex:
         self._open: dict[str, tuple[tuple[str, int], Row]] = {}
         """Open documents by path: their uri and version, and what was made of them."""
         self._frame: Frame | None = None
+        self._framing: asyncio.Future[Frame] | None = None
+        """The frame that is being made."""
         self._partial: Frame | None = None
         """What there was when somebody would not wait any longer."""
         self._stale = True
@@ -191,6 +193,8 @@ class WorkspaceIndex:
         done, _ = await asyncio.wait({run}, timeout=PATIENCE)
         if done:
             run.result()
+        if self._framing is not None:
+            return await asyncio.shield(self._framing)
         if self._frame is None or (self._stale and not done):
             rows, last = self._effective(), self._partial or self._frame
             self._partial = await self._worker.do(lambda: framed_over(rows, last, most=MOST_NEW))
@@ -220,10 +224,13 @@ class WorkspaceIndex:
         if await self._read_changed(workspace, self._kept):
             self._seconds = time.perf_counter() - began
         if self._stale or self._frame is None:
-            rows = self._effective()
-            last = self._frame
-            self._frame, self._stale = await self._worker.do(lambda: framed_over(rows, last)), False
-            self._partial = None
+            rows, last = self._effective(), self._frame
+            self._partial = None  # two of them at once would be too much memory
+            self._framing = asyncio.ensure_future(self._worker.do(lambda: framed_over(rows, last)))
+            try:
+                self._frame, self._stale = await self._framing, False
+            finally:
+                self._framing = None
         self._complete = True
 
     def _forget(self) -> None:
