@@ -1,12 +1,13 @@
 import "../style/find.css";
 import type { RefObject } from "preact";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useHands } from "../hands";
 import type { ChatState, Entry, State } from "../state";
 import { type Place, placesIn } from "../text/finding";
 import { FIND_ID, focusComposer, focusFind } from "./focus";
 import { Icon } from "./Icon";
-import { mark, rangesIn, scrollTo, unmark } from "./marks";
+import { Marker } from "./Marker";
+import { scrollTo, unmark } from "./marks";
 import { Elements, reveal } from "./unfold";
 import { t } from "../language";
 
@@ -16,8 +17,8 @@ const SLICE_MS = 8;
 const LATER_MS = 120;
 /** How often it is tried to find what is unfolding. */
 const TRIES = 30;
-/** So many places before and behind the one at hand are marked. */
-const NEAR = 500;
+/** Older turns that are read at once while they are looked through. */
+const PAGE = 40;
 
 interface Props {
   state: State;
@@ -68,9 +69,10 @@ interface BarProps {
 function Bar({ chat, log, before, onLeave, onClose }: BarProps) {
   const { panel, actions } = useHands();
   const [needle, setNeedle] = useState(selectedText);
-  const { places, looked } = usePlaces(chat, needle);
-  const [current, setCurrent] = useState<Place | null>(null);
   const [reading, setReading] = useState(false);
+  const found = usePlaces(chat, needle, reading);
+  const { places, looked } = found;
+  const [current, setCurrent] = useState<Place | null>(null);
   /** The search through older turns that is under way. */
   const search = useRef(0);
   const field = useRef<HTMLInputElement>(null);
@@ -91,8 +93,8 @@ function Bar({ chat, log, before, onLeave, onClose }: BarProps) {
     const from = firstInSight(log.current, chat.entries);
     const order = new Map(chat.entries.map(({ id }, at) => [id, at]));
     setCurrent(places.find(({ entry }) => (order.get(entry) ?? 0) >= from) ?? places[places.length - 1] ?? null);
-  }, [looked, places]);
-  useMarks(log, places, current, needle, onLeave);
+  }, [looked]);
+  useMarks(log, found, current, index, onLeave);
 
   const go = (by: 1 | -1): void => {
     const next = index === -1 ? (by === 1 ? 0 : places.length - 1) : index + by;
@@ -110,7 +112,7 @@ function Bar({ chat, log, before, onLeave, onClose }: BarProps) {
     setReading(true);
     let first = firstOf(panel.state().chat);
     while (mine === search.current) {
-      await actions.loadEarlier();
+      await actions.loadEarlier(PAGE);
       const now = panel.state().chat;
       if (now === null || now.chat.id !== chat.chat.id || mine !== search.current) break;
       if (now.readingEarlier) {
@@ -233,11 +235,12 @@ interface Found {
   looked: string;
 }
 
-/** All places with the text in what is loaded; a long chat is looked through in slices. */
-function usePlaces(chat: ChatState, needle: string): Found {
+/** All places with the text in what is loaded; a long chat is looked through in slices, and not while it is read. */
+function usePlaces(chat: ChatState, needle: string, paused: boolean): Found {
   const [found, setFound] = useState<Found>({ places: [], looked: "" });
   const { entries, results, running } = chat;
   useEffect(() => {
+    if (paused) return;
     let gone = false;
     const look = async (): Promise<void> => {
       const places: Place[] = [];
@@ -256,60 +259,62 @@ function usePlaces(chat: ChatState, needle: string): Found {
       gone = true;
       clearTimeout(timer);
     };
-  }, [entries, results, needle]);
+  }, [entries, results, needle, paused]);
   return found;
 }
 
 /** Marks the places, and brings the one at hand into sight, unfolding what hides it. */
 function useMarks(
   log: RefObject<HTMLElement>,
-  places: readonly Place[],
+  { places, looked }: Found,
   current: Place | null,
-  needle: string,
+  index: number,
   onLeave: () => void,
 ): void {
-  const draw = useCallback((): Range | Element | null => {
-    const box = log.current;
-    if (box === null) return null;
-    const elements = new Elements(box);
-    const ranges = new Map<Element, Range[]>();
-    const of = (place: Place): { element: Element; ranges: Range[] } | null => {
-      const element = elements.of(place);
-      if (element === null) return null;
-      const known = ranges.get(element) ?? rangesIn(element, needle);
-      ranges.set(element, known);
-      return { element, ranges: known };
-    };
-    const at = current === null ? null : of(current);
-    const range = current === null ? null : (at?.ranges[current.nth] ?? at?.ranges[0] ?? null);
-    const middle = current === null ? 0 : places.findIndex((place) => isSame(place, current));
-    for (const place of places.slice(Math.max(0, middle - NEAR), middle + NEAR)) of(place);
-    unmark(box);
-    mark([...ranges.values()].flat(), range);
-    at?.element.setAttribute("data-found", range === null ? "whole" : "text");
-    return range ?? at?.element ?? null;
-  }, [places, current, needle]);
+  const marker = useRef<Marker | null>(null);
+  const draw = useRef<() => Range | Element | null>(() => null);
+  draw.current = () => {
+    if (log.current === null) return null;
+    marker.current ??= new Marker(log.current, looked, places);
+    return marker.current.draw(current, index);
+  };
 
   useEffect(() => {
-    draw();
-  }, [draw]);
+    marker.current = null;
+    draw.current();
+  }, [places]);
 
+  // What somebody unfolds is marked, too.
   useEffect(() => {
     const box = log.current;
     if (box === null) return;
-    const redraw = (): void => void requestAnimationFrame(draw);
+    let frame = 0;
+    const redraw = (): void => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => {
+        marker.current = null;
+        draw.current();
+      });
+    };
     box.addEventListener("toggle", redraw, true);
-    return () => box.removeEventListener("toggle", redraw, true);
-  }, [draw]);
+    return () => {
+      cancelAnimationFrame(frame);
+      box.removeEventListener("toggle", redraw, true);
+    };
+  }, []);
 
   useEffect(() => {
-    if (current === null) return;
+    if (current === null) {
+      draw.current();
+      return;
+    }
     onLeave();
     let tries = 0;
     let frame = 0;
     const show = (): void => {
-      if (log.current !== null) reveal(log.current, current);
-      const place = draw();
+      const element = log.current === null ? null : reveal(log.current, current);
+      if (element === null) marker.current = null;
+      const place = draw.current();
       if (place !== null) scrollTo(place);
       tries += 1;
       // What was unfolded, or never laid out, is where it belongs some frames later.

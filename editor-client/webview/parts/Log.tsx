@@ -90,6 +90,7 @@ export function Log({ state }: { state: State }) {
   const pending = composer.pending !== null && (composer.pending.chatId ?? null) === chatId ? composer.pending : null;
   return (
     <div class="log-frame">
+      <Find state={state} log={box} onLeave={leave} />
       <div
         ref={box}
         class="log"
@@ -108,7 +109,6 @@ export function Log({ state }: { state: State }) {
           {chat === null && pending === null && <p class="notice">{t.readingChat}</p>}
         </div>
       </div>
-      <Find state={state} log={box} onLeave={leave} />
       <Announcer chat={chat} />
       {away && (
         <button type="button" class="to-end" onClick={toEnd}>

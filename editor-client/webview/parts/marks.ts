@@ -3,8 +3,9 @@ import { startsOf } from "../text/finding";
 
 const ALL = "codelaw-found";
 const CURRENT = "codelaw-found-current";
-/** What no answer says: buttons, and words for those who do not see. */
-const ASIDE = "button, .code-bar, .visually-hidden, .thought-label, .thought-line, [aria-hidden='true']";
+/** What is not looked through: buttons, words for those who do not see, and formulas. */
+const ASIDE =
+  "button, math, .math-source, .code-bar, .visually-hidden, .thought-label, .thought-line, [aria-hidden='true']";
 
 /** Where a text stands in an element, in the order of the page. */
 export function rangesIn(element: Element, wanted: string): Range[] {

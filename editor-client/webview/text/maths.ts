@@ -147,7 +147,7 @@ export function loadMaths(): Promise<void> {
 const around = ({ block: isBlock, content }: Token, html: string): string =>
   isBlock
     ? `<div class="math-block wide" dir="ltr" tabindex="0">${html}</div>\n`
-    : `<span class="math-inline${content.length > WIDE ? " wide" : ""}" dir="ltr">${html}</span>`;
+    : `<span class="math-inline${content.length > WIDE ? ' wide" tabindex="0' : ""}" dir="ltr">${html}</span>`;
 
 const sourceOf = (md: MarkdownIt, tex: string): string =>
   `<code class="math-source">${md.utils.escapeHtml(tex.trim())}</code>`;

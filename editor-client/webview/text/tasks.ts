@@ -25,6 +25,6 @@ export function tasks(md: MarkdownIt): void {
     });
   });
   md.renderer.rules["task"] = (all, index) =>
-    `<label><input type="checkbox" disabled${all[index]?.info === DONE ? " checked" : ""}> `;
+    `<label><input type="checkbox" disabled${all[index]?.info === DONE ? " checked" : ""}>`;
   md.renderer.rules["task_end"] = () => "</label>";
 }
