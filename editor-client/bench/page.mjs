@@ -8,9 +8,14 @@ import { chromium } from "playwright-core";
 
 const root = new URL("../", import.meta.url).pathname;
 
-/** The editor's colours, dark and light, as far as the panel uses them. */
+/** The editor's colours by the classes that it gives the page, as far as the panel uses them. */
 export const THEMES = {
   "vscode-dark": {
+    "debugTokenExpression-name": "#c586c0",
+    "debugTokenExpression-string": "#ce9178",
+    "debugTokenExpression-boolean": "#4e94ce",
+    "debugTokenExpression-number": "#b5cea8",
+    "symbolIcon-functionForeground": "#b180d7",
     "foreground": "#cccccc",
     "descriptionForeground": "#9d9d9d",
     "disabledForeground": "#6e6e6e",
@@ -64,6 +69,11 @@ export const THEMES = {
     "badge-foreground": "#f8f8f8",
   },
   "vscode-light": {
+    "debugTokenExpression-name": "#9b46b0",
+    "debugTokenExpression-string": "#a31515",
+    "debugTokenExpression-boolean": "#0000ff",
+    "debugTokenExpression-number": "#098658",
+    "symbolIcon-functionForeground": "#652d90",
     "foreground": "#3b3b3b",
     "descriptionForeground": "#606060",
     "disabledForeground": "#9a9a9a",
@@ -118,6 +128,113 @@ export const THEMES = {
   },
 };
 
+const DARK_HC = {
+  "debugTokenExpression-name": "#ffffff",
+  "debugTokenExpression-string": "#f48771",
+  "debugTokenExpression-boolean": "#75bdfe",
+  "debugTokenExpression-number": "#89d185",
+  "symbolIcon-functionForeground": "#b180d7",
+  "foreground": "#ffffff",
+  "descriptionForeground": "#ffffffb3",
+  "disabledForeground": "#a5a5a5",
+  "errorForeground": "#f48771",
+  "sideBar-background": "#000000",
+  "sideBarSectionHeader-background": "#000000",
+  "editor-background": "#000000",
+  "editorWarning-foreground": "#ffd370",
+  "panel-border": "#6fc3df",
+  "widget-border": "#6fc3df",
+  "contrastBorder": "#6fc3df",
+  "contrastActiveBorder": "#f38518",
+  "focusBorder": "#f38518",
+  "textLink-foreground": "#21a6ff",
+  "textLink-activeForeground": "#21a6ff",
+  "textCodeBlock-background": "#000000",
+  "textPreformat-foreground": "#ffffff",
+  "textPreformat-background": "#ffffff",
+  "textBlockQuote-border": "#ffffff",
+  "button-background": "#000000",
+  "button-foreground": "#ffffff",
+  "button-border": "#6fc3df",
+  "button-secondaryBackground": "#000000",
+  "button-secondaryForeground": "#ffffff",
+  "input-background": "#000000",
+  "input-foreground": "#ffffff",
+  "input-border": "#6fc3df",
+  "input-placeholderForeground": "#ffffffb3",
+  "editorLineNumber-foreground": "#ffffff",
+  "charts-green": "#89d185",
+  "charts-red": "#f48771",
+  "charts-blue": "#3794ff",
+  "charts-orange": "#ea4e0a",
+  "charts-purple": "#b180d7",
+  "charts-yellow": "#ffd370",
+  "testing-iconPassed": "#73c991",
+  "gitDecoration-addedResourceForeground": "#a1e3ad",
+  "gitDecoration-deletedResourceForeground": "#c74e39",
+  "terminal-ansiRed": "#cd0000",
+  "terminal-ansiGreen": "#00cd00",
+  "terminal-ansiYellow": "#cdcd00",
+  "progressBar-background": "#6fc3df",
+  "badge-background": "#000000",
+  "badge-foreground": "#ffffff",
+};
+
+const LIGHT_HC = {
+  ...DARK_HC,
+  "debugTokenExpression-name": "#292929",
+  "debugTokenExpression-string": "#a31515",
+  "debugTokenExpression-boolean": "#0000ff",
+  "debugTokenExpression-number": "#098658",
+  "symbolIcon-functionForeground": "#652d90",
+  "foreground": "#292929",
+  "descriptionForeground": "#292929b3",
+  "disabledForeground": "#7f7f7f",
+  "errorForeground": "#b5200d",
+  "sideBar-background": "#ffffff",
+  "sideBarSectionHeader-background": "#ffffff",
+  "editor-background": "#ffffff",
+  "editorWarning-foreground": "#895503",
+  "panel-border": "#0f4a85",
+  "widget-border": "#0f4a85",
+  "contrastBorder": "#0f4a85",
+  "contrastActiveBorder": "#006bbd",
+  "focusBorder": "#006bbd",
+  "textLink-foreground": "#0f4a85",
+  "textLink-activeForeground": "#0f4a85",
+  "textCodeBlock-background": "#f2f2f2",
+  "textPreformat-foreground": "#ffffff",
+  "textPreformat-background": "#09345f",
+  "textBlockQuote-border": "#292929",
+  "button-background": "#0f4a85",
+  "button-foreground": "#ffffff",
+  "button-border": undefined,
+  "button-secondaryBackground": "#ffffff",
+  "button-secondaryForeground": "#292929",
+  "input-background": "#ffffff",
+  "input-foreground": "#292929",
+  "input-border": "#0f4a85",
+  "input-placeholderForeground": "#292929b3",
+  "editorLineNumber-foreground": "#292929",
+  "charts-green": "#374e06",
+  "charts-red": "#b5200d",
+  "charts-blue": "#1a85ff",
+  "charts-orange": "#d18616",
+  "charts-purple": "#652d90",
+  "charts-yellow": "#895503",
+  "testing-iconPassed": "#007100",
+  "gitDecoration-addedResourceForeground": "#374e06",
+  "gitDecoration-deletedResourceForeground": "#ad0707",
+  "terminal-ansiRed": "#cd3131",
+  "terminal-ansiGreen": "#136c13",
+  "terminal-ansiYellow": "#6d6d00",
+  "progressBar-background": "#0f4a85",
+  "badge-background": "#0f4a85",
+  "badge-foreground": "#ffffff",
+};
+THEMES["vscode-high-contrast"] = DARK_HC;
+THEMES["vscode-high-contrast vscode-high-contrast-light"] = LIGHT_HC;
+
 /** What the panel is told of the server. */
 export const READY = {
   phase: "ready",
@@ -129,8 +246,8 @@ export const READY = {
   offline: false,
 };
 
-/** Opens the panel. `answers` are the results of requests by method; a page with `tell`, `told` and `close`. */
-export async function openPanel({ theme = "vscode-dark", width = 420, height = 900, answers = {}, kept = null } = {}) {
+/** Builds the panel into a folder of its own. */
+export async function buildPanel() {
   const folder = await mkdtemp(join(tmpdir(), "codelaw-panel-"));
   await build({
     absWorkingDir: root,
@@ -145,7 +262,22 @@ export async function openPanel({ theme = "vscode-dark", width = 420, height = 9
     jsxImportSource: "preact",
     logLevel: "error",
   });
-  const colours = Object.entries(THEMES[theme]).map(([name, value]) => `--vscode-${name}: ${value};`);
+  return folder;
+}
+
+/** A browser of this machine. */
+export const openBrowser = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/**
+ * Opens the panel. `answers` are the results of requests by method; a page with `tell`, `told` and `close`. `shared` is
+ * a browser and a folder of `buildPanel`, which stay; without it both are made, and go with the page.
+ */
+export async function openPanel(options = {}) {
+  const { theme = "vscode-dark", width = 420, height = 900, answers = {}, kept = null, shared } = options;
+  const folder = shared?.folder ?? (await buildPanel());
+  const known = Object.entries(THEMES[theme]).filter(([, value]) => value !== undefined);
+  const colours = known.map(([name, value]) => `--vscode-${name}: ${value};`);
   const fonts =
     "--vscode-font-family: system-ui, sans-serif; --vscode-font-size: 13px; --vscode-editor-font-family: monospace;";
   const style = `html { ${colours.join(" ")} ${fonts} }`;
@@ -158,10 +290,7 @@ export async function openPanel({ theme = "vscode-dark", width = 420, height = 9
 <link rel="stylesheet" href="theme.css"><link rel="stylesheet" href="panel.css"></head>
 <body class="${theme}"><div id="root"></div><script src="extension.js"></script><script src="panel.js"></script></body></html>`,
   );
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox"],
-  });
+  const browser = shared?.browser ?? (await openBrowser());
   const page = await browser.newPage({ viewport: { width, height } });
   const problems = [];
   page.on("pageerror", (error) => problems.push(String(error)));
@@ -174,6 +303,7 @@ export async function openPanel({ theme = "vscode-dark", width = 420, height = 9
     tell: (...messages) => page.evaluate((all) => all.forEach((one) => window.postMessage(one, "*")), messages),
     told: () => page.evaluate(() => window.told),
     close: async () => {
+      if (shared !== undefined) return page.close();
       await browser.close();
       await rm(folder, { recursive: true, force: true });
     },

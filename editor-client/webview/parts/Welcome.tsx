@@ -15,8 +15,7 @@ export function Welcome() {
     <section class="welcome" aria-label={t.welcome}>
       <h2>{t.whatToDo}</h2>
       <p>
-        {t.welcomeBefore}
-        <kbd>@</kbd>
+        {t.welcomeBefore} <kbd>@</kbd>
         {t.welcomeAfter}
       </p>
       <ul>
