@@ -70,6 +70,7 @@ export function activate(context: ExtensionContext): void {
     shown,
     memory: context.workspaceState,
     accepted,
+    tell: (message) => view.tell(message),
     post: (message) => {
       // Turns are accepted by their files, too.
       view.post(keep());

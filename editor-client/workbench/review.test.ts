@@ -83,6 +83,29 @@ test("a part of an open file is rejected where it stands by then, and the last o
   expect(saved).toBe(`typed = 1\n${LINES.replace("line_9 = 9", 'line_9 = "new"')}`);
 });
 
+test("remarks on lines go off together as one question to the chat", async () => {
+  const { window, vendor } = at();
+  await vendor.play([finish("Because it was asked for.")]);
+  await window.openFile("new.py");
+  const editor = window.page.locator(".editor-group-container.active .monaco-editor").first();
+  await editor.locator(".codelens-decoration a", { hasText: "by codelaw" }).first().waitFor();
+  await window.command("Add Comment on Current Selection");
+  const box = window.page.locator(".review-widget");
+  await box.locator(".monaco-editor.focused").waitFor();
+  await window.page.keyboard.type("Why was this moved?");
+  await box.getByRole("button", { name: "Add Remark" }).click();
+  await box.locator(".review-comment", { hasText: "Why was this moved?" }).waitFor();
+  await window.page.keyboard.press("Control+Home");
+  await window.shot("review-remark");
+  await window.command("codelaw: Send Remarks to codelaw");
+  const question = window.lastTurn.locator(".question");
+  await question.waitFor();
+  const asked = (await question.textContent()) ?? "";
+  for (const part of ["new.py", "line 1", "moved = True", "Why was this moved?"]) expect(asked).toContain(part);
+  await window.ended();
+  await box.waitFor({ state: "detached" });
+});
+
 test("what is left is undone at once, also where a file was deleted since", async () => {
   const { window } = at();
   await writeFile(join(window.folder, "new.py"), "somebody = 'else'\n");

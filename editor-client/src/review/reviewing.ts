@@ -5,6 +5,7 @@ import type { Shown } from "../chat/shown";
 import { t } from "../language";
 import type { FromPanel, ToPanel } from "../messages";
 import type { Wire } from "../server/wire";
+import { Commenting } from "./commenting";
 import { Comparing } from "./comparing";
 import { Marking } from "./marking";
 import { Marks } from "./marks";
@@ -17,6 +18,8 @@ export interface Around {
   readonly memory: Memento;
   readonly accepted: Accepted;
   readonly post: (message: ToPanel) => void;
+  /** Show it in the view at hand. */
+  readonly tell: (message: ToPanel) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
 
@@ -38,6 +41,7 @@ export class Reviewing implements Disposable {
       this.#reviews,
       this.#comparing,
       new Marking(this.#reviews, this.#comparing, failed),
+      new Commenting(this.#reviews, around.tell, () => shown, failed),
       this.#reviews.onChange((pending) => {
         around.post(toPanel(pending));
         this.#tellMenus();

@@ -79,6 +79,7 @@ function make(): InstanceType<typeof Reviewing> {
     memory: memento,
     accepted: new Accepted(memento),
     post: (message) => posted.push(message),
+    tell: () => Promise.resolve(),
     failed: (error) => failures.push(error),
   });
 }

@@ -486,6 +486,16 @@ export const languages = {
   },
 };
 
+export const CommentMode = { Editing: 0, Preview: 1 };
+export const CommentThreadCollapsibleState = { Collapsed: 0, Expanded: 1 };
+export const comments = {
+  createCommentController(id: string, label: string): object {
+    const controller = { id, label, dispose: () => undefined };
+    did("createCommentController", controller);
+    return controller;
+  },
+};
+
 export const env = {
   language: "en",
   /** Where the extension runs, when that is not the window's own machine. */

@@ -5,6 +5,7 @@ import { numbersOf } from "../numbers";
 const { figure } = numbersOf("de");
 const files = (count: number): string => (count === 1 ? "1 Datei" : `${figure(count)} Dateien`);
 const changes = (count: number): string => (count === 1 ? "1 Änderung" : `${figure(count)} Änderungen`);
+const lines = (first: number, last: number): string => (last <= first ? `Zeile ${first}` : `Zeilen ${first}-${last}`);
 
 export const review: ReviewWords = {
   changesBy: "Änderungen von codelaw",
@@ -33,4 +34,27 @@ export const review: ReviewWords = {
   moved: "Diese Stelle wurde inzwischen geändert, darum geschah nichts. Sehen Sie noch einmal hin.",
   noChangeHere: "An der Schreibmarke wartet keine Änderung von codelaw.",
   noMore: "In dieser Datei wartet keine andere Änderung von codelaw.",
+
+  // Remarks on lines.
+  remark: "Anmerkung für codelaw",
+  remarkHint: "Was soll hier anders sein? Alle Anmerkungen gehen zusammen ab.",
+  you: "Sie",
+  notSent: "Noch nicht gesendet",
+  placeChanged: "Noch nicht gesendet; diese Zeilen wurden seither geändert",
+  placeGone: "Noch nicht gesendet; diese Zeilen gibt es nicht mehr",
+  noRemarks:
+    "Es gibt keine Anmerkungen zu senden. Schreiben Sie welche neben die Zeilen einer Durchsicht oder einer von codelaw geänderten Datei.",
+  tooMany:
+    "Mehr Anmerkungen gehen hier nicht: Es sind hundert, oder die Datei ist zu groß. Senden Sie erst die vorhandenen.",
+  remarks: (count: number) =>
+    count === 1 ? "Ich habe eine Anmerkung zu Ihren Änderungen." : `Ich habe ${count} Anmerkungen zu Ihren Änderungen.`,
+  onLines: (file: string, first: number, last: number) => `${file}, ${lines(first, last)}:`,
+  onOld: (file: string, first: number, last: number) =>
+    `${file}, wie sie vor Ihren Änderungen war, ${lines(first, last)}:`,
+  onChanged: (file: string, first: number, last: number) =>
+    `${file}, ${lines(first, last)}, geändert, nachdem ich dies geschrieben hatte:`,
+  onRewritten: (file: string, first: number, last: number) =>
+    `${file}, damals ${lines(first, last)}, die es nicht mehr gibt:`,
+  onDeleted: (file: string, first: number, last: number) =>
+    `${file}, inzwischen gelöscht, damals ${lines(first, last)}:`,
 };

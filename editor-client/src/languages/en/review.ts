@@ -4,6 +4,7 @@ import { numbersOf } from "../numbers";
 const { figure } = numbersOf("en");
 const files = (count: number): string => (count === 1 ? "1 file" : `${figure(count)} files`);
 const changes = (count: number): string => (count === 1 ? "1 change" : `${figure(count)} changes`);
+const lines = (first: number, last: number): string => (last <= first ? `line ${first}` : `lines ${first}-${last}`);
 
 export const review = {
   changesBy: "Changes by codelaw",
@@ -32,6 +33,27 @@ export const review = {
   moved: "This place was changed meanwhile, so nothing was done. Look at it again.",
   noChangeHere: "No change of codelaw's waits at the cursor.",
   noMore: "No other change of codelaw's waits in this file.",
+
+  // Remarks on lines.
+  remark: "Remark for codelaw",
+  remarkHint: "What should be different here? All remarks are sent together.",
+  you: "You",
+  notSent: "Not sent yet",
+  placeChanged: "Not sent yet; these lines were changed since",
+  placeGone: "Not sent yet; these lines are gone",
+  noRemarks:
+    "There are no remarks to send. Write some beside lines of a review, or of a file that codelaw has changed.",
+  tooMany: "No more remarks are taken here: there are a hundred, or the file is too large. Send those that there are.",
+  remarks: (count: number) =>
+    count === 1 ? "I have a remark on your changes." : `I have ${count} remarks on your changes.`,
+  onLines: (file: string, first: number, last: number) => `${file}, ${lines(first, last)}:`,
+  onOld: (file: string, first: number, last: number) => `${file} as it was before your changes, ${lines(first, last)}:`,
+  onChanged: (file: string, first: number, last: number) =>
+    `${file}, ${lines(first, last)}, which were changed after I had written this:`,
+  onRewritten: (file: string, first: number, last: number) =>
+    `${file}, what were ${lines(first, last)} when I wrote this and are not there any more:`,
+  onDeleted: (file: string, first: number, last: number) =>
+    `${file}, which was deleted after I had written this, what were ${lines(first, last)}:`,
 };
 
 /** The shape of every other table. */
