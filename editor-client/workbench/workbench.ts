@@ -1,5 +1,5 @@
 // A real workbench: code-server with the packed extension, its own home and settings, a vendor, and a browser.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { chromium as browserType, type BrowserContext } from "playwright-core";
@@ -18,6 +18,8 @@ export interface WorkbenchOptions {
   withoutKey?: boolean;
   /** The editor asks whom it trusts: every folder is opened in its restricted mode. */
   restricted?: boolean;
+  /** The editor has its git extension. */
+  git?: boolean;
   /** Settings of the user, over those that all tests have. */
   settings?: Record<string, unknown>;
   /** Variables of the editor's environment. */
@@ -49,7 +51,7 @@ export class Workbench {
   static async start(options: WorkbenchOptions = {}): Promise<Workbench> {
     const folder = mkdtempSync(join(tmpdir(), "codelaw-workbench-"));
     const vendor = await Vendor.start();
-    set(folder, options.settings ?? {});
+    set(folder, { "git.enabled": options.git === true, ...options.settings });
     mkdirSync(join(folder, "home"));
     const env: NodeJS.ProcessEnv = {
       ...Object.fromEntries(
@@ -64,7 +66,8 @@ export class Workbench {
     const where = ["--user-data-dir", join(folder, "user"), "--extensions-dir", inject("extensions")];
     const quiet = ["--auth", "none", "--disable-telemetry", "--disable-update-check"];
     if (options.restricted !== true) quiet.push("--disable-workspace-trust");
-    const few = ["--vscode-option", `builtin-extensions-dir=${inject("builtin")}`];
+    const builtin = options.git === true ? withGit(folder) : inject("builtin");
+    const few = ["--vscode-option", `builtin-extensions-dir=${builtin}`];
     const address = ["--bind-addr", `127.0.0.1:${port}`, "--config", join(folder, "none.yaml")];
     const brief = ["--ignore-last-opened", "--reconnection-grace-time", "5", "--disable-getting-started-override"];
     write(join(folder, "none.yaml"), "");
@@ -136,13 +139,23 @@ const SETTINGS = {
   "editor.acceptSuggestionOnEnter": "off",
   "editor.autoClosingBrackets": "never",
   "files.autoSave": "off",
-  "git.enabled": false,
   "update.mode": "none",
   "extensions.webWorker": false,
   "extensions.autoUpdate": false,
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
 };
+
+/** The few extensions of the editor's own, and its git. */
+function withGit(folder: string): string {
+  const builtin = join(folder, "builtin");
+  mkdirSync(builtin);
+  const few = inject("builtin");
+  for (const name of readdirSync(few)) symlinkSync(join(few, name), join(builtin, name));
+  const all = join(dirname(CODE_SERVER), "..", "..", "lib", "vscode", "extensions");
+  for (const name of ["git", "git-base"]) symlinkSync(join(all, name), join(builtin, name));
+  return builtin;
+}
 
 function set(folder: string, settings: Record<string, unknown>): void {
   for (const kind of ["User", "Machine"])

@@ -49,8 +49,13 @@ export class Edits implements Disposable {
   readonly #edits = new Map<string, Edit>();
   readonly #lenses = new EventEmitter<undefined>();
   readonly #texts = new EventEmitter<Uri>();
-  readonly #working = mark("editor.rangeHighlightBackground");
-  readonly #waiting = mark("diffEditor.removedLineBackground");
+  readonly #mark = window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new ThemeColor("editor.rangeHighlightBackground"),
+    borderColor: new ThemeColor("focusBorder"),
+    borderStyle: "solid",
+    borderWidth: "0 0 0 2px",
+  });
   readonly #registered: { dispose(): unknown }[];
   #last = 0;
 
@@ -61,8 +66,7 @@ export class Edits implements Disposable {
     this.#registered = [
       this.#lenses,
       this.#texts,
-      this.#working,
-      this.#waiting,
+      this.#mark,
       languages.registerCodeLensProvider("*", {
         onDidChangeCodeLenses: this.#lenses.event,
         provideCodeLenses: ({ uri }) => this.lensesOf(uri),
@@ -289,9 +293,7 @@ export class Edits implements Disposable {
     for (const editor of window.visibleTextEditors) {
       const edit = this.#edits.get(editor.document.uri.toString());
       const lines = edit === undefined ? [] : [new Range(edit.first, 0, edit.first + edit.before.length - 1, 0)];
-      const runs = edit?.lines === null;
-      editor.setDecorations(this.#working, runs ? lines : []);
-      editor.setDecorations(this.#waiting, runs ? [] : lines);
+      editor.setDecorations(this.#mark, lines);
     }
     this.#lenses.fire(undefined);
     const edit = this.#at(undefined);
@@ -299,15 +301,6 @@ export class Edits implements Disposable {
     void commands.executeCommand("setContext", "codelaw.proposed", edit !== undefined && edit.lines !== null);
   }
 }
-
-const mark = (background: string) =>
-  window.createTextEditorDecorationType({
-    isWholeLine: true,
-    backgroundColor: new ThemeColor(background),
-    borderColor: new ThemeColor("focusBorder"),
-    borderStyle: "solid",
-    borderWidth: "0 0 0 2px",
-  });
 
 const proposalOf = ({ id, uri }: Edit): Uri => Uri.from({ scheme: SCHEME, path: uri.path, query: String(id) });
 

@@ -196,7 +196,7 @@ describe("a turn that runs", () => {
     end({ stopReason: "cancelled", said: "" });
     await asking;
     expect([done("vscode.diff"), done("information"), failed]).toEqual([[], [], []]);
-    expect(marked.slice(-2).map(([, ranges]) => ranges)).toEqual([[], []]);
+    expect(marked.at(-1)?.[1]).toEqual([]);
   });
 
   it("gives way to another edit of the document", async () => {
