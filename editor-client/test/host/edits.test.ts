@@ -57,7 +57,7 @@ const context = (name: string): unknown => done("setContext").findLast(([key]) =
 const lenses = (): string[] => edits.lensesOf(uri as never).map((lens) => lens.command?.title ?? "");
 const compared = (): fake.Uri => {
   const shown = done("vscode.diff").at(-1)?.[1] as fake.Uri;
-  fake.editor.compared = [{ input: new fake.TabInputTextDiff(uri, shown) }, { input: "another" }];
+  fake.window.tabGroups.all = [{ tabs: [{ input: new fake.TabInputTextDiff(uri, shown) }, { input: "another" }] }];
   return shown;
 };
 const ask = (text = "make it add", first = 1, last = 2): Promise<void> => {
@@ -107,7 +107,7 @@ describe("an edit of a selection", () => {
     expect(pad.text).toBe(NEW);
     expect(done("applyEdit")).toHaveLength(1);
     expect(done("close")).toHaveLength(1);
-    expect(fake.editor.compared).toEqual([{ input: "another" }]);
+    expect(fake.window.tabGroups.all).toEqual([{ tabs: [{ input: "another" }] }]);
     expect(lenses()).toEqual([]);
     expect(context("codelaw.proposed")).toBe(false);
     expect(asked).toHaveLength(2);
@@ -119,7 +119,7 @@ describe("an edit of a selection", () => {
     await edits.reject();
     expect(pad.text).toBe(OLD);
     expect(lenses()).toEqual([]);
-    expect(fake.editor.compared).toEqual([{ input: "another" }]);
+    expect(fake.window.tabGroups.all).toEqual([{ tabs: [{ input: "another" }] }]);
     expect(asked, "an ended turn is not stopped").toHaveLength(2);
     await edits.accept();
     expect(done("applyEdit")).toEqual([]);

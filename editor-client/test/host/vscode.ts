@@ -127,12 +127,6 @@ export class WorkspaceEdit {
     return this.all;
   }
 }
-export class CodeLens {
-  constructor(
-    readonly range: Range,
-    readonly command: { title: string; command: string; arguments: unknown[] },
-  ) {}
-}
 export class TabInputTextDiff {
   constructor(
     readonly original: Uri,
@@ -191,8 +185,6 @@ export const editor = {
   applies: (() => false) as (edit: WorkspaceEdit) => boolean,
   /** What other extensions export, by id. */
   extensions: new Map<string, unknown>(),
-  /** Tabs of comparisons. */
-  compared: [] as { input: unknown }[],
   /** The work that can be stopped, begun last. */
   progress: null as CancellationTokenSource | null,
   /** The box that was opened last. */
@@ -223,7 +215,7 @@ export function reset(): void {
   editor.commands.clear();
   editor.settings.clear();
   editor.extensions.clear();
-  editor.compared = [];
+  window.tabGroups.all = [];
   editor.progress = null;
   editor.done = [];
   editor.box = null;
@@ -383,18 +375,13 @@ export class WebviewPanel {
   }
 }
 
-export class TabInputTextDiff {
-  constructor(
-    readonly original: Uri,
-    readonly modified: Uri,
-  ) {}
-}
-
 export const window = {
   tabGroups: {
     all: [] as { tabs: unknown[] }[],
     close(tabs: readonly unknown[]): Promise<boolean> {
       did("closeTabs", ...tabs);
+      const left = (one: unknown): boolean => !tabs.includes(one);
+      window.tabGroups.all = window.tabGroups.all.map((group) => ({ tabs: group.tabs.filter(left) }));
       return Promise.resolve(true);
     },
   },
@@ -408,17 +395,6 @@ export const window = {
   onDidCloseTerminal: terminalClosed.event,
   onDidStartTerminalShellExecution: commandStarted.event,
   onDidEndTerminalShellExecution: commandEnded.event,
-  tabGroups: {
-    get all() {
-      return [{ tabs: editor.compared }];
-    },
-    close(tabs: { input: unknown }[]): Promise<boolean> {
-      did("close", tabs);
-      editor.compared = editor.compared.filter((tab) => !tabs.includes(tab));
-      return Promise.resolve(true);
-    },
-  },
-  createTextEditorDecorationType: (options: unknown) => ({ options, dispose: () => undefined }),
   withProgress(
     options: unknown,
     work: (progress: unknown, token: CancellationTokenSource["token"]) => unknown,
