@@ -89,6 +89,10 @@ test("remarks on lines go off together as one question to the chat", async () =>
   await window.openFile("new.py");
   const editor = window.page.locator(".editor-group-container.active .monaco-editor").first();
   await editor.locator(".codelens-decoration a", { hasText: "by codelaw" }).first().waitFor();
+  await editor.locator(".comment-range-glyph").first().waitFor({ state: "attached" });
+  // The editor looks whether a remark may be made when the cursor moves.
+  await window.page.keyboard.press("Control+End");
+  await window.page.keyboard.press("Control+Home");
   await window.command("Add Comment on Current Selection");
   const box = window.page.locator(".review-widget");
   await box.locator(".monaco-editor.focused").waitFor();
