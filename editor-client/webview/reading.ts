@@ -4,7 +4,7 @@ import type { ChatRecord } from "../src/protocol/types";
 import { unsure } from "./fold";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import type { Turn } from "./state";
-import { resultsOf } from "./results";
+import { picturesOf, resultsOf } from "./results";
 import { t } from "./language";
 
 /** How many turns are read at once. */
@@ -196,7 +196,8 @@ export function makeReading(panel: Panel): Reading {
     const where = after === undefined ? {} : { beforeTurn: after.id };
     try {
       const record = await read({ chatId: chat.chat.id, turns: 1, ...where });
-      panel.dispatch({ kind: "results", chatId: chat.chat.id, results: resultsOf(record.messages) });
+      const [results, pictures] = [resultsOf(record.messages), picturesOf(record.messages)];
+      panel.dispatch({ kind: "results", chatId: chat.chat.id, results, pictures });
     } catch (error) {
       tellProblem(panel, error);
     }

@@ -1,5 +1,6 @@
-// What tools gave, by the calls that asked for it.
-import type { Message } from "../src/protocol/types";
+// What tools gave, and the pictures that came with it, out of the messages of a record.
+import type { Message, MessageImage } from "../src/protocol/types";
+import type { ChatState, Pictures } from "./state";
 
 /** What tools gave according to these messages. */
 export function resultsOf(messages: readonly Message[]): Map<string, string> {
@@ -10,11 +11,21 @@ export function resultsOf(messages: readonly Message[]): Map<string, string> {
   return found;
 }
 
-/** These and what the messages tell. */
-export function withResults(
-  before: ReadonlyMap<string, string>,
-  messages: readonly Message[],
-): ReadonlyMap<string, string> {
-  const found = resultsOf(messages);
-  return found.size === 0 ? before : new Map([...before, ...found]);
+/** The pictures that came with what tools gave. */
+export function picturesOf(messages: readonly Message[]): Pictures {
+  return new Map(
+    messages.flatMap(({ role, metadata: { callId, images } }): [string, readonly MessageImage[]][] =>
+      role === "tool" && callId !== undefined && images !== undefined ? [[callId, images]] : [],
+    ),
+  );
+}
+
+/** The chat with these results beside those that it has. */
+export function withResults(chat: ChatState, results: ReadonlyMap<string, string>, pictures: Pictures): ChatState {
+  if (results.size === 0) return chat;
+  return {
+    ...chat,
+    results: new Map([...chat.results, ...results]),
+    pictures: new Map([...(chat.pictures ?? []), ...pictures]),
+  };
 }

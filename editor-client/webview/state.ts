@@ -22,6 +22,7 @@ import type {
   Looked,
   Model,
   Mention,
+  MessageImage,
   TodoItem,
   ToolCall,
   TurnResult,
@@ -97,7 +98,12 @@ export interface ChatState {
   compacting: boolean;
   /** What tools gave, by callId: the content of the tool message. Read when a call is unfolded. */
   results: ReadonlyMap<string, string>;
+  /** The pictures that came with them, without their bytes. */
+  pictures?: Pictures;
 }
+
+/** Pictures of results, by callId. */
+export type Pictures = ReadonlyMap<string, readonly MessageImage[]>;
 
 /** A turn, or what happened between turns. */
 export type Entry = Turn | Between;
@@ -239,7 +245,7 @@ export type Action =
   /** A chat as it was read: `replace` shows it, `earlier` puts older turns in front, `since` appends what was missed after `asked`. */
   | { kind: "record"; how: "replace" | "earlier" | "since"; record: ChatRecord; asked?: number }
   | { kind: "readingEarlier"; reading: boolean }
-  | { kind: "results"; chatId: string; results: ReadonlyMap<string, string> }
+  | { kind: "results"; chatId: string; results: ReadonlyMap<string, string>; pictures: Pictures }
   | { kind: "page"; page: Page }
   | { kind: "chats"; query: string; chats: Chat[]; nextCursor: string | null; more: boolean }
   | { kind: "chatsLoading"; query: string }

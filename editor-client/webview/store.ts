@@ -4,7 +4,7 @@ import type { Chat, ChatEvent, ChatRecord } from "../src/protocol/types";
 import { fold, returned } from "./fold";
 import { looked, NOTHING } from "./looking";
 import { waiting } from "./pending";
-import { withResults } from "./results";
+import { picturesOf, resultsOf, withResults } from "./results";
 import type { Action, ChatState, ChatsState, ComposerState, Entry, Item, State } from "./state";
 
 const SEARCHING: ServerState = {
@@ -72,7 +72,7 @@ export function reduce(state: State, action: Action): State {
       return inChat(state, (chat) => ({ ...chat, readingEarlier: action.reading }));
     case "results":
       return inChat(state, (chat) =>
-        chat.chat.id === action.chatId ? { ...chat, results: new Map([...chat.results, ...action.results]) } : chat,
+        chat.chat.id === action.chatId ? withResults(chat, action.results, action.pictures) : chat,
       );
     case "page":
       return { ...state, page: action.page };
@@ -253,7 +253,7 @@ function recorded(state: State, how: "replace" | "earlier" | "since", record: Ch
   const goesOn = same !== null && (how === "since" || last < same.lastSeq);
   const base = goesOn ? rewound(same, how === "since" ? record.events : [], asked) : emptyRecord(record);
   let chat = fold(
-    { ...base, chat: record.chat, results: withResults(base.results, record.messages) },
+    { ...withResults(base, resultsOf(record.messages), picturesOf(record.messages)), chat: record.chat },
     record.events,
     false,
   );
@@ -304,11 +304,10 @@ function preceded(chat: ChatState, record: ChatRecord): ChatState {
   const older = settled({ ...fold(empty, record.events, false), running: chat.running }).entries.map(begun(chat));
   const known = new Set(chat.entries.map(({ id }) => id));
   return {
-    ...chat,
+    ...withResults(chat, resultsOf(record.messages), picturesOf(record.messages)),
     entries: [...older.filter(({ id }) => !known.has(id)), ...chat.entries],
     earlier: record.earlier,
     readingEarlier: false,
-    results: withResults(chat.results, record.messages),
   };
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 from pathlib import Path
@@ -198,3 +199,18 @@ async def test_a_subagent_sees_what_its_own_calls_bring(bench: Bench, servers: F
     bench.vendor.reset([task, bench.act("mcp__desk__shot", {}), bench.finish("seen"), bench.finish("done")])
     await bench.turn("look")
     assert [shown(bench, number) for number in range(4)] == [[], [], [source(one)], []]
+
+
+async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: Bench, servers: FakeServers) -> None:
+    servers.answers["shot"] = answered(OTHER)
+    shots(bench, "seen")
+    chat = (await bench.turn("look")).chat_id
+    told = await bench.session.read(chat)
+    (image,) = next(one.metadata.images for one in told.messages if one.role == "tool")
+    data = await bench.session.picture(chat, image.digest)
+    assert data is not None
+    assert base64.b64decode(data) == OTHER.content
+    assert await bench.session.picture(chat, "0" * 64) is None
+    bench.vendor.reset([bench.finish("hello")])
+    other = (await bench.turn("hello")).chat_id
+    assert await bench.session.picture(other, image.digest) is None, "a chat shows its own alone"

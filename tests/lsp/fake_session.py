@@ -288,6 +288,10 @@ class FakeSession:
     async def export(self, chat_id, form) -> str:
         return f"{self._chat(chat_id).title} as {form}"
 
+    async def picture(self, chat_id, digest) -> str | None:
+        self._chat(chat_id)
+        return "aGk=" if digest == "d1" else None
+
     async def changes(self, chat_id):
         self._chat(chat_id)
         return [

@@ -158,6 +158,7 @@ NestedSymbol: NestedSymbol
 Notice: Notice
 NoticeGiven: NoticeGiven
 OutlineReply: OutlineReply
+PictureBytes: PictureBytes
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
@@ -169,6 +170,7 @@ Range: Range
 ReadChat: ReadChat
 ReadIndex: ReadIndex
 ReadLaw: ReadLaw
+ReadPicture: ReadPicture
 ReadSettings: ReadSettings
 ReadWorkspaceSettings: ReadWorkspaceSettings
 RenameReply: RenameReply
@@ -1018,7 +1020,7 @@ name: string
 text: string
 }
 /**
- * A picture of a user message, without its bytes; `size` counts them, `digest` is their SHA-256.
+ * A picture of a user message or of a result, without its bytes; `size` counts them, `digest` is their SHA-256.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "MessageImage".
@@ -1714,6 +1716,15 @@ selectionRange?: (SpanIn | null)
 children?: (NestedSymbol[] | null)
 }
 /**
+ * The bytes of a picture in base64; null where the chat has none of that digest, or the disk has altered it.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PictureBytes".
+ */
+export interface PictureBytes {
+data: (string | null)
+}
+/**
  * What the turn proposes, when it has ended.
  * 
  * `lines` are those that it proposes, none where it proposes nothing; `said` is what else it answers. Of an edit
@@ -1790,6 +1801,16 @@ export interface ReadIndex {
  */
 export interface ReadLaw {
 
+}
+/**
+ * `digest` is that of a picture in a message's `metadata.images`.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ReadPicture".
+ */
+export interface ReadPicture {
+chatId: string
+digest: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2254,6 +2275,7 @@ export interface Methods {
   "codelaw/chat/delete": { params: ChatRef; result: Deleted };
   "codelaw/chat/fork": { params: ForkChat; result: Chat };
   "codelaw/chat/export": { params: ExportChat; result: Export };
+  "codelaw/chat/picture": { params: ReadPicture; result: PictureBytes };
   "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
   "codelaw/chat/changes": { params: ChatRef; result: ChatChanges };
   "codelaw/chat/reviewed": { params: ReviewFile; result: ReviewedFile };
@@ -2337,6 +2359,7 @@ export const METHODS = [
   "codelaw/chat/delete",
   "codelaw/chat/fork",
   "codelaw/chat/export",
+  "codelaw/chat/picture",
   "codelaw/chat/revert",
   "codelaw/chat/changes",
   "codelaw/chat/reviewed",

@@ -12,6 +12,7 @@ import { lastLines } from "../text/live";
 import { span } from "../text/words";
 import { Diff } from "./Diff";
 import { Result } from "./Result";
+import { ResultPictures } from "./ResultPictures";
 import { Ticking } from "./Ticking";
 import { Visible } from "./Visible";
 import { t } from "../language";
@@ -184,6 +185,7 @@ function Inside({ call, result, over }: { call: ToolCall; result: string | null;
       {call.args !== undefined && Object.keys(call.args).length > 0 && <Arguments args={call.args} />}
       {call.diff !== undefined && call.diff !== "" && <Diff text={call.diff} />}
       {result !== null && <Result content={result} call={call} />}
+      {result !== null && <ResultPictures callId={call.callId} />}
       {result === null && over && call.summary !== undefined && <p dir="auto">{call.summary}</p>}
     </div>
   );

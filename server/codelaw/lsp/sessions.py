@@ -120,6 +120,10 @@ class Session(Protocol):
         """The whole record of a chat as one document (D-2)."""
         ...
 
+    async def picture(self, chat_id: str, digest: str) -> str | None:
+        """The bytes of a picture of a chat in base64; None where there is none (M-6)."""
+        ...
+
     async def revert(
         self, chat_id: str, turn_id: str, *, files: bool, messages: bool, uris: Collection[str] | None = None
     ) -> RevertReport:

@@ -127,6 +127,13 @@ class ExportChat(Params):
     format: Literal["markdown", "json"]
 
 
+class ReadPicture(Params):
+    """`digest` is that of a picture in a message's `metadata.images`."""
+
+    chat_id: Id
+    digest: Id
+
+
 class RevertTurn(Params):
     """`files` is true where it is left out, `messages` false."""
 
@@ -169,7 +176,7 @@ class MessageFragment(Payload):
 
 
 class MessageImage(Payload):
-    """A picture of a user message, without its bytes; `size` counts them, `digest` is their SHA-256."""
+    """A picture of a user message or of a result, without its bytes; `size` counts them, `digest` is their SHA-256."""
 
     media_type: str
     width: int
@@ -309,6 +316,12 @@ class Export(Payload):
     text: str
 
 
+class PictureBytes(Payload):
+    """The bytes of a picture in base64; null where the chat has none of that digest, or the disk has altered it."""
+
+    data: str | None
+
+
 class RevertConflict(Payload):
     """A file that was left alone."""
 
@@ -342,5 +355,6 @@ METHODS = {
     "codelaw/chat/delete": Method(ChatRef, Deleted),
     "codelaw/chat/fork": Method(ForkChat, Chat),
     "codelaw/chat/export": Method(ExportChat, Export),
+    "codelaw/chat/picture": Method(ReadPicture, PictureBytes),
     "codelaw/chat/revert": Method(RevertTurn, Reverted),
 }

@@ -18,6 +18,7 @@ CLIENT_METHODS = (
     "codelaw/chat/delete",
     "codelaw/chat/fork",
     "codelaw/chat/export",
+    "codelaw/chat/picture",
     "codelaw/chat/revert",
     "codelaw/chat/changes",
     "codelaw/chat/reviewed",

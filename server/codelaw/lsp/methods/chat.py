@@ -105,6 +105,10 @@ async def export(connection: Connection, params: wire.ExportChat) -> wire.Export
     return wire.Export(text=await connection.session.export(params.chat_id, params.format))
 
 
+async def picture(connection: Connection, params: wire.ReadPicture) -> wire.PictureBytes:
+    return wire.PictureBytes(data=await connection.session.picture(params.chat_id, params.digest))
+
+
 async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
     """Undo a turn. Cancelling the request stops after the file at hand; what was undone stays so (E-2)."""
     report = await connection.session.revert(
@@ -181,6 +185,7 @@ HANDLERS = {
     "codelaw/chat/delete": delete,
     "codelaw/chat/fork": fork,
     "codelaw/chat/export": export,
+    "codelaw/chat/picture": picture,
     "codelaw/chat/revert": revert,
 }
 

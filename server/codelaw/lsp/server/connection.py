@@ -66,6 +66,7 @@ LARGE = frozenset(
         "codelaw/chat/list",
         "codelaw/chat/read",
         "codelaw/chat/export",
+        "codelaw/chat/picture",
         "codelaw/context/archive",
         "codelaw/context/inspect",
         "codelaw/memory/list",
