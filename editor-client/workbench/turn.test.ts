@@ -52,11 +52,12 @@ test("a turn reads and edits, is approved by mouse, compared in the editor's dif
 });
 
 test("a long command is allowed only when its end was seen, also in a narrow panel", async () => {
-  const { window, vendor } = at();
+  const { workbench, vendor } = at();
+  // A view that was made narrow stays so: no other test is to have this window.
+  const window = await workbench.open({ files: FILES });
   const quiet = Array.from({ length: 60 }, (_, line) => `# ${line} ${"nothing ".repeat(6)}`).join("\n");
   const command = `echo \u202ea\u200b\n${quiet}\necho the end`;
   await vendor.play([call("run", "Bash", { command, description: "List the files" }), finish("Done.")]);
-  const before = window.page.viewportSize();
   await window.page.setViewportSize({ width: 520, height: 700 });
   await window.say("Run it");
   await window.approval.waitFor();
@@ -74,7 +75,6 @@ test("a long command is allowed only when its end was seen, also in a narrow pan
   await window.shot("long-end");
   await window.allow();
   await window.ended();
-  if (before !== null) await window.page.setViewportSize(before);
 });
 
 test("an approval is answered by the keyboard alone", async () => {
