@@ -41,6 +41,7 @@ test("five selected lines go along with a question, a removed chip sends nothing
   await window.openFile(".env");
   await window.showPanel();
   await eventually("the chip says why", async () => (await chip.textContent()) === ".envnot sent: hidden or ignored");
+  await window.command("View: Toggle Primary Side Bar Visibility");
   await window.page.setViewportSize({ width: 440, height: 700 });
   const parts = chip.locator(".looking-file, .looking-note, button");
   await eventually("a narrow panel shows the name, the reason and the button whole", () =>
