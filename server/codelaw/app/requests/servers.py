@@ -21,7 +21,7 @@ class ServerRequests(Core):
             tuple(notice.message for notice in found.notices),
             {server.name: server.digest for server in found.servers},
             found.asking,
-            await self._servers.logged_in(),
+            logged_in=await self._servers.logged_in(),
         )
 
     async def restart_server(self, name: str) -> None:
