@@ -51,7 +51,6 @@ export class Edits implements Disposable {
   readonly #texts = new EventEmitter<Uri>();
   readonly #mark = window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new ThemeColor("editor.rangeHighlightBackground"),
     borderColor: new ThemeColor("focusBorder"),
     borderStyle: "solid",
     borderWidth: "0 0 0 2px",

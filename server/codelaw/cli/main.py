@@ -130,6 +130,11 @@ def _parser() -> argparse.ArgumentParser:
 
     _finding_commands(commands)
 
+    words = "write a message for what is staged, else for all changes; commit nothing"
+    message = _command(commands, "commit-message", words, running.commit_message)
+    _of_a_client(message)
+    message.set_defaults(json=False)
+
     doctor = _command(commands, "doctor", "what is configured, where from, and what works", running.doctor)
     _of_a_client(doctor)
     doctor.add_argument("--json", action="store_true", help="findings and settings as JSON")

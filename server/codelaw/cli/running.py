@@ -91,6 +91,15 @@ def search(arguments: argparse.Namespace) -> int:
         return search(server, arguments)
 
 
+def commit_message(arguments: argparse.Namespace) -> int:
+    from codelaw.cli.spawn import spawned  # noqa: PLC0415
+
+    with spawned(arguments) as server:
+        from codelaw.cli.commands.committing import commit_message  # noqa: PLC0415
+
+        return commit_message(server, arguments)
+
+
 def index(arguments: argparse.Namespace) -> int:
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
