@@ -27,6 +27,7 @@ from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
 from codelaw.domain.edits import RevertConflict, RevertReport, ReviewedFile, TurnChange
+from codelaw.domain.edits import PendingCommit, RevertConflict, RevertReport
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import (
     AnswerDelta,
@@ -445,6 +446,9 @@ class FakeSession:
         self.server_states[name] = "starting" if enabled else "off"
         self.asking = frozenset({"desk"}) if name == "desk" else self.asking
         return await self.servers()
+
+    async def pending_commit(self, place):
+        return PendingCommit(f"the diff of {place}", staged=True, files=1)
 
     async def search_code(self, query, *, path=".", kind="any", limit=10):
         place = Place(f"{path}/a.py", 3, 5, query, "function", f"defines: {query}", 1.5, ("def f():", "    pass"))
