@@ -84,12 +84,12 @@ const known = new Map();
 const sheets = new Map();
 try {
   for (const scene of scenes) {
-    const panel = await openPanel({ ...scene, theme: BARE, width: WIDTHS[0], height: HEIGHT, shared });
+    const panel = await openPanel({ ...scene, theme: BARE, width: WIDTHS[0], height: scene.height ?? HEIGHT, shared });
     panel.page.setDefaultTimeout(20_000);
     try {
       await enter(panel, scene);
       for (const width of WIDTHS) {
-        await panel.page.setViewportSize({ width, height: HEIGHT });
+        await panel.page.setViewportSize({ width, height: scene.height ?? HEIGHT });
         for (const theme of Object.keys(THEMES).filter((theme) => theme !== BARE)) {
           await dress(panel, theme);
           const place = `${theme.split(" ").at(-1)}-${width}`;

@@ -3,6 +3,11 @@ import { READY } from "./page.mjs";
 
 const NOW = Math.floor(Date.now() / 1000);
 
+/** Pixels of a panel that is high enough for a whole page. */
+const TALL = 1300;
+/** A picture of one pixel. */
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 export const CHAT = {
   id: "c",
   title: "Why does the retry stop after five attempts?",
@@ -274,12 +279,13 @@ const ANSWERS = {
   "codelaw/skill/list": { skills: SKILLS },
   "codelaw/command/list": { commands: [] },
   "codelaw/context/mentions": {
-    mentions: [
+    items: [
       { path: "src/failures.py", kind: "file" },
       { path: LONG_NAME, kind: "file" },
       { path: "src", kind: "folder" },
     ],
   },
+  "codelaw/context/editor": { path: "src/failures.py" },
   "codelaw/context/inspect": REPORT,
   "codelaw/context/archive": ARCHIVE,
   "codelaw/chat/list": {
@@ -491,16 +497,17 @@ export const SCENES = [
     attachments: [
       { uri: "file:///w/a.py", label: "src/a.py:10-24" },
       { uri: "file:///w/b.py", label: LONG_NAME },
+      { uri: "picture:1", label: "picture.png", picture: { mediaType: "image/png", data: DOT } },
     ],
     tell: [{ kind: "looking", looking: { uri: "file:///w/src/failures.py", label: "src/failures.py:12-16" } }],
   }),
-  chat("open calls", [started(), ...CALLS, answer(PROSE), ended({ changes: CHANGES })], {
-    press: [".steps > summary, .steps-summary", ".call summary, .call > button"],
+  chat("open calls", [started(), ...CALLS, ended({ answer: "" })], {
+    press: ["summary"],
+    height: TALL,
   }),
   chat("mentions", [], { type: "@s" }),
-  chat("a problem", [started(), ended()], { refuse: true }),
   page("chats", "chats"),
-  page("context", "context"),
-  page("permissions", "permissions"),
+  page("context", "context", { height: TALL }),
+  page("permissions", "permissions", { height: TALL }),
   page("audit", "audit"),
 ];

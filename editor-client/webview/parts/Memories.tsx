@@ -43,7 +43,7 @@ export function Memories({ state }: { state: State }) {
   if (listed === null || (listed.length === 0 && query === "")) return null;
   return (
     <section aria-label={t.memories}>
-      <h3>{t.memories}</h3>
+      <h2>{t.memories}</h2>
       <p class="hint">{t.memoriesHint}</p>
       <input
         type="search"

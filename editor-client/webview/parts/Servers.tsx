@@ -35,7 +35,7 @@ export function Servers({ state }: { state: State }) {
   if (listed === null || (listed.servers.length === 0 && (listed.problems ?? []).length === 0)) return null;
   return (
     <section aria-label={t.servers}>
-      <h3>{t.servers}</h3>
+      <h2>{t.servers}</h2>
       <p class="hint">{t.serversHint}</p>
       {(listed.problems ?? []).map((problem) => (
         <p class="hint" key={problem}>

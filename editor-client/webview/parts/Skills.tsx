@@ -20,7 +20,7 @@ export function Skills({ state }: { state: State }) {
   if (skills === null || skills.length === 0) return null;
   return (
     <section aria-label={t.skills}>
-      <h3>{t.skills}</h3>
+      <h2>{t.skills}</h2>
       <p class="hint">{t.skillsHint}</p>
       <ul class="permissions-list">
         {skills.map((skill) => (
