@@ -502,7 +502,7 @@ export const SCENES = [
     tell: [{ kind: "looking", looking: { uri: "file:///w/src/failures.py", label: "src/failures.py:12-16" } }],
   }),
   chat("open calls", [started(), ...CALLS, ended({ answer: "" })], {
-    press: ["summary"],
+    press: [".log article button[aria-expanded=false], article [aria-expanded=false]", ".call > summary"],
     height: TALL,
   }),
   chat("mentions", [], { type: "@s" }),
