@@ -209,7 +209,7 @@ const SERVERS = [
     digest: "d",
     ask: true,
   },
-  { name: "off-one", state: "off", tools: 0, source: "/home/u/.codelaw/mcp.json" },
+  { name: "off-one", state: "off", tools: 0, source: "/srv/u/mcp.json" },
 ];
 const SKILLS = [
   {
@@ -245,7 +245,7 @@ const ANSWERS = {
         id: "g1",
         rule: "Bash(pytest:*)",
         scope: "always",
-        folder: "/home/u/projects/a-folder-with-a-long-name/codelaw",
+        folder: "/srv/projects/a-folder-with-a-long-name/codelaw",
       },
       { id: "g2", rule: "Edit(docs/**)", scope: "chat" },
     ],
@@ -267,7 +267,7 @@ const ANSWERS = {
         chatId: "c",
         kind: "violation",
         tool: "Bash",
-        title: "cat ~/.ssh/id_rsa",
+        title: "cat ~/.ssh/id",
         decision: "violation",
         by: "sandbox",
         detail: "It tried to read what is hidden.",
