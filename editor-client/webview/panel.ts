@@ -51,8 +51,7 @@ export interface Actions {
   openChat(chatId: string | null): Promise<void>;
   /** Read what was missed since `lastSeq`; after a restart, a gap, or while another server runs the chat. */
   catchUp(): Promise<void>;
-  /** Read so many turns before those that are here. */
-  loadEarlier(turns?: number): Promise<void>;
+  loadEarlier(): Promise<void>;
   /** Send what is in the composer: a turn, a word to the running turn, or an edited turn in a fork. */
   send(): Promise<void>;
   stop(): Promise<void>;

@@ -98,13 +98,13 @@ export function makeReading(panel: Panel): Reading {
     return catching;
   };
 
-  const loadEarlier = async (turns = TURNS): Promise<void> => {
+  const loadEarlier = async (): Promise<void> => {
     const { chat } = panel.state();
     const first = chat?.entries.find((entry) => entry.kind === "turn");
     if (chat === null || !chat.earlier || chat.readingEarlier || first === undefined) return;
     panel.dispatch({ kind: "readingEarlier", reading: true });
     try {
-      const record = await read({ chatId: chat.chat.id, turns, beforeTurn: first.id });
+      const record = await read({ chatId: chat.chat.id, turns: TURNS, beforeTurn: first.id });
       // A chat that was opened anew meanwhile may begin elsewhere.
       const now = panel.state().chat?.entries.find((entry) => entry.kind === "turn");
       if (now?.id === first.id) panel.dispatch({ kind: "record", how: "earlier", record });

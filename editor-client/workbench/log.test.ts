@@ -1,5 +1,7 @@
 // Reading a chat: its title, what is found in it, formulas and tasks, and the menu of the right button.
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { PYTHON, ROOT } from "./places";
 import { eventually } from "./processes";
 import { call, finish } from "./vendor";
 import { useWorkbench } from "./workbench";
@@ -99,4 +101,30 @@ test("a chat is named in place, searched, and its formulas are drawn", async () 
   await entry("Open File").waitFor();
   await entry("Open File").click();
   await window.tab("app.py").waitFor();
+  await window.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor();
+});
+
+test("in a chat of 2 000 messages older turns are read as one goes up in what is found", async () => {
+  const { window, workbench } = at();
+  execFileSync(PYTHON, ["-m", "tests.loopback.long_chat", `${workbench.folder}/home`], { cwd: ROOT, stdio: "pipe" });
+  await window.command("codelaw: Show All Chats");
+  await window.panel.locator('[data-chat-id="long"] .chat-open').press("Enter");
+  await window.panel.locator(".answer", { hasText: "Answer 500:" }).waitFor();
+  const before = await window.turns.count();
+  await window.message.press("Control+f");
+  const field = window.panel.getByRole("searchbox", { name: "Find in the chat" });
+  const count = window.panel.locator(".find-count");
+  await field.fill("Question 460:");
+  await eventually("none so far", async () => ((await count.textContent()) ?? "").startsWith("Nothing found so far"));
+  await field.press("Enter");
+  await eventually("it is found", async () => (await count.textContent()) === "1 of 1+");
+  expect(await window.turns.count()).toBeGreaterThan(before);
+  const question = window.panel.locator(".question", { hasText: "Question 460:" });
+  await eventually("it is on the screen", () =>
+    question.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      const log = element.closest(".log")?.getBoundingClientRect();
+      return log !== undefined && bottom > log.top && top < log.bottom;
+    }),
+  );
 });

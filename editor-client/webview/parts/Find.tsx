@@ -17,8 +17,6 @@ const SLICE_MS = 8;
 const LATER_MS = 120;
 /** How often it is tried to find what is unfolding. */
 const TRIES = 30;
-/** Older turns that are read at once while they are looked through. */
-const PAGE = 40;
 
 interface Props {
   state: State;
@@ -112,7 +110,7 @@ function Bar({ chat, log, before, onLeave, onClose }: BarProps) {
     setReading(true);
     let first = firstOf(panel.state().chat);
     while (mine === search.current) {
-      await actions.loadEarlier(PAGE);
+      await actions.loadEarlier();
       const now = panel.state().chat;
       if (now === null || now.chat.id !== chat.chat.id || mine !== search.current) break;
       if (now.readingEarlier) {
