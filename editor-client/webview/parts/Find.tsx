@@ -306,17 +306,25 @@ function useMarks(
       draw.current();
       return;
     }
-    onLeave();
     let tries = 0;
     let frame = 0;
+    let top: number | null = null;
     const show = (): void => {
-      const element = log.current === null ? null : reveal(log.current, current);
-      if (element === null) marker.current = null;
-      const place = draw.current();
+      if (log.current !== null) reveal(log.current, current);
+      let place = draw.current();
+      if (place === null) {
+        // The log has changed since it was looked at.
+        marker.current = null;
+        place = draw.current();
+      }
+      // Each time: the log may have come to its end meanwhile, and would follow it.
+      onLeave();
       if (place !== null) scrollTo(place);
       tries += 1;
       // What was unfolded, or never laid out, is where it belongs some frames later.
-      const settled = place instanceof Range && tries > 2;
+      const now = place?.getBoundingClientRect().top ?? null;
+      const settled = place instanceof Range && tries > 2 && now === top;
+      top = now;
       if (!settled && tries < TRIES) frame = requestAnimationFrame(show);
     };
     show();
