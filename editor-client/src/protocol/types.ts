@@ -1445,7 +1445,7 @@ mediaType?: (string | null)
  * `seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
  * 
  * `commits` is how many commits' messages help to rank; `embedder` makes vectors of pieces, of which `embedded` have
- * theirs.
+ * theirs; while `embedding` is true more are made.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "IndexReport".
@@ -1462,6 +1462,7 @@ skipped: {
 commits: number
 embedder?: string
 embedded: number
+embedding: boolean
 note?: string
 }
 /**

@@ -63,6 +63,8 @@ class IndexState:
     """Who makes vectors of chunks; empty where nobody does."""
     embedded: int = 0
     """Chunks that have theirs."""
+    embedding: bool = False
+    """More are being made."""
     note: str = ""
     """Why it is incomplete, or not kept, in a sentence."""
 

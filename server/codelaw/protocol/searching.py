@@ -64,7 +64,7 @@ class IndexReport(Payload):
     """`seconds` is how long the last run took that read anything; `skipped` counts files by the reason.
 
     `commits` is how many commits' messages help to rank; `embedder` makes vectors of pieces, of which `embedded` have
-    theirs.
+    theirs; while `embedding` is true more are made.
     """
 
     files: int
@@ -76,6 +76,7 @@ class IndexReport(Payload):
     commits: int = 0
     embedder: str | None = None
     embedded: int = 0
+    embedding: bool = False
     note: str | None = None
 
 

@@ -168,6 +168,7 @@ class WorkspaceIndex:
             commits=self.commits.count,
             embedder=self.vectors.name,
             embedded=self.vectors.count,
+            embedding=self.vectors.busy,
             note=" ".join(filter(None, (self._note, failed, self.vectors.failed))),
         )
 

@@ -36,6 +36,8 @@ AT_ONCE = 32
 """Pieces of one request."""
 MOST = 100_000
 """Pieces that get vectors; what lies behind them is found by words."""
+ENOUGH = 0.9
+"""Share of the files that must have vectors from an earlier server before a search uses them."""
 PAUSE, LONGEST_PAUSE = 0.02, 1.0
 """Seconds between two requests: half of what the last one took, within these."""
 FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
@@ -71,7 +73,7 @@ class CodeVectors:
         """The view and the files of the newest search, until somebody works on them."""
         self._running: asyncio.Task[None] | None = None
         self._filled = False
-        """Once all pieces had vectors; a part of them would favour the files that have some."""
+        """Once nearly all files had vectors: a part of them would favour those that have some."""
         self._failures = 0
         self._not_before = 0.0
         self.failed = ""
@@ -96,6 +98,11 @@ class CodeVectors:
     def count(self) -> int:
         return sum(len(one.digests) for one in self._held.values()) if self._embedder is not None else 0
 
+    @property
+    def busy(self) -> bool:
+        """Whether some are being made."""
+        return self._running is not None and not self._running.done()
+
     def stop(self) -> None:
         """Give the embedder nothing more until the next search."""
         self._wanted = None
@@ -107,7 +114,7 @@ class CodeVectors:
         if self._embedder is None or asyncio.get_running_loop().time() < self._not_before:
             return
         self._wanted = workspace, file, rows
-        if self._running is None or self._running.done():
+        if not self.busy:
             self._running = asyncio.create_task(self._run(self._embedder))
             self._running.add_done_callback(log_unheard)
 
@@ -163,7 +170,8 @@ class CodeVectors:
             opened = KeptVectors(file)
             held = await self._worker.do(lambda: opened.load(name))
             self._kept, self._held, self._loaded = opened, held, (file, name)
-            self._filled = bool(held)
+            digested = [path for path, row in rows.items() if row.digest is not None]
+            self._filled = bool(held) and sum(path in held for path in digested) >= ENOUGH * len(digested)
         gone = [path for path in self._held if path not in rows]
         for path in gone:
             del self._held[path]

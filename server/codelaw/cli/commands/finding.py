@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from typing import Any
 
@@ -13,6 +14,8 @@ from codelaw.cli.spawn import Server
 from codelaw.cli.terminal import DIM, Screen, one_line
 
 Json = dict[str, Any]
+
+_LOOK_SECONDS = 0.5
 
 
 def search(server: Server, arguments: argparse.Namespace) -> int:
@@ -37,7 +40,10 @@ def search(server: Server, arguments: argparse.Namespace) -> int:
 
 
 def index(server: Server, arguments: argparse.Namespace) -> int:
-    """Look at every file, and print how the index is; with `--rebuild` it is made anew first."""
+    """Look at every file, wait for vectors that are made, and print how the index is; `--rebuild` makes it anew first.
+
+    Who does not want to wait stops it: what was made is kept.
+    """
 
     async def work(client: Client, screen: Screen) -> int:
         if arguments.rebuild:
@@ -46,7 +52,11 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
         fresh = False
         while not fresh:
             fresh = (await client.request("codelaw/search", {"query": "index", "limit": 1}))["indexed"]["fresh"]
-        _show(screen, await client.request("codelaw/index/status", {}), as_json=arguments.json)
+        state = await client.request("codelaw/index/status", {})
+        while state["embedding"]:
+            await asyncio.sleep(_LOOK_SECONDS)
+            state = await client.request("codelaw/index/status", {})
+        _show(screen, state, as_json=arguments.json)
         return FINISHED
 
     return with_client(server, arguments, work)

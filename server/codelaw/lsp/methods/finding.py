@@ -60,6 +60,7 @@ def _report(state: IndexState) -> wire.IndexReport:
         commits=state.commits,
         embedder=state.embedder or None,
         embedded=state.embedded,
+        embedding=state.embedding,
         note=state.note or None,
     )
 
