@@ -26,8 +26,15 @@ from codelaw.domain.brought import Sheet, Skill, UserCommand
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
-from codelaw.domain.edits import RevertConflict, RevertReport, ReviewedFile, TurnChange
-from codelaw.domain.edits import PendingCommit, RevertConflict, RevertReport
+from codelaw.domain.edits import (
+    CheckpointFile,
+    CheckpointReport,
+    PendingCommit,
+    RevertConflict,
+    RevertReport,
+    ReviewedFile,
+    TurnChange,
+)
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import (
     AnswerDelta,
@@ -318,6 +325,18 @@ class FakeSession:
             raise Refusal("nothing_to_undo", "Nothing to undo")
         conflict = RevertConflict("b.py", "file:///w/b.py", "b.py was removed since.")
         return RevertReport(("file:///w/a.py",) if files else (), (conflict,) if files and messages else ())
+
+    async def checkpoint(self, chat_id, turn_id) -> CheckpointReport:
+        self._chat(chat_id)
+        lost = CheckpointFile("b.py", "file:///w/b.py", "modify", changed=True, lost="b.py was changed since.")
+        return CheckpointReport((lost, CheckpointFile("a.py", "file:///w/a.py", "delete")))
+
+    async def restore_files(self, chat_id, turn_id, overwrite) -> CheckpointReport:
+        return replace(await self.checkpoint(chat_id, turn_id), restored=tuple(sorted(overwrite)), undoable=True)
+
+    async def undo_restore(self, chat_id, turn_id) -> CheckpointReport:
+        self._chat(chat_id)
+        raise Refusal("nothing_to_undo", "Nothing to undo")
 
     async def before(self, chat_id, turn_id, path) -> str | None:
         self._chat(chat_id)

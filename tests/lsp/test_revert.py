@@ -9,6 +9,7 @@ import pytest
 from tests.lsp.raw import NOTHING, RawClient
 
 REVERT = "codelaw/chat/revert"
+CHECKPOINT = "codelaw/chat/checkpoint"
 A = "file:///w/a.py"
 CONFLICT = {"uri": "file:///w/b.py", "reason": "b.py was removed since."}
 
@@ -31,6 +32,28 @@ async def test_a_turn_is_undone_by_method_and_by_command(client: RawClient, chat
     params = {"chatId": chat, "turnId": "t1", **asked}
     assert await client.request(REVERT, params) == answer
     assert await client.command("codelaw.chat.revert", params) == answer
+
+
+async def test_a_checkpoint_is_looked_at_restored_and_undone(client: RawClient, chat: str):
+    asked = {"chatId": chat, "turnId": "t1"}
+    lost = {"changed": True, "lost": "b.py was changed since."}
+    files = [
+        {"uri": "file:///w/b.py", "path": "b.py", "does": "modify", **lost},
+        {"uri": A, "path": "a.py", "does": "delete", "changed": False},
+    ]
+    nothing = {"restored": [], "conflicts": []}
+    assert await client.request(CHECKPOINT, asked) == {"files": files, **nothing, "undoable": False}
+    again = {**asked, "restore": True, "overwrite": [A, A]}
+    assert await client.request(CHECKPOINT, again) == {
+        "files": files,
+        "restored": [A],
+        "conflicts": [],
+        "undoable": True,
+    }
+    refused = await client.error(CHECKPOINT, {**asked, "undo": True})
+    assert (refused.code, refused.data["code"]) == (-32803, "nothing_to_undo")
+    wrong = await client.error(CHECKPOINT, {**asked, "restore": 1, "overwrite": "all"})
+    assert [error["path"] for error in wrong.data["errors"]] == ["restore", "overwrite"]
 
 
 async def test_a_client_without_events_is_told_by_a_message(fresh: RawClient):

@@ -19,6 +19,7 @@ from tests.scenarios.conftest import Start, act, finish
 from tests.scenarios.test_edits import desk, edit, read, turn, write
 
 REVERT = "codelaw/chat/revert"
+CHECKPOINT = "codelaw/chat/checkpoint"
 THOROUGH = bool(os.environ.get("CODELAW_TEST_THOROUGH"))
 MOMENTS = (0, 20, 60, 150, 400) if THOROUGH else (0, 60, 400)
 """Milliseconds from the beginning of a turn to the death of the server: before, within and after its edits."""
@@ -80,6 +81,47 @@ async def test_one_file_of_a_turn_is_undone_and_the_rest_stays_listed(start: Sta
         notices = [event["event"] for event in editor.client.events() if event["event"]["kind"] == "notice"]
         assert [notice["code"] for notice in notices] == ["files_reverted", "reverted"]
         assert (await editor.client.request("codelaw/chat/changes", chat))["total"] == 0
+
+
+async def test_an_open_document_is_restored_in_the_editor_and_that_is_undone(
+    start: Start, vendor: LoopbackVendor, root: Path
+):
+    (root / "a.py").write_text(LINES)
+    async with desk(start) as editor:
+        document = await editor.open(root / "a.py")
+        first = await turn(editor, vendor, read(), edit("line 5 😀", "LINE 5 🎉"))
+        chat = first["chatId"]
+        await turn(editor, vendor, edit("LINE 5", "Line five"), write("new\n", "b.py"), chat=chat)
+        await editor.type(document, 0, 0, "typed 🧪\n")
+        asked = {"chatId": chat, "turnId": first["turnId"]}
+        found = await editor.client.request(CHECKPOINT, asked)
+        assert found == {
+            "files": [
+                {"uri": (root / "b.py").as_uri(), "path": "b.py", "does": "delete", "changed": False},
+                {"uri": document.uri, "path": "a.py", "does": "modify", "changed": True},
+            ],
+            "restored": [],
+            "conflicts": [],
+            "undoable": False,
+        }
+        done = await editor.client.request(CHECKPOINT, {**asked, "restore": True})
+        assert (set(done["restored"]), done["undoable"]) == ({document.uri, (root / "b.py").as_uri()}, True)
+        assert document.text == "typed 🧪\n" + LINES
+        assert not (root / "b.py").exists()
+        await editor.type(document, len(document.text), len(document.text), "at the end")
+        await editor.client.request(CHECKPOINT, {**asked, "undo": True})
+        assert document.text == "typed 🧪\n" + LINES.replace("line 5 😀", "Line five 🎉") + "at the end"
+        assert (root / "b.py").read_text() == "new\n"
+        await editor.type(document, 0, len(document.text), "all mine")
+        lost = (await editor.client.request(CHECKPOINT, asked))["files"][-1]["lost"]
+        assert lost.startswith("a.py was changed since at the same place")
+        forced = await editor.client.request(CHECKPOINT, {**asked, "restore": True, "overwrite": [document.uri]})
+        assert document.uri in forced["restored"]
+        assert document.text == LINES
+        await editor.client.request(CHECKPOINT, {**asked, "undo": True})
+        assert document.text == "all mine"
+        refused = await editor.client.error(CHECKPOINT, {**asked, "undo": True})
+        assert (refused.code, refused.data["code"]) == (-32803, "nothing_to_undo")
 
 
 async def test_what_the_formatter_made_of_it_is_nobodys_typing(start: Start, vendor: LoopbackVendor, root: Path):

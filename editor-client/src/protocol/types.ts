@@ -87,6 +87,9 @@ ChatFileRef: ChatFileRef
 ChatList: ChatList
 ChatRecord: ChatRecord
 ChatRef: ChatRef
+Checkpoint: Checkpoint
+CheckpointFile: CheckpointFile
+CheckpointState: CheckpointState
 CommandList: CommandList
 CommitMessage: CommitMessage
 Compaction: Compaction
@@ -1059,6 +1062,57 @@ export interface ChatRef {
 chatId: string
 }
 /**
+ * The files as they were before a turn: looked at, with `restore` put back, with `undo` that taken back again.
+ * 
+ * `overwrite` names files in which others' changes may be lost.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Checkpoint".
+ */
+export interface Checkpoint {
+chatId: string
+turnId: string
+restore?: (boolean | null)
+overwrite?: (string[] | null)
+undo?: (boolean | null)
+}
+/**
+ * A file that is another than before the turn. `lost` says what of others' work a restore would lose.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CheckpointFile".
+ */
+export interface CheckpointFile {
+uri: string
+path: string
+does: ("create" | "modify" | "delete")
+changed: boolean
+lost?: string
+stuck?: string
+}
+/**
+ * The files as they were found, and those that were put back or left alone.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "CheckpointState".
+ */
+export interface CheckpointState {
+files: CheckpointFile[]
+restored: string[]
+conflicts: RevertConflict[]
+undoable: boolean
+}
+/**
+ * A file that was left alone.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "RevertConflict".
+ */
+export interface RevertConflict {
+uri: string
+reason: string
+}
+/**
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "CommandList".
  */
@@ -1852,16 +1906,6 @@ chatId: string
 checkpointId?: (string | null)
 }
 /**
- * A file that was left alone.
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "RevertConflict".
- */
-export interface RevertConflict {
-uri: string
-reason: string
-}
-/**
  * `files` is true where it is left out, `messages` false.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2280,6 +2324,7 @@ export interface Methods {
   "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
   "codelaw/chat/changes": { params: ChatRef; result: ChatChanges };
   "codelaw/chat/reviewed": { params: ReviewFile; result: ReviewedFile };
+  "codelaw/chat/checkpoint": { params: Checkpoint; result: CheckpointState };
   "codelaw/context/inspect": { params: InspectContext; result: ContextReport };
   "codelaw/context/compact": { params: ChatRef; result: CompactionReport };
   "codelaw/context/restore": { params: RestoreContext; result: Chat };
@@ -2364,6 +2409,7 @@ export const METHODS = [
   "codelaw/chat/revert",
   "codelaw/chat/changes",
   "codelaw/chat/reviewed",
+  "codelaw/chat/checkpoint",
   "codelaw/context/inspect",
   "codelaw/context/compact",
   "codelaw/context/restore",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -121,6 +122,43 @@ class RevertReport:
     reverted: tuple[str, ...] = ()
     """URIs of the files that are as if the turn had not changed them."""
     conflicts: tuple[RevertConflict, ...] = ()
+
+
+RESTORED = "restore:"
+"""How the call id of a change begins that a restore has made; the numbers of those that it took back follow."""
+
+
+def by_turns(changes: Sequence[KeptChange]) -> list[KeptChange]:
+    """What turns did themselves, without what restores have made of it."""
+    return [change for change in changes if not change.call_id.startswith(RESTORED)]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFile:
+    """A file that is another than before a turn, and what a restore would do (E-2)."""
+
+    path: str
+    """As shown."""
+    uri: str
+    does: Literal["create", "modify", "delete"]
+    changed: bool = False
+    """Somebody else has changed it since; that stays, unless it would be `lost`."""
+    lost: str | None = None
+    """A sentence: what others have done since goes with it, so that it is restored only where that is asked for."""
+    stuck: str | None = None
+    """A sentence why it cannot be restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointReport:
+    """The files of a checkpoint as they were found, and what came of a restore (E-2)."""
+
+    files: tuple[CheckpointFile, ...] = ()
+    restored: tuple[str, ...] = ()
+    """URIs of the files that are as they were before the turn, or after an undo as they were before the restore."""
+    conflicts: tuple[RevertConflict, ...] = ()
+    undoable: bool = False
+    """A restore of this turn can be undone."""
 
 
 def spliced(text: str, splices: tuple[Splice, ...]) -> str:

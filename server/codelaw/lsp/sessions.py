@@ -11,7 +11,7 @@ from codelaw.domain.audit import AuditEntry
 from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
-from codelaw.domain.edits import PendingCommit, RevertReport, ReviewedFile, TurnChange
+from codelaw.domain.edits import CheckpointReport, PendingCommit, RevertReport, ReviewedFile, TurnChange
 from codelaw.domain.events import ChatEvent
 from codelaw.domain.files import Folder
 from codelaw.domain.laws import LawState, NamedPath
@@ -140,6 +140,18 @@ class Session(Protocol):
         Raises:
             Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
         """
+        ...
+
+    async def checkpoint(self, chat_id: str, turn_id: str) -> CheckpointReport:
+        """What a restore of the files as they were before that turn would do (E-2)."""
+        ...
+
+    async def restore_files(self, chat_id: str, turn_id: str, overwrite: Collection[str]) -> CheckpointReport:
+        """Put them back; what others did is lost in those of `overwrite` alone."""
+        ...
+
+    async def undo_restore(self, chat_id: str, turn_id: str) -> CheckpointReport:
+        """Take that restore back."""
         ...
 
     async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:

@@ -184,6 +184,14 @@ class ChatStore(Protocol):
         """The changes with these numbers, at most some hundred; those that there are not are left out."""
         ...
 
+    async def changes_since(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
+        """As `changes`, of that turn and all turns behind it."""
+        ...
+
+    async def mark_done(self, chat_id: str, numbers: Sequence[int]) -> None:
+        """What was undone is there again."""
+        ...
+
     async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None: ...
 
     async def begin_revert(self, chat_id: str) -> None:

@@ -336,6 +336,39 @@ class Reverted(Payload):
     conflicts: list[RevertConflict]
 
 
+class Checkpoint(Params):
+    """The files as they were before a turn: looked at, with `restore` put back, with `undo` that taken back again.
+
+    `overwrite` names files in which others' changes may be lost.
+    """
+
+    chat_id: Id
+    turn_id: Id
+    restore: bool | None = None
+    overwrite: list[str] | None = Field(default=None, max_length=10_000)
+    undo: bool | None = None
+
+
+class CheckpointFile(Payload):
+    """A file that is another than before the turn. `lost` says what of others' work a restore would lose."""
+
+    uri: str
+    path: str
+    does: Literal["create", "modify", "delete"]
+    changed: bool
+    lost: str | None = None
+    stuck: str | None = None
+
+
+class CheckpointState(Payload):
+    """The files as they were found, and those that were put back or left alone."""
+
+    files: list[CheckpointFile]
+    restored: list[str]
+    conflicts: list[RevertConflict]
+    undoable: bool
+
+
 class Started(Payload):
     """What the command of a long method answers at once."""
 
@@ -357,4 +390,5 @@ METHODS = {
     "codelaw/chat/export": Method(ExportChat, Export),
     "codelaw/chat/picture": Method(ReadPicture, PictureBytes),
     "codelaw/chat/revert": Method(RevertTurn, Reverted),
+    "codelaw/chat/checkpoint": Method(Checkpoint, CheckpointState),
 }

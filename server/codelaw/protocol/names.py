@@ -22,6 +22,7 @@ CLIENT_METHODS = (
     "codelaw/chat/revert",
     "codelaw/chat/changes",
     "codelaw/chat/reviewed",
+    "codelaw/chat/checkpoint",
     "codelaw/context/inspect",
     "codelaw/context/compact",
     "codelaw/context/restore",

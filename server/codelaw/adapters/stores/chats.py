@@ -209,6 +209,12 @@ class SqlChats:
     async def changes_by_number(self, chat_id: str, numbers: Sequence[int]) -> Sequence[KeptChange]:
         return await self.database.read(lambda session: change_rows.of_numbers(session, chat_id, numbers), (chat_id,))
 
+    async def changes_since(self, chat_id: str, turn_id: str) -> Sequence[KeptChange]:
+        return await self.database.read(lambda session: change_rows.since(session, chat_id, turn_id), (chat_id,))
+
+    async def mark_done(self, chat_id: str, numbers: Sequence[int]) -> None:
+        await self.database.write(lambda session: change_rows.mark_done(session, chat_id, numbers), (chat_id,))
+
     async def mark_undone(self, chat_id: str, numbers: Sequence[int]) -> None:
         await self.database.write(lambda session: change_rows.mark_undone(session, chat_id, numbers), (chat_id,))
 

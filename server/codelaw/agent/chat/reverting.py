@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,19 +14,30 @@ from urllib.request import url2pathname
 from codelaw.agent.effects.sealing import opened
 from codelaw.agent.effects.undoing import CannotUndo, Step, undone
 from codelaw.agent.recording.history import to_the_end
-from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, RevertConflict, RevertReport
+from codelaw.domain.edits import (
+    BINARY,
+    DAMAGED,
+    CheckpointFile,
+    KeptChange,
+    RevertConflict,
+    RevertReport,
+    by_turns,
+)
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.events import CompactionEvent, NoticeEvent
+from codelaw.domain.files import FileImage
 from codelaw.tools.changing.matching import same_lines
 
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
-    from codelaw.domain.files import FileImage, FileText, Located
+    from codelaw.agent.effects.journal import StoredJournal
+    from codelaw.domain.files import FileText, Located
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Workspace
 
 NAMED = 10
 """Files named in the notice."""
+_MODE = 0o644
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -41,15 +53,28 @@ async def revert(
     """
     store, redaction = chat.house.store, chat.house.redaction
     await store.changes(chat.chat.id, turn_id)
+    async with alone(chat):
+        kept = by_turns(await store.changes(chat.chat.id, turn_id))
+        changes = [opened(change, redaction) for change in kept]
+        wanted = [change for change in changes if files and (only is None or change.uri in only)]
+        rest = any(change.state != "undone" for change in changes if only is not None and change.uri not in only)
+        return await _revert(chat, turn_id, wanted, messages=messages, rest=rest)
+
+
+@asynccontextmanager
+async def alone(chat: AgentChat) -> AsyncGenerator[None]:
+    """Keep turns, compactions and other reverts of all servers away from a chat.
+
+    Raises:
+        Refusal: `chat_busy`.
+    """
+    store = chat.house.store
     chat.claim()
     try:
         await _refuse_compaction(chat)
         try:
             await to_the_end(asyncio.ensure_future(store.begin_revert(chat.chat.id)))
-            changes = [opened(change, redaction) for change in await store.changes(chat.chat.id, turn_id)]
-            wanted = [change for change in changes if files and (only is None or change.uri in only)]
-            rest = any(change.state != "undone" for change in changes if only is not None and change.uri not in only)
-            return await _revert(chat, turn_id, wanted, messages=messages, rest=rest)
+            yield
         finally:
             await to_the_end(asyncio.ensure_future(store.end_revert(chat.chat.id)))
     finally:
@@ -87,7 +112,7 @@ async def _revert(
         # The newest first, as if each were taken back in its turn.
         for group in sorted(left.values(), key=lambda one: -one[-1].number):
             try:
-                if await _File(chat.house.workspace, chat.house.store, chat.chat.id, group).undo():
+                if await FileUndo(chat.house.workspace, chat.house.store, chat.chat.id, group).undo():
                     done.append(group[0])
             except CannotUndo as why:
                 conflicts.append(RevertConflict(group[0].path, group[0].uri, f"{group[0].path} {why}."))
@@ -113,7 +138,7 @@ def _notices(
     """
     told: list[str] = []
     if done:
-        told.append(f"Undone in {_names([change.path for change in done])}.")
+        told.append(f"Undone in {names([change.path for change in done])}.")
     if conflicts:
         told.append("Left alone: " + " ".join(conflict.reason for conflict in conflicts[:NAMED]))
     if told:
@@ -123,19 +148,24 @@ def _notices(
         yield NoticeEvent("info", "turn_withdrawn", "The model no longer sees this turn.")
 
 
-def _names(paths: Sequence[str]) -> str:
+def names(paths: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
     more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
     return ", ".join(paths[:NAMED]) + more
 
 
 @dataclass(slots=True)
-class _File:
+class FileUndo:
     """The changes of one file, oldest first."""
 
     workspace: Workspace
     store: ChatStore
     chat_id: str
     changes: Sequence[KeptChange]
+    journal: StoredJournal | None = None
+    """Keeps what is done here, so that it can be undone in its turn."""
+    again: Sequence[int] = ()
+    """The numbers of changes that are there again when these are undone."""
 
     async def undo(self) -> bool:
         """Undo all of them or none; False where nothing had ever been done.
@@ -144,18 +174,71 @@ class _File:
             CannotUndo: the file is left alone.
             ToolFailure: likewise.
         """
+        place, image, shown = await self._found()
+        await self._be_sure(image)
+        undo = self._undo_closed(place, image) if shown is None else self._undo_open(place, shown, image)
+        return await undo or any(change.state == "done" for change in self.changes)
+
+    async def look(self) -> CheckpointFile | None:
+        """What undoing them would do, and what would be lost of others' work; None: the file is as it was then."""
+        first = self.changes[0]
+        try:
+            _, image, shown = await self._found()
+        except (CannotUndo, ToolFailure) as why:
+            said = why.message if isinstance(why, ToolFailure) else f"{first.path} {why}."
+            return CheckpointFile(first.path, first.uri, "modify", stuck=said)
+        steps = await asyncio.to_thread(_steps, self.changes, binary=self._binary)
+        now = shown.text if shown is not None else image and _text(image.content, binary=self._binary)
+        then, lost = steps[0].before, None
+        try:
+            await self._be_sure(image)
+            then = await asyncio.to_thread(undone, steps, now, lines=not self._binary)
+        except CannotUndo as why:
+            lost = f"{first.path} {why}."
+        if then == now or (then is not None and now is not None and not self._binary and same_lines(then, now)):
+            return None
+        does = "create" if now is None else "delete" if then is None else "modify"
+        return CheckpointFile(first.path, first.uri, does, changed=now != steps[-1].after, lost=lost)
+
+    async def put_back(self) -> bool:
+        """The file as the first of them found it, whatever was done to it since; as `undo`."""
+        place, image, shown = await self._found()
+        steps = await asyncio.to_thread(_steps, self.changes, binary=self._binary)
+        then = steps[0].before
+        if shown is None:
+            return await self._put(place, then, image, binary=self._binary)
+        if then is None:
+            if shown.unsaved:
+                raise CannotUndo("is open in the editor with unsaved text: save it and try again")
+            return await self._put(place, None, image, shown=shown.text)
+        await self._write(place, then, shown)
+        return True
+
+    @property
+    def _binary(self) -> bool:
+        return any(change.encoding == BINARY for change in self.changes)
+
+    async def _found(self) -> tuple[Located, FileImage | None, FileText | None]:
+        """Where the file is, what the disk has of it, and the editor.
+
+        Raises:
+            CannotUndo: nothing can be done to it.
+            ToolFailure: likewise.
+        """
         if any(change.encoding == DAMAGED for change in self.changes):
             raise CannotUndo("cannot be undone: what was kept of it is damaged")
         place = await self._place()
-        image = await self.workspace.image(place)
+        image, shown = await self.workspace.image(place), await self._shown(place)
+        if shown is not None and self._binary:
+            raise CannotUndo("is open in the editor and was no text: close it and try again")
+        return place, image, shown
+
+    async def _be_sure(self, image: FileImage | None) -> None:
         unsure = next((change for change in self.changes if change.state == "unknown"), None)
         if unsure is not None and not await asyncio.to_thread(_is_as_before, unsure, image):
             raise CannotUndo(
                 "was changed after codelaw had stopped in the middle of a command: whose change it is cannot be told"
             )
-        shown = await self._shown(place)
-        undo = self._undo_closed(place, image) if shown is None else self._undo_open(place, shown, image)
-        return await undo or any(change.state == "done" for change in self.changes)
 
     async def _place(self) -> Located:
         uri = self.changes[0].uri
@@ -174,15 +257,13 @@ class _File:
         return text if text.source == "buffer" else None
 
     async def _undo_closed(self, place: Located, image: FileImage | None) -> bool:
-        binary = any(change.encoding == BINARY for change in self.changes)
+        binary = self._binary
         steps = await asyncio.to_thread(_steps, self.changes, binary=binary)
         text = None if image is None else _text(image.content, binary=binary)
         result = await asyncio.to_thread(undone, steps, text, lines=not binary)
         return await self._put(place, result, image, binary=binary)
 
     async def _undo_open(self, place: Located, shown: FileText, image: FileImage | None) -> bool:
-        if any(change.encoding == BINARY for change in self.changes):
-            raise CannotUndo("is open in the editor and was no text: close it and try again")
         steps = await asyncio.to_thread(_steps, self.changes, binary=False)
         text = shown.text
         try:
@@ -205,11 +286,23 @@ class _File:
             # Some editors do not tell a file's line breaks.
             wanted = first if first is not None and same_lines(first, result) else result
             return await self._put(place, wanted if disk == steps[-1].after else disk, image)
-        written = await self.workspace.write(place, result, over=shown, label=f"Undo in {place.shown}", review=False)
-        if not same_lines(written.text, result):
+        await self._write(place, result, shown)
+        return True
+
+    async def _write(self, place: Located, text: str, shown: FileText) -> None:
+        """Let the editor have a text in an open document, and remember it."""
+        number = None if self.journal is None else await self.journal.plan(place, shown, text)
+        try:
+            written = await self.workspace.write(place, text, over=shown, label=f"Undo in {place.shown}", review=False)
+        except ToolFailure:
+            if self.journal is not None and number is not None:
+                await self.journal.withdraw(number)
+            raise
+        if self.journal is not None and number is not None:
+            await self.journal.settle(number, written.text)
+        if not same_lines(written.text, text):
             raise CannotUndo("was not undone in all its parts, as you wished")
         await to_the_end(asyncio.ensure_future(self._mark()))
-        return True
 
     async def _put(
         self,
@@ -225,6 +318,9 @@ class _File:
         content = None if result is None else await asyncio.to_thread(self._bytes, result, now, binary=binary)
 
         async def put() -> bool:
+            if self.journal is not None and content != now:
+                mode = (self.changes[0].mode or _MODE) if image is None else image.mode
+                await self.journal.keep(place, image, None if content is None else FileImage(content, mode))
             if content is None and now is not None:
                 await self.workspace.remove(place, over=now, shown=shown)
             elif content is not None and content != now:
@@ -237,6 +333,8 @@ class _File:
 
     async def _mark(self) -> None:
         await self.store.mark_undone(self.chat_id, [change.number for change in self.changes])
+        if self.again:
+            await self.store.mark_done(self.chat_id, self.again)
 
     def _bytes(self, text: str, now: bytes | None, *, binary: bool) -> bytes:
         """The bytes of a text, in the manner of what is there, else of what was there."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
+from codelaw.agent.chat.restoring import checkpoint, restore, undo_restore
 from codelaw.agent.chat.reverting import revert
 from codelaw.agent.effects.reviewing import moves, of_turns, renamed, reviewed
 from codelaw.agent.effects.sealing import opened
 from codelaw.app.core import Core
-from codelaw.domain.edits import BINARY, DAMAGED, RevertReport, ReviewedFile, TurnChange
+from codelaw.domain.edits import BINARY, DAMAGED, CheckpointReport, RevertReport, ReviewedFile, TurnChange, by_turns
 from codelaw.domain.errors import Refusal
 
 
@@ -35,6 +36,30 @@ class RevertRequests(Core):
         only = None if uris is None else frozenset(uris)
         return await revert(await self._chats.get(chat_id), turn_id, files=files, messages=messages, only=only)
 
+    async def checkpoint(self, chat_id: str, turn_id: str) -> CheckpointReport:
+        """What a restore of the files as they were before that turn would do, and what of others' work it would lose.
+
+        Raises:
+            Refusal: `chat_not_found`, `turn_not_found`.
+        """
+        return await checkpoint(await self._chats.get(chat_id), turn_id)
+
+    async def restore_files(self, chat_id: str, turn_id: str, overwrite: Collection[str] = ()) -> CheckpointReport:
+        """Put the files back as they were before that turn; others' work is lost in those of `overwrite` alone (E-2).
+
+        Raises:
+            Refusal: `chat_not_found`, `turn_not_found`, `chat_busy`; `nothing_to_undo`.
+        """
+        return await restore(await self._chats.get(chat_id), turn_id, overwrite)
+
+    async def undo_restore(self, chat_id: str, turn_id: str) -> CheckpointReport:
+        """Take that restore back.
+
+        Raises:
+            Refusal: as `restore_files`.
+        """
+        return await undo_restore(await self._chats.get(chat_id), turn_id)
+
     async def before(self, chat_id: str, turn_id: str, path: str) -> str | None:
         """The text of a file, `path` as shown, before the turn changed it; None: there was no file (E-4).
 
@@ -42,7 +67,7 @@ class RevertRequests(Core):
             Refusal: `chat_not_found`, `turn_not_found`; `nothing_to_undo` when the turn did not change it, or it is
                 no text.
         """
-        changes = await (await self._chats.store()).changes(chat_id, turn_id)
+        changes = by_turns(await (await self._chats.store()).changes(chat_id, turn_id))
         first = next((change for change in changes if change.path == path), None)
         first = None if first is None else opened(first, self._redaction)
         if first is None:
@@ -60,7 +85,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`, `turn_not_found`.
         """
-        changes = await (await self._chats.store()).changes(chat_id, turn_id)
+        changes = by_turns(await (await self._chats.store()).changes(chat_id, turn_id))
         return list(dict.fromkeys(change.path for change in changes))
 
     async def changes(self, chat_id: str) -> Sequence[TurnChange]:
@@ -70,7 +95,7 @@ class RevertRequests(Core):
             Refusal: `chat_not_found`.
         """
         store = await self._chats.store()
-        found = await asyncio.to_thread(of_turns, await store.changes_of_chat(chat_id))
+        found = await asyncio.to_thread(of_turns, by_turns(await store.changes_of_chat(chat_id)))
         wanted = moves(found)
         if not wanted:
             return found
@@ -83,7 +108,7 @@ class RevertRequests(Core):
         Raises:
             Refusal: `chat_not_found`; `nothing_to_undo` where it did nothing.
         """
-        found = await (await self._chats.store()).changes_of_file(chat_id, uri, above)
+        found = by_turns(await (await self._chats.store()).changes_of_file(chat_id, uri, above))
         if not found:
             raise Refusal(
                 "nothing_to_undo", "This chat has changed nothing in that file.", "Look at its changes again."

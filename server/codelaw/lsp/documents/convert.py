@@ -143,6 +143,13 @@ def revert_report(value: edits.RevertReport) -> wire.Reverted:
     return wire.Reverted.of(value, conflicts=[wire.RevertConflict.of(item) for item in value.conflicts])
 
 
+def checkpoint_report(value: edits.CheckpointReport) -> wire.CheckpointState:
+    files = [wire.CheckpointFile.of(item) for item in value.files]
+    return wire.CheckpointState.of(
+        value, files=files, conflicts=[wire.RevertConflict.of(item) for item in value.conflicts]
+    )
+
+
 def context_report(value: reports.ContextReport) -> wire_contexts.ContextReport:
     return wire_contexts.ContextReport.of(
         value,

@@ -132,6 +132,16 @@ async def revert_and_tell(connection: Connection, params: wire.RevertTurn) -> wi
     return answer
 
 
+async def checkpoint(connection: Connection, params: wire.Checkpoint) -> wire.CheckpointState:
+    """Look at the files as they were before a turn, restore them, or undo that (E-2)."""
+    session, chat, turn = connection.session, params.chat_id, params.turn_id
+    if params.undo:
+        return convert.checkpoint_report(await session.undo_restore(chat, turn))
+    if params.restore:
+        return convert.checkpoint_report(await session.restore_files(chat, turn, set(params.overwrite or ())))
+    return convert.checkpoint_report(await session.checkpoint(chat, turn))
+
+
 async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTurn:
     documents, halt = connection.documents, asyncio.Event()
     attachments = await _attachments(params, documents)
@@ -187,6 +197,7 @@ HANDLERS = {
     "codelaw/chat/export": export,
     "codelaw/chat/picture": picture,
     "codelaw/chat/revert": revert,
+    "codelaw/chat/checkpoint": checkpoint,
 }
 
 TWINS = {

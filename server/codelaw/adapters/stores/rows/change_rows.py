@@ -17,7 +17,10 @@ from codelaw.domain.errors import Refusal
 State = Literal["planned", "done", "undone", "unknown"]
 Encoding = Literal["utf-8", "binary"]
 
-_COLUMNS = "number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state, checksum"
+_CHANGES = (
+    "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state, checksum"
+    " FROM changes WHERE chat_id = ?"
+)
 FAST = 1
 """Of zlib's levels: a text waits for its place on the disk while it is compressed."""
 
@@ -54,14 +57,16 @@ def mark_undone(session: Session, chat_id: str, numbers: Sequence[int]) -> None:
     )
 
 
-def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
-    require(session, chat_id)
-    if session.execute("SELECT 1 FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone() is None:
-        raise unknown_turn(turn_id)
-    rows = session.execute(
-        f"SELECT {_COLUMNS} FROM changes WHERE chat_id = ? AND turn_id = ? ORDER BY number",  # noqa: S608
-        (chat_id, turn_id),
+def mark_done(session: Session, chat_id: str, numbers: Sequence[int]) -> None:
+    session.execute_many(
+        "UPDATE changes SET state = 'done' WHERE chat_id = ? AND number = ? AND state = 'undone'",
+        [(chat_id, number) for number in numbers],
     )
+
+
+def of_turn(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
+    _position(session, chat_id, turn_id)
+    rows = session.execute(f"{_CHANGES} AND turn_id = ? ORDER BY number", (chat_id, turn_id))
     return [_change(chat_id, row) for row in rows]
 
 
@@ -93,8 +98,7 @@ def of_file(session: Session, chat_id: str, uri: str, above: int) -> list[KeptCh
     """What was done to one file in a chat and not undone, oldest first, from the number behind `above` on."""
     require(session, chat_id)
     rows = session.execute(
-        f"SELECT {_COLUMNS} FROM changes"  # noqa: S608
-        " WHERE chat_id = ? AND uri = ? AND number > ? AND state IN ('done', 'unknown') ORDER BY number",
+        f"{_CHANGES} AND uri = ? AND number > ? AND state IN ('done', 'unknown') ORDER BY number",
         (chat_id, uri, above),
     )
     return [_change(chat_id, row) for row in rows]
@@ -105,10 +109,26 @@ def of_numbers(session: Session, chat_id: str, numbers: Sequence[int]) -> list[K
     require(session, chat_id)
     marks = ", ".join("?" for _ in numbers)
     rows = session.execute(
-        f"SELECT {_COLUMNS} FROM changes WHERE chat_id = ? AND number IN ({marks}) ORDER BY number",  # noqa: S608
+        f"{_CHANGES} AND number IN ({marks}) ORDER BY number",
         (chat_id, *numbers),
     )
     return [_change(chat_id, row) for row in rows]
+
+
+def since(session: Session, chat_id: str, turn_id: str) -> list[KeptChange]:
+    """Of that turn and all turns behind it."""
+    position = _position(session, chat_id, turn_id)
+    behind = "SELECT id FROM turns WHERE chat_id = ? AND position >= ?"
+    rows = session.execute(f"{_CHANGES} AND turn_id IN ({behind}) ORDER BY number", (chat_id, chat_id, position))
+    return [_change(chat_id, row) for row in rows]
+
+
+def _position(session: Session, chat_id: str, turn_id: str) -> int:
+    require(session, chat_id)
+    row = session.execute("SELECT position FROM turns WHERE chat_id = ? AND id = ?", (chat_id, turn_id)).fetchone()
+    if row is None:
+        raise unknown_turn(turn_id)
+    return row[0]
 
 
 def begin_revert(session: Session, is_alive: Callable[[str], bool], chat_id: str, owner: str) -> None:
