@@ -6,6 +6,7 @@ import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
+import { makeRestoring } from "./restoring";
 import { makeSteering } from "./steering";
 import { t } from "./language";
 
@@ -296,6 +297,7 @@ export function makeActions(panel: Panel): Actions {
   return {
     ...reading,
     ...makeKept(panel),
+    ...makeRestoring(panel),
     send,
     stop,
     ...makeSteering(panel, { ready, prepared, putBack, begin }),

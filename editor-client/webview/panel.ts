@@ -4,6 +4,7 @@ import type {
   ApprovalReply,
   AuditEntry,
   Chat,
+  CheckpointState,
   Grant,
   Memory,
   MemoryList,
@@ -71,6 +72,11 @@ export interface Actions {
   cancelEdit(): void;
   /** Undo what a turn did to files; gives what was left alone. */
   revert(turn: Turn): Promise<RevertConflict[]>;
+  /** What restoring the files as they were before a turn would do; null when that is not known. */
+  checkpoint(chatId: string, turnId: string): Promise<CheckpointState | null>;
+  /** Restore them; what others did is lost in those of `overwrite` alone. */
+  restoreFiles(chatId: string, turnId: string, overwrite: string[]): Promise<CheckpointState | null>;
+  undoRestore(chatId: string, turnId: string): Promise<CheckpointState | null>;
   accept(turn: Turn): void;
   /** Of the chat at hand, or of the next one. */
   setMode(mode: Chat["mode"]): Promise<void>;

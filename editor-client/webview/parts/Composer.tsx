@@ -5,6 +5,7 @@ import type { State } from "../state";
 import type { Typed } from "../text/mention";
 import { picturesIn } from "../text/pictures";
 import { Attachments, attachPictures, DropArea } from "./Attachments";
+import { EarlierFiles } from "./EarlierFiles";
 import { focusComposer, MESSAGE_ID } from "./focus";
 import { Icon } from "./Icon";
 import { LookingAt } from "./LookingAt";
@@ -149,6 +150,7 @@ export function Composer({ state }: { state: State }) {
           </button>
         </div>
       )}
+      {editing !== null && <EarlierFiles key={editing.turnId} editing={editing} />}
       <div class="composer-box" data-editing={editing !== null}>
         <Mentions completion={completion} />
         <LookingAt state={state} />

@@ -325,6 +325,20 @@ export const panel: PanelWords = {
   chatBeingRead: "Der Chat wird geladen. Ihr Text bleibt stehen: Senden Sie ihn, sobald der Chat da ist.",
   write: "Schreiben",
   editingEarlier: "Sie bearbeiten eine frühere Nachricht: Von dort geht eine Kopie des Chats weiter",
+  earlierFiles: "Dateien vor dieser Nachricht",
+  filesDiffer: (count: number) =>
+    count === 1
+      ? "Eine Datei ist heute anders als vor dieser Nachricht:"
+      : `${count} Dateien sind heute anders als vor dieser Nachricht:`,
+  filesRestored: "Die Dateien sind so wie vor dieser Nachricht.",
+  restoring: { create: "kommt zurück", modify: "wird zurückgesetzt", delete: "wird entfernt" },
+  changedSince: "seitdem geändert; das bleibt",
+  wouldBeLost: (reason: string) => `– ginge verloren: ${reason}`,
+  cannotRestore: (reason: string) => `– kann nicht wiederhergestellt werden: ${reason}`,
+  restoreFiles: "Dateien wiederherstellen",
+  restoreAndLose: "Dateien wiederherstellen und diese Änderungen verlieren",
+  keepFiles: "Dateien behalten",
+  undoRestore: "Wiederherstellen zurücknehmen",
   cancel: "Abbrechen",
   message: "Nachricht",
   addContext: "Kontext hinzufügen",

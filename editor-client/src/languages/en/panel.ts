@@ -322,6 +322,20 @@ export const panel = {
   chatBeingRead: "The chat is being read. Your text stays here: send it when the chat is there.",
   write: "Write",
   editingEarlier: "Editing an earlier message: a copy of the chat goes on from there",
+  earlierFiles: "Files before this message",
+  filesDiffer: (count: number) =>
+    count === 1
+      ? "A file is another now than before this message:"
+      : `${count} files are others now than before this message:`,
+  filesRestored: "The files are as they were before this message.",
+  restoring: { create: "comes back", modify: "is changed back", delete: "is removed" },
+  changedSince: "changed since; that stays",
+  wouldBeLost: (reason: string) => `– would be lost: ${reason}`,
+  cannotRestore: (reason: string) => `– cannot be restored: ${reason}`,
+  restoreFiles: "Restore files",
+  restoreAndLose: "Restore files, and lose those changes",
+  keepFiles: "Keep files",
+  undoRestore: "Undo the restore",
   cancel: "Cancel",
   message: "Message",
   addContext: "Add context",
