@@ -290,6 +290,45 @@ async def test_a_hook_that_is_never_content_holds_an_answer_up_three_times(bench
     assert active == [False, True, True, True]
 
 
+async def test_a_subagents_report_is_held_up_by_hooks_of_its_own(bench: Bench):
+    kept = "cat > seen.json; test -e again && exit 0; touch again; echo read b.py too >&2; exit 2"
+    entries = [{"command": kept, "matcher": "explore"}, {"command": "touch never", "matcher": "general"}]
+    await hooked(bench, SubagentStop=entries, Stop="touch stop")
+    bench.vendor.reset(
+        [
+            bench.act("Task", {"kind": "explore", "prompt": "Find it"}),
+            bench.finish("in a.py"),
+            bench.finish("in a.py and b.py"),
+            bench.finish("done"),
+        ]
+    )
+    result = await bench.turn("go")
+    assert (result.stop_reason, result.answer, result.steps) == ("finished", "done", 2)
+    assert "read b.py too" in json.dumps(bench.sent(2)["messages"])
+    assert "in a.py and b.py" in said(bench)
+    assert [(event, status) for event, status, _ in runs(bench)] == [
+        ("SubagentStop", "blocked"),
+        ("SubagentStop", "passed"),
+        ("Stop", "passed"),
+    ]
+    given = json.loads((bench.root / "seen.json").read_text())
+    (task,) = {event.call_id for event in bench.kinds("tool_call") if event.tool == "Task"}
+    assert (
+        given.items()
+        >= {
+            "hook_event_name": "SubagentStop",
+            "turn_id": result.turn_id,
+            "agent_type": "explore",
+            "agent_id": task,
+            "last_assistant_message": "in a.py and b.py",
+            "stop_reason": "finished",
+            "stop_hook_active": True,
+        }.items()
+    )
+    assert (bench.root / "stop").exists()
+    assert not (bench.root / "never").exists()
+
+
 async def test_hooks_run_around_a_compaction_and_stop_none(bench: Bench):
     note = "cat >> seen; echo >> seen; echo no >&2; exit 2"
     await hooked(bench, PreCompact=note, PostCompact={"matcher": "manual", "command": "cat >> seen; echo >> seen"})

@@ -99,6 +99,7 @@ def test_only_before_a_tool_something_can_be_allowed():
 
 def test_what_says_stop_when_the_turn_stops_lets_it():
     assert said("Stop", **{"continue": False, "decision": "block"}).verdict is None
+    assert said("SubagentStop", **{"continue": False, "decision": "block"}).verdict is None
     assert said("Stop", decision="block", reason="the tests fail") == Answer("deny", "the tests fail")
 
 

@@ -862,7 +862,7 @@ export interface HookRun {
 kind: "hook"
 id: string
 name: string
-event: ("PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop" | "SessionStart" | "PreCompact" | "PostCompact")
+event: ("PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop" | "SubagentStop" | "SessionStart" | "PreCompact" | "PostCompact")
 status: ("running" | "passed" | "blocked" | "failed" | "cancelled")
 seconds: number
 message?: string

@@ -109,6 +109,7 @@ def declared(hooks: HooksGroup) -> tuple[Hook, ...]:
         "PostToolUse": hooks.post_tool_use,
         "UserPromptSubmit": hooks.user_prompt_submit,
         "Stop": hooks.stop,
+        "SubagentStop": hooks.subagent_stop,
         "SessionStart": hooks.session_start,
         "PreCompact": hooks.pre_compact,
         "PostCompact": hooks.post_compact,

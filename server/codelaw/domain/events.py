@@ -17,7 +17,14 @@ Where = TypeVar("Where")
 CompactionPhase = Literal["started", "summarising", "finished", "failed", "cancelled"]
 SteerState = Literal["waiting", "told", "withdrawn", "returned"]
 HookMoment = Literal[
-    "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SessionStart", "PreCompact", "PostCompact"
+    "PreToolUse",
+    "PostToolUse",
+    "UserPromptSubmit",
+    "Stop",
+    "SubagentStop",
+    "SessionStart",
+    "PreCompact",
+    "PostCompact",
 ]
 HookStatus = Literal["running", "passed", "blocked", "failed", "cancelled"]
 """`blocked`: it has refused or held up what it was asked about."""

@@ -165,8 +165,8 @@ def _spoken(event: HookMoment, said: str) -> Answer:
             return Answer(problem=f"`{name}` of what it printed is no {'text' if _FIELDS[name] is str else 'boolean'}")
     reason = given.get("permissionDecisionReason") or given.get("reason") or given.get("stopReason") or ""
     verdicts = [_verdict(event, table) for table in tables]
-    # The turn is to end, which it does.
-    ends = event == "Stop" and any(table.get("continue") is False for table in tables)
+    # The turn or the child is to end, which it does.
+    ends = event in {"Stop", "SubagentStop"} and any(table.get("continue") is False for table in tables)
     spoken: list[Verdict] = [verdict for verdict, _ in verdicts if verdict is not None and not ends]
     verdict = _strictest(spoken) if spoken else None
     problem = next((problem for _, problem in verdicts if problem), "")

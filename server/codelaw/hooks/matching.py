@@ -27,8 +27,8 @@ def misread(matcher: str) -> str:
 def concerned(hooks: Sequence[Hook], event: HookMoment, subject: str) -> tuple[Hook, ...]:
     """The hooks of that moment whose matcher fits, in the order of the settings; the same command only once.
 
-    `subject` is the name of a tool, why a session starts, or who asked for a compaction; empty for the other moments,
-    which every hook of theirs is about.
+    `subject` is the name of a tool, the kind of a subagent, why a session starts, or who asked for a compaction; empty
+    for the other moments, which every hook of theirs is about.
     """
     found = (hook for hook in hooks if hook.event == event and (not subject or _fits(hook.matcher, subject)))
     return tuple({hook.command: hook for hook in reversed(list(found))}.values())[::-1]

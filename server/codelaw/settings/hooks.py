@@ -85,6 +85,10 @@ class HooksGroup(Group):
         "UserPromptSubmit", "Commands that run before a message is taken, and may refuse it or add to it."
     )
     stop: HookList = _field("Stop", "Commands that run when the answer stands, and may let the turn go on instead.")
+    subagent_stop: HookList = _field(
+        "SubagentStop",
+        "Commands that run when a subagent's report stands, and may let it go on instead: `matcher` names its kind.",
+    )
     session_start: HookList = _field(
         "SessionStart", "Commands that run before the first turn of a chat, and may add to its message."
     )

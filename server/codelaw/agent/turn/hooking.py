@@ -85,10 +85,16 @@ class Hooked:
         text = " ".join(filter(None, (result.text, SEEN if self.diffs else "", READ_AGAIN if self.unknown else "")))
         return replace(result, data={**result.data, **news}, text=text, changes=(*result.changes, *self.changes))
 
-    async def held_up(self, answer: str, *, again: bool) -> str:
-        """Why hooks do not let an answer end the turn; empty where they do. `again`: they have held it up before."""
+    async def held_up(self, answer: str, *, again: bool, agent: str = "", call_id: str = "") -> str:
+        """Why hooks do not let an answer end the turn; empty where they do. `again`: they have held it up before.
+
+        With `agent` it is the report of a subagent of that kind, which the call `call_id` has begun (X-4).
+        """
         about = {"stop_reason": "finished", "last_assistant_message": answer, "stop_hook_active": again}
-        said, files = await self._run("Stop", "", about)
+        if agent:
+            said, files = await self._run("SubagentStop", agent, {**about, "agent_type": agent, "agent_id": call_id})
+        else:
+            said, files = await self._run("Stop", "", about)
         for file in files:
             self.environment.ledger.note_hook_at_end(file.located, file.after)
         return said.reason if said.verdict == "deny" else ""

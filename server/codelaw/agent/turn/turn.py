@@ -139,10 +139,9 @@ class Turn:
 
     async def _held_up(self, reading: Reading, answer: str) -> bool:
         """Whether hooks let the turn go on instead of ending with this answer; the model is told why (X-7)."""
-        if self.open.parent:
-            return False
-        hooked = self.executor.hooked("")
-        why = await hooked.held_up(answer, again=self._held > 0)
+        opened = self.open
+        hooked = self.executor.hooked(opened.parent)
+        why = await hooked.held_up(answer, again=self._held > 0, agent=opened.agent, call_id=opened.parent)
         self.open.changes.extend(hooked.changes)
         if not why:
             return False
