@@ -13,6 +13,7 @@ from codelaw.domain.media.images import Picture, image_of, picture_ref
 from codelaw.domain.models import DEFAULT_MODEL
 from codelaw.domain.requests import Attachment, Snippet
 from tests.agent.conftest import Bench
+from tests.agent.test_control import until
 from tests.domain.pictures import gif, png
 
 
@@ -100,6 +101,52 @@ async def test_a_model_that_cannot_see_is_told_in_words(bench: Bench):
     bench.vendor.reset([bench.finish("ok")])
     await bench.turn("now?", ended.chat_id)
     assert len(shown(bench)) == 1, "another model of the same chat sees it"
+
+
+async def test_a_message_to_a_running_turn_takes_pictures_and_documents_along(bench: Bench):
+    one, two = picture(), Picture(image_of(gif(3, 4)), gif(3, 4))
+    (bench.root / "a.py").write_text("x = 1\n")
+    told = [one, Attachment((bench.root / "a.py").as_uri()), Snippet("page", "PASTED")]
+    bench.vendor.reset(
+        [bench.act("LS", {"path": "."}, delay=0.05), bench.finish("first", delay=0.05), bench.finish("ok")]
+    )
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    await bench.session.steer(running.chat_id, "like this", attachments=told)
+    await until(lambda: len(bench.vendor.messages) == 2)
+    assert shown(bench) == [source(one)]
+    texts = "\n".join(part.get("text", "") for part in blocks(bench))
+    assert "@a.py" in texts
+    assert "PASTED" in texts
+    await bench.session.steer(running.chat_id, "and this", attachments=[two])
+    assert (await running.result()).answer == "first"
+    await until(lambda: len(bench.kinds("turn_ended")) == 2)
+    assert shown(bench) == [source(one), source(two)]
+    events = [(event.state, event.images) for event in bench.kinds("steer")]
+    assert events == [("waiting", (one.image,)), ("told", (one.image,)), ("waiting", (two.image,))]
+    assert [event.images for event in bench.kinds("turn_started")] == [(), (two.image,)]
+    record = await bench.session.read(running.chat_id)
+    assert [one.metadata.images for one in record.messages if one.metadata.images] == [(one.image,), (two.image,)]
+    assert await bench.session.picture(running.chat_id, one.image.digest) == ("image/png", one.content)
+    with pytest.raises(Refusal) as refused:
+        await bench.session.picture(running.chat_id, "0" * 64)
+    assert refused.value.code == "invalid_attachment"
+
+
+async def test_what_is_too_much_to_wait_is_refused_and_what_was_taken_back_is_kept(bench: Bench):
+    bench.vendor.reset([bench.finish("ok", delay=0.3)])
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.vendor.messages)
+    first = await bench.session.steer(running.chat_id, "one", attachments=[picture(rest=bytes([n])) for n in range(4)])
+    with pytest.raises(Refusal) as refused:
+        await bench.session.steer(running.chat_id, "two", attachments=[picture(), picture(rest=b"x")])
+    assert refused.value.code == "invalid_attachment"
+    assert await bench.session.unsteer(running.chat_id, first)
+    withdrawn = bench.kinds("steer")[-1]
+    assert (withdrawn.state, len(withdrawn.images)) == ("withdrawn", 4)
+    kept = await bench.session.picture(running.chat_id, withdrawn.images[0].digest)
+    assert kept == ("image/png", picture(rest=bytes([0])).content)
+    assert (await running.result()).answer == "ok"
 
 
 async def test_the_settings_say_what_the_data_does_not_know(bench: Bench):

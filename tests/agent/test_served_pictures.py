@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from codelaw.adapters.mcp.means import Means
 from codelaw.adapters.mcp.servers import McpServers
+from codelaw.domain.errors import Refusal
 from codelaw.domain.media.images import Picture, image_of, picture_ref
 from codelaw.domain.served import Offer, ServedImage, ServedResult, ServedTool
 from tests.agent.conftest import Bench
@@ -207,10 +207,10 @@ async def test_a_results_picture_is_read_by_its_digest_from_its_own_chat(bench: 
     chat = (await bench.turn("look")).chat_id
     told = await bench.session.read(chat)
     (image,) = next(one.metadata.images for one in told.messages if one.role == "tool")
-    data = await bench.session.picture(chat, image.digest)
-    assert data is not None
-    assert base64.b64decode(data) == OTHER.content
-    assert await bench.session.picture(chat, "0" * 64) is None
+    assert await bench.session.picture(chat, image.digest) == (OTHER.image.media_type, OTHER.content)
+    with pytest.raises(Refusal, match="not in the chat any more"):
+        await bench.session.picture(chat, "0" * 64)
     bench.vendor.reset([bench.finish("hello")])
     other = (await bench.turn("hello")).chat_id
-    assert await bench.session.picture(other, image.digest) is None, "a chat shows its own alone"
+    with pytest.raises(Refusal, match="not in the chat any more"):  # a chat shows its own alone
+        await bench.session.picture(other, image.digest)

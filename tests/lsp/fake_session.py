@@ -47,6 +47,7 @@ from codelaw.domain.events import (
     TurnStarted,
 )
 from codelaw.domain.laws import LawState, NamedPath
+from codelaw.domain.media.images import Picture
 from codelaw.domain.memories import Memory, Recalled, Saved
 from codelaw.domain.messages import Message
 from codelaw.domain.models import Usage
@@ -253,10 +254,15 @@ class FakeSession:
             self.say(turn, NoticeEvent("info", "given", f"{list(attachments)} {editor}"))
         return turn
 
-    async def steer(self, chat_id, text, editor=None) -> str:
+    async def picture(self, chat_id, digest) -> tuple[str, bytes]:
+        self._chat(chat_id)
+        return "image/png", digest.encode()
+
+    async def steer(self, chat_id, text, editor=None, attachments=()) -> str:
         if chat_id not in self.running:
             raise Refusal("turn_not_found", "No turn is running")
-        self.say(self.running[chat_id], SteerEvent(text, 1, "s1", "waiting"))
+        images = tuple(one.image for one in attachments if isinstance(one, Picture))
+        self.say(self.running[chat_id], SteerEvent(text, 1, "s1", "waiting", images=images))
         return "s1"
 
     async def unsteer(self, chat_id, steer_id) -> bool:
@@ -295,10 +301,6 @@ class FakeSession:
 
     async def export(self, chat_id, form) -> str:
         return f"{self._chat(chat_id).title} as {form}"
-
-    async def picture(self, chat_id, digest) -> str | None:
-        self._chat(chat_id)
-        return "aGk=" if digest == "d1" else None
 
     async def changes(self, chat_id):
         self._chat(chat_id)

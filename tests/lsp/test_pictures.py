@@ -28,6 +28,21 @@ async def test_a_picture_and_a_text_reach_the_session(client: RawClient) -> None
     assert "Snippet(title='page', text='one')" in given
 
 
+async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_can_be_had(client: RawClient) -> None:
+    chat = (await client.command("codelaw.chat.send", {"text": "wait"}))["chatId"]
+    image = {"kind": "image", "data": encoded(png(640, 480))}
+    await client.request("codelaw/chat/steer", {"chatId": chat, "text": "left", "attachments": [image]})
+    (named,) = (await client.event("steer"))["event"]["images"]
+    assert (named["mediaType"], named["width"], named["height"]) == ("image/png", 640, 480)
+    asked = {"chatId": chat, "digest": named["digest"]}
+    assert await client.request("codelaw/chat/picture", asked) == {
+        "mediaType": "image/png",
+        "data": encoded(named["digest"].encode()),
+    }
+    wrong = await client.error("codelaw/chat/picture", {"chatId": chat, "digest": "../x"})
+    assert [error["path"] for error in wrong.data["errors"]] == ["digest"]
+
+
 @pytest.mark.parametrize(
     ("data", "told"),
     [

@@ -32,20 +32,12 @@ async def test_a_chat_is_exported_by_method_and_by_command(client: RawClient, ch
     assert await client.command("codelaw.chat.export", params) == {"text": f"Sample as {form}"}
 
 
-@pytest.mark.parametrize(("digest", "data"), [("d1", "aGk="), ("d2", None)])
-async def test_a_picture_is_read_by_its_digest(client: RawClient, chat: str, digest: str, data: str | None):
-    params = {"chatId": chat, "digest": digest}
-    assert await client.request("codelaw/chat/picture", params) == {"data": data}
-    assert await client.command("codelaw.chat.picture", params) == {"data": data}
-
-
 @pytest.mark.parametrize(
     ("method", "asked", "code"),
     [
         (FORK, {"turnId": "t9"}, "turn_not_found"),
         (FORK, {"chatId": "nope", "turnId": None}, "chat_not_found"),
         (EXPORT, {"chatId": "nope", "format": "json"}, "chat_not_found"),
-        ("codelaw/chat/picture", {"chatId": "nope", "digest": "d1"}, "chat_not_found"),
     ],
 )
 async def test_what_is_not_there_is_refused(client: RawClient, chat: str, method: str, asked: dict, code: str):

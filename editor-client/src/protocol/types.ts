@@ -161,7 +161,8 @@ NestedSymbol: NestedSymbol
 Notice: Notice
 NoticeGiven: NoticeGiven
 OutlineReply: OutlineReply
-PictureBytes: PictureBytes
+PictureData: PictureData
+PictureRef: PictureRef
 PlacePosition: PlacePosition
 PlaceRange: PlaceRange
 Position: Position
@@ -173,7 +174,6 @@ Range: Range
 ReadChat: ReadChat
 ReadIndex: ReadIndex
 ReadLaw: ReadLaw
-ReadPicture: ReadPicture
 ReadSettings: ReadSettings
 ReadWorkspaceSettings: ReadWorkspaceSettings
 RenameReply: RenameReply
@@ -681,6 +681,7 @@ mentions: Mention[]
 mentionsLeftOut: number
 steered?: true
 steers?: string[]
+images?: MessageImage[]
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -691,6 +692,19 @@ path: string
 kind: ("file" | "folder" | "symbol" | "resource" | "special" | "unresolved")
 uri?: string
 reminded: boolean
+}
+/**
+ * A picture of a user message or of a result, without its bytes; `size` counts them, `digest` is their SHA-256.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "MessageImage".
+ */
+export interface MessageImage {
+mediaType: string
+width: number
+height: number
+size: number
+digest: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -805,6 +819,7 @@ state: ("waiting" | "told" | "withdrawn" | "returned")
 step?: number
 mentions?: Mention[]
 mentionsLeftOut?: number
+images?: MessageImage[]
 }
 /**
  * A compaction's progress; the last one is `finished`, `failed` or `cancelled` and has the report (K-10).
@@ -1021,19 +1036,6 @@ damaged?: boolean
 export interface MessageFragment {
 name: string
 text: string
-}
-/**
- * A picture of a user message or of a result, without its bytes; `size` counts them, `digest` is their SHA-256.
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "MessageImage".
- */
-export interface MessageImage {
-mediaType: string
-width: number
-height: number
-size: number
-digest: string
 }
 /**
  * A search of the web, what it found, and why it found nothing.
@@ -1771,13 +1773,22 @@ selectionRange?: (SpanIn | null)
 children?: (NestedSymbol[] | null)
 }
 /**
- * The bytes of a picture in base64; null where the chat has none of that digest, or the disk has altered it.
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "PictureData".
+ */
+export interface PictureData {
+mediaType: string
+data: string
+}
+/**
+ * A picture of a chat by its `digest`, as messages and events name it.
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "PictureBytes".
+ * via the `definition` "PictureRef".
  */
-export interface PictureBytes {
-data: (string | null)
+export interface PictureRef {
+chatId: string
+digest: string
 }
 /**
  * What the turn proposes, when it has ended.
@@ -1856,16 +1867,6 @@ export interface ReadIndex {
  */
 export interface ReadLaw {
 
-}
-/**
- * `digest` is that of a picture in a message's `metadata.images`.
- * 
- * This interface was referenced by `Definitions`'s JSON-Schema
- * via the `definition` "ReadPicture".
- */
-export interface ReadPicture {
-chatId: string
-digest: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -2151,6 +2152,7 @@ export interface SteerTurn {
 chatId: string
 text: string
 editor?: (EditorParams | null)
+attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 }
 /**
  * The message waits, safe from a crash; what becomes of it is told by `steer` events of that id.
@@ -2313,6 +2315,7 @@ export interface Methods {
   "codelaw/chat/read": { params: ReadChat; result: ChatRecord };
   "codelaw/chat/send": { params: SendMessage; result: TurnResult };
   "codelaw/chat/steer": { params: SteerTurn; result: Steered };
+  "codelaw/chat/picture": { params: PictureRef; result: PictureData };
   "codelaw/chat/unsteer": { params: UnsteerTurn; result: Unsteered };
   "codelaw/chat/stopCall": { params: StopCall; result: StoppedCall };
   "codelaw/chat/cancel": { params: ChatRef; result: Cancelled };
@@ -2320,7 +2323,6 @@ export interface Methods {
   "codelaw/chat/delete": { params: ChatRef; result: Deleted };
   "codelaw/chat/fork": { params: ForkChat; result: Chat };
   "codelaw/chat/export": { params: ExportChat; result: Export };
-  "codelaw/chat/picture": { params: ReadPicture; result: PictureBytes };
   "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
   "codelaw/chat/changes": { params: ChatRef; result: ChatChanges };
   "codelaw/chat/reviewed": { params: ReviewFile; result: ReviewedFile };
@@ -2398,6 +2400,7 @@ export const METHODS = [
   "codelaw/chat/read",
   "codelaw/chat/send",
   "codelaw/chat/steer",
+  "codelaw/chat/picture",
   "codelaw/chat/unsteer",
   "codelaw/chat/stopCall",
   "codelaw/chat/cancel",
@@ -2405,7 +2408,6 @@ export const METHODS = [
   "codelaw/chat/delete",
   "codelaw/chat/fork",
   "codelaw/chat/export",
-  "codelaw/chat/picture",
   "codelaw/chat/revert",
   "codelaw/chat/changes",
   "codelaw/chat/reviewed",

@@ -5,7 +5,7 @@ import type { Message, MessageImage } from "../../src/protocol/types";
 import { Hands } from "../../webview/hands";
 import { App } from "../../webview/parts/App";
 import { picturesOf } from "../../webview/results";
-import { READY, rig, type Rig } from "./extension";
+import { READY, Refused, rig, type Rig } from "./extension";
 import { ended, events, heard, record, run, showing, started } from "./streams";
 import { violations } from "../input/panel";
 
@@ -34,7 +34,11 @@ async function unfolded(images: MessageImage[], answer: (digest: string) => stri
   const state = run(showing(record("c")), { kind: "server", server: READY }, heard(...events("c", "t1", 1, ...said)));
   const made = rig(state);
   made.answers["codelaw/chat/read"] = () => ({ ...record("c"), messages: [message(images)] });
-  made.answers[PICTURE] = ({ digest }) => ({ data: answer(String(digest)) });
+  made.answers[PICTURE] = ({ digest }) => {
+    const data = answer(String(digest));
+    if (data === null) return Promise.reject(new Refused("invalid_attachment", "This picture is not in the chat."));
+    return { mediaType: "image/png", data };
+  };
   const view = () => (
     <Hands.Provider value={{ panel: made.panel, actions: made.actions }}>
       <App state={made.state()} />

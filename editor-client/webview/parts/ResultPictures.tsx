@@ -32,16 +32,15 @@ function ResultPicture({ chatId, image }: { chatId: string; image: MessageImage 
   const { panel } = useHands();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [failed, setFailed] = useState(false);
-  const { digest, mediaType, size } = image;
+  const { digest, size } = image;
   const scale = Math.min(1, SIDE / Math.max(image.width, image.height, 1));
   const [width, height] = [image.width, image.height].map((side) => Math.max(1, Math.round(side * scale)));
   useEffect(() => {
     let gone = false;
     const draw = async (): Promise<void> => {
-      const { data } = await panel.request("codelaw/chat/picture", { chatId, digest });
-      if (data === null) throw new Error("there is none");
+      const picture = await panel.request("codelaw/chat/picture", { chatId, digest });
       // Drawn, and not loaded: the page's content security policy allows no images.
-      const bitmap = await createImageBitmap(blobOf({ mediaType, data }));
+      const bitmap = await createImageBitmap(blobOf(picture));
       const at = canvas.current;
       if (!gone && at !== null) at.getContext("2d")?.drawImage(bitmap, 0, 0, at.width, at.height);
       bitmap.close();
@@ -54,7 +53,7 @@ function ResultPicture({ chatId, image }: { chatId: string; image: MessageImage 
     return () => {
       gone = true;
     };
-  }, [panel, chatId, digest, mediaType, size]);
+  }, [panel, chatId, digest, size]);
   const words = t.pictureOf(image.width, image.height);
   if (failed) return <p class="hint">{t.pictureUnshown(words)}</p>;
   return <canvas ref={canvas} role="img" aria-label={words} title={words} width={width} height={height} />;

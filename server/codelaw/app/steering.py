@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def asked_by(
     steers: Sequence[Steer], settings: Settings, mode: Mode, *, restricted: bool, halt: asyncio.Event
 ) -> Asked:
-    """Their words in the order they came, a blank line between them, and what the user looked at last."""
+    """Their words in their order, a blank line between them, what was sent along, and what the user looked at last."""
     text = "\n\n".join(steer.text for steer in steers)
-    return Asked(text, settings, mode, editor=steers[-1].editor, restricted=restricted, halt=halt)
+    attachments = tuple(one for steer in steers for one in steer.attachments)
+    return Asked(text, settings, mode, attachments, steers[-1].editor, restricted=restricted, halt=halt)

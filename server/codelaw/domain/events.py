@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 from codelaw.domain.chats import Level, Todo, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.files import OutputStream
+from codelaw.domain.media.images import Image
 from codelaw.domain.models import Usage
 from codelaw.domain.permissions import Decision
 from codelaw.domain.served import ServerStateName
@@ -56,6 +57,8 @@ class TurnStarted:
     """It is made of what was sent while the answer before came, and began by itself (R-9)."""
     steers: tuple[str, ...] = ()
     """The ids of those messages."""
+    images: tuple[Image, ...] = ()
+    """Pictures that were sent with it (M-6)."""
     kind: Literal["turn_started"] = "turn_started"
 
 
@@ -143,6 +146,8 @@ class SteerEvent:
     mentions: tuple[Mention, ...] = ()
     """Looked up when it is told (M-7)."""
     mentions_left_out: int = 0
+    images: tuple[Image, ...] = ()
+    """Pictures that were sent with it, which the chat keeps from then on (M-6)."""
     kind: Literal["steer"] = "steer"
 
 

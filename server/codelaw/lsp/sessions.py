@@ -90,7 +90,13 @@ class Session(Protocol):
         """Begin a turn; without a chat in a new one of `kind` (H-5). Once `halt` is set nothing is waited for."""
         ...
 
-    async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str: ...
+    async def steer(
+        self, chat_id: str, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
+    ) -> str: ...
+
+    async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
+        """What a picture of a chat is, and its bytes (M-6)."""
+        ...
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool: ...
 
@@ -118,10 +124,6 @@ class Session(Protocol):
 
     async def export(self, chat_id: str, form: Literal["markdown", "json"]) -> str:
         """The whole record of a chat as one document (D-2)."""
-        ...
-
-    async def picture(self, chat_id: str, digest: str) -> str | None:
-        """The bytes of a picture of a chat in base64; None where there is none (M-6)."""
         ...
 
     async def revert(

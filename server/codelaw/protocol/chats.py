@@ -16,6 +16,7 @@ from codelaw.protocol.enclosed import EditorParams, Enclosure
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 Title = Annotated[str, Field(min_length=1, max_length=200)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Attachments = Annotated[list[Enclosure], Field(max_length=100)]
 Kind = Literal["panel", "inline", "headless", "shared"]
 
 
@@ -83,7 +84,7 @@ class SendMessage(Params):
     model: Name | None = None
     strategy: Strategy | None = None
     strategy_options: StrategyOptions | None = None
-    attachments: Annotated[list[Enclosure], Field(max_length=100)] | None = None
+    attachments: Attachments | None = None
     editor: EditorParams | None = None
 
 
@@ -91,6 +92,20 @@ class SteerTurn(Params):
     chat_id: Id
     text: str
     editor: EditorParams | None = None
+    attachments: Attachments | None = None
+
+
+class PictureRef(Params):
+    """A picture of a chat by its `digest`, as messages and events name it."""
+
+    chat_id: Id
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class PictureData(Payload):
+    media_type: str
+    data: str
+    """In base64."""
 
 
 class UnsteerTurn(Params):
@@ -125,13 +140,6 @@ class ForkChat(Params):
 class ExportChat(Params):
     chat_id: Id
     format: Literal["markdown", "json"]
-
-
-class ReadPicture(Params):
-    """`digest` is that of a picture in a message's `metadata.images`."""
-
-    chat_id: Id
-    digest: Id
 
 
 class RevertTurn(Params):
@@ -316,12 +324,6 @@ class Export(Payload):
     text: str
 
 
-class PictureBytes(Payload):
-    """The bytes of a picture in base64; null where the chat has none of that digest, or the disk has altered it."""
-
-    data: str | None
-
-
 class RevertConflict(Payload):
     """A file that was left alone."""
 
@@ -381,6 +383,7 @@ METHODS = {
     "codelaw/chat/list": Method(ListChats, ChatList),
     "codelaw/chat/send": Method(SendMessage, TurnResult, Started),
     "codelaw/chat/steer": Method(SteerTurn, Steered),
+    "codelaw/chat/picture": Method(PictureRef, PictureData),
     "codelaw/chat/unsteer": Method(UnsteerTurn, Unsteered),
     "codelaw/chat/stopCall": Method(StopCall, StoppedCall),
     "codelaw/chat/cancel": Method(ChatRef, Cancelled),
@@ -388,7 +391,6 @@ METHODS = {
     "codelaw/chat/delete": Method(ChatRef, Deleted),
     "codelaw/chat/fork": Method(ForkChat, Chat),
     "codelaw/chat/export": Method(ExportChat, Export),
-    "codelaw/chat/picture": Method(ReadPicture, PictureBytes),
     "codelaw/chat/revert": Method(RevertTurn, Reverted),
     "codelaw/chat/checkpoint": Method(Checkpoint, CheckpointState),
 }

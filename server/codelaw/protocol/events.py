@@ -10,7 +10,7 @@ from codelaw.domain.chats import Level
 from codelaw.domain.events import CallStatus, CompactionPhase, HookMoment, HookStatus, MentionKind, SteerState
 from codelaw.domain.served import ServerStateName
 from codelaw.protocol.base import Method, Payload
-from codelaw.protocol.chats import Chat, Message, ReadChat, TurnResult, Usage
+from codelaw.protocol.chats import Chat, Message, MessageImage, ReadChat, TurnResult, Usage
 from codelaw.protocol.contexts import CompactionReport
 
 
@@ -30,6 +30,8 @@ class TurnStarted(Payload):
     """It began by itself, of what was sent while the answer before came (R-9)."""
     steers: list[str] | None = None
     """The ids of the `steer` events that it is made of, their texts joined by a blank line."""
+    images: list[MessageImage] | None = None
+    """Pictures that were sent with it; `codelaw/chat/picture` gives their bytes."""
 
 
 class Thought(Payload):
@@ -120,6 +122,7 @@ class Steer(Payload):
     step: int | None = None
     mentions: list[Mention] | None = None
     mentions_left_out: int | None = None
+    images: list[MessageImage] | None = None
 
 
 class Compaction(Payload):

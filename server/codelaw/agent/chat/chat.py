@@ -31,7 +31,7 @@ from codelaw.agent.turn.turn import Ending, Turn, last_words
 from codelaw.agent.turn.window_fitter import WindowFitter
 from codelaw.domain.chats import Notice, StoredTurn, TurnError, TurnResult
 from codelaw.domain.errors import Refusal
-from codelaw.domain.events import TurnEnded, TurnStarted
+from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
@@ -203,7 +203,7 @@ class AgentChat:
             pictures=self.pictures,
         )
         self.outbox.turn = turn_id
-        opened.emit(TurnStarted(typed, question.mentions, question.left_out, bool(steers), steers))
+        opened.emit(question.started(typed, steers))
         for notice in notices:
             opened.notice(notice)
         executor = Executor(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.crash_recovery import left_untold
+from codelaw.agent.inputs.attachments import check_pictures, pictures_in
 from codelaw.agent.inputs.gathering import NOTHING_CALLED
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import NoticeEvent, SteerEvent
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from codelaw.agent.turn.running import RunningTurn
     from codelaw.domain.chats import StoredTurn
     from codelaw.domain.messages import Fragment
-    from codelaw.domain.requests import EditorState
+    from codelaw.domain.requests import EditorState, Enclosed
 
 _log = logging.getLogger(__name__)
 
@@ -51,20 +52,29 @@ class Following:
         called: Called = NOTHING_CALLED,
         *,
         hooked: Sequence[Fragment] = (),
+        attachments: Sequence[Enclosed] = (),
     ) -> str:
         """Queue a message for the model's next step, or the next turn; gives its id once it cannot be lost.
 
         `hooked` is what hooks have added to it.
 
         Raises:
-            Refusal: `turn_not_found`.
+            Refusal: `turn_not_found`; `invalid_attachment`: the pictures of all that waits are too many.
         """
         agent = self._agent
         if agent.running is None and not self.in_flight:
             raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
-        steer = agent.notes.steer(text, editor, called, hooked)
+        waiting = [one for steer in agent.notes.waiting for one in pictures_in(steer.attachments)]
+        pictures = pictures_in(attachments)
+        check_pictures([*waiting, *pictures])
+        if pictures:
+            # Kept from now on: who takes the message back, or gets it back, has them again.
+            await agent.house.store.append(agent.chat.id, (), await agent.pictures.taken(pictures))
+            if agent.running is None and not self.in_flight:
+                raise Refusal("turn_not_found", "No turn is running in this chat.", "Send the message instead.")
+        steer = agent.notes.steer(text, editor, called, hooked, attachments=attachments)
         step = agent.opened.step or None if agent.opened is not None else None
-        self._tell(SteerEvent(text, step, steer.id, "waiting"))
+        self._tell(SteerEvent(text, step, steer.id, "waiting", images=steer.images))
         await agent.outbox.drain()
         return steer.id
 
@@ -73,7 +83,7 @@ class Following:
         steer = self._agent.notes.withdraw(steer_id)
         if steer is None:
             return False
-        self._tell(SteerEvent(steer.text, None, steer.id, "withdrawn"))
+        self._tell(SteerEvent(steer.text, None, steer.id, "withdrawn", images=steer.images))
         await self._agent.outbox.drain()
         return True
 
@@ -91,7 +101,8 @@ class Following:
     def give_back(self, after: str) -> None:
         """Return all that waits: it will not be sent."""
         for steer in self._agent.notes.take():
-            self._agent.outbox.post(after, SteerEvent(steer.text, None, steer.id, "returned"))
+            returned = SteerEvent(steer.text, None, steer.id, "returned", images=steer.images)
+            self._agent.outbox.post(after, returned)
 
     async def look_back(self, last: StoredTurn | None) -> None:
         """Tell what a server that died has left untold: what it had taken, and its newest turn's end (D-1).

@@ -53,8 +53,8 @@ async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attac
     Raises:
         Refusal: `invalid_attachment`: there are too many pictures, or they are too large together.
     """
-    pictures = tuple(one for one in attachments if isinstance(one, Picture))
-    _check(pictures)
+    pictures = pictures_in(attachments)
+    check_pictures(pictures)
     selections: list[Fragment] = []
     paths: list[str] = []
     notices: list[Notice] = []
@@ -85,7 +85,17 @@ async def attach(workspace: Workspace, attachments: Sequence[Enclosed]) -> Attac
     return Attached(tuple(selections), tuple(paths), tuple(notices), pictures)
 
 
-def _check(pictures: Sequence[Picture]) -> None:
+def pictures_in(attachments: Sequence[Enclosed]) -> tuple[Picture, ...]:
+    """Those of what was sent along that are pictures."""
+    return tuple(one for one in attachments if isinstance(one, Picture))
+
+
+def check_pictures(pictures: Sequence[Picture]) -> None:
+    """Nothing, unless there are too many for one message, or they are too large together.
+
+    Raises:
+        Refusal: `invalid_attachment`.
+    """
     size = sum(one.image.size for one in pictures)
     if len(pictures) > MOST_PICTURES or size > MOST_PICTURE_BYTES:
         message = f"The message has {len(pictures)} pictures of {size} bytes together."

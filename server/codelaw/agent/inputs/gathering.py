@@ -12,7 +12,7 @@ from codelaw.context.escaping import neutralise
 from codelaw.context.mentions import REMINDED, candidates, reminder
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ToolFailure
-from codelaw.domain.events import Mention
+from codelaw.domain.events import Mention, TurnStarted
 from codelaw.domain.messages import Fragment, Metadata
 from codelaw.templates.render import render
 from codelaw.tools.paths import located
@@ -44,6 +44,17 @@ class Question:
         """What is stored with the message, and sent."""
         return Metadata(fragments=self.fragments, images=tuple(one.image for one in self.pictures))
 
+    def started(self, typed: str, steers: tuple[str, ...]) -> TurnStarted:
+        """What is told of the turn that it begins; `steers` are the messages that it is made of (R-9)."""
+        return TurnStarted(
+            typed,
+            self.mentions,
+            self.left_out,
+            steered=bool(steers),
+            steers=steers,
+            images=self.metadata.images,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Worded:
@@ -54,7 +65,10 @@ class Worded:
     mentions: tuple[Mention, ...]
     left_out: int
     looking: tuple[Fragment, ...] = ()
-    """What the user looked at, if it is told; before it what the words mention besides files."""
+    """What the user looked at, if it is told; before it what was sent along, and what is mentioned besides files."""
+    notices: tuple[Notice, ...] = ()
+    """What could not be sent along, and why."""
+    pictures: tuple[Picture, ...] = ()
 
     def calling(self, called: Called) -> Worded:
         """With what the words mention besides files."""
@@ -127,11 +141,26 @@ async def worded(text: str, workspace: Workspace, attached: Sequence[str] = ()) 
     return Worded(f"{clean}\n\n{block}" if block else clean, tuple(mentions), max(0, len(resolved) - REMINDED))
 
 
-async def added(text: str, editor: EditorState | None, workspace: Workspace, denied: Denied | None) -> Worded:
-    """A message that comes while a turn runs, and what the user looked at; nothing of what is denied (M-7, L-3)."""
-    said = await worded(text, withheld(workspace, denied))
-    looking = await editor_fragment(workspace, editor, denied)
-    return said if looking is None else replace(said, looking=(looking,))
+async def added(
+    text: str,
+    editor: EditorState | None,
+    workspace: Workspace,
+    denied: Denied | None,
+    attachments: Sequence[Enclosed] = (),
+) -> Worded:
+    """A message that comes while a turn runs, what was sent along, and what the user looked at (M-6, M-7, L-3).
+
+    Nothing of what is denied.
+
+    Raises:
+        Refusal: `invalid_attachment`, as for `attach`.
+    """
+    shown = withheld(workspace, denied)
+    attached = await attach(shown, attachments)
+    said = await worded(text, shown, attached.paths)
+    looking = await editor_fragment(workspace, editor, denied, attachments)
+    beside = attached.selections if looking is None else (*attached.selections, looking)
+    return replace(said, looking=beside, notices=attached.notices, pictures=attached.pictures)
 
 
 async def _resolve(workspace: Workspace, path: str) -> Mention:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.pictures import Pictures
+    from codelaw.domain.media.images import Picture
     from codelaw.ports.store import ChatStore
 
 _log = logging.getLogger(__name__)
@@ -135,17 +136,13 @@ class OpenTurn:
         """Store the task of a child turn; the question of any other is stored with the turn."""
         await self.store.append(self.chat_id, [self.question])
 
-    async def note(self, note: Note, text: str, fragments: tuple[Fragment, ...] = ()) -> None:
-        """Add a user message inside the round: a steer or a reminder."""
-        await self._add(
-            Message(
-                f"{note}_{self.name}_{self.step}_{len(self.record)}",
-                self.id,
-                "user",
-                text,
-                Metadata(step=self.step, note=note, fragments=fragments, parent=self.parent or None),
-            )
-        )
+    async def note(
+        self, note: Note, text: str, fragments: tuple[Fragment, ...] = (), pictures: Sequence[Picture] = ()
+    ) -> None:
+        """Add a user message inside the round: a steer, whose pictures the chat keeps already, or a reminder."""
+        images = tuple(one.image for one in pictures)
+        facts = Metadata(step=self.step, note=note, fragments=fragments, images=images, parent=self.parent or None)
+        await self._add(Message(f"{note}_{self.name}_{self.step}_{len(self.record)}", self.id, "user", text, facts))
 
     async def say(self, reading: Reading, calls: tuple[Call, ...] = (), answer: str | None = None) -> Message:
         """Add what the model said, as written; the answer makes it the turn's last message."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from codelaw.agent.inputs.attachments import pictures_in
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called, added
 from codelaw.context.escaping import one_name
 from codelaw.context.mentions import reminder
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from codelaw.agent.inputs.gathering import Worded
     from codelaw.agent.recording.open_turn import OpenTurn
     from codelaw.agent.turn.approval import Gate
+    from codelaw.domain.media.images import Image
     from codelaw.domain.messages import Fragment
-    from codelaw.domain.requests import EditorState
+    from codelaw.domain.requests import EditorState, Enclosed
     from codelaw.ports.workspace import Workspace
     from codelaw.tools.freshness import Ledger
 
@@ -37,12 +39,19 @@ class Steer:
     """What the user looked at."""
     called: Called = NOTHING_CALLED
     """What it mentions besides files, looked up when it came (M-7, M-8)."""
+    attachments: tuple[Enclosed, ...] = ()
+    """What was sent along (M-6)."""
     hooked: tuple[Fragment, ...] = ()
     """What hooks have added to it (X-7)."""
     taken: bool = False
     """It is being told, or becomes a turn, and cannot be withdrawn any more."""
     content: str = ""
     """As the model is told it, once it has been tried."""
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The pictures among what was sent along."""
+        return tuple(one.image for one in pictures_in(self.attachments))
 
 
 @dataclass(slots=True)
@@ -66,9 +75,11 @@ class Notes:
         editor: EditorState | None = None,
         called: Called = NOTHING_CALLED,
         hooked: Sequence[Fragment] = (),
+        *,
+        attachments: Sequence[Enclosed] = (),
     ) -> Steer:
         """Queue the user's words for the next step."""
-        steer = Steer(uuid4().hex[:12], text, editor, called, tuple(hooked))
+        steer = Steer(uuid4().hex[:12], text, editor, called, tuple(attachments), hooked=tuple(hooked))
         self._steers.append(steer)
         return steer
 
@@ -136,23 +147,25 @@ class Notes:
         told = len(opened.record)
         worded = None
         try:
-            worded = (await self._worded(steer.text, steer.editor)).calling(steer.called)
+            worded = (await self._worded(steer.text, steer.editor, steer.attachments)).calling(steer.called)
             steer.content = render("steer", text=worded.content)
-            await opened.note("steer", steer.content, (*steer.hooked, *worded.looking))
+            await opened.note("steer", steer.content, (*steer.hooked, *worded.looking), worded.pictures)
         finally:
             steer.taken = False
             if len(opened.record) > told:
                 self._tell_told(steer, opened, worded)
 
-    async def _worded(self, text: str, editor: EditorState | None = None) -> Worded:
+    async def _worded(
+        self, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
+    ) -> Worded:
         """The user's words, made ready for the model."""
-        return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"))
+        return await added(text, editor, self.workspace, self.gate.denied("Read", "reads"), attachments)
 
     def _tell_told(self, steer: Steer, opened: OpenTurn, worded: Worded | None = None) -> None:
         self.drop([steer])
-        for notice in steer.called.notices:
+        for notice in (*steer.called.notices, *(worded.notices if worded is not None else ())):
             opened.notice(notice)
-        event = SteerEvent(steer.text, opened.step or None, steer.id, "told")
+        event = SteerEvent(steer.text, opened.step or None, steer.id, "told", images=steer.images)
         if worded is not None:
             event = replace(event, mentions=worded.mentions, mentions_left_out=worded.left_out)
         opened.emit(event)

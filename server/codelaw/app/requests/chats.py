@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import logging
 import time
 from collections.abc import Awaitable, Mapping, Sequence
@@ -19,8 +21,9 @@ from codelaw.app.destinations import chosen, wanted
 from codelaw.app.hooking import let_through
 from codelaw.app.requests.strategy_options import applied as strategy_options_applied
 from codelaw.app.turns import Asked
-from codelaw.domain.chats import Chat, Mode, Strategy
+from codelaw.domain.chats import Chat, Mode, Notice, Strategy
 from codelaw.domain.errors import Refusal
+from codelaw.domain.media.images import NoImage, Picture, image_of, picture_ref
 from codelaw.domain.reports import ChatRecord
 
 if TYPE_CHECKING:
@@ -185,14 +188,41 @@ class ChatRequests(Core):
                 turn.cancel()  # before anything of it has run
             return turn
 
-    async def steer(self, chat_id: str, text: str, editor: EditorState | None = None) -> str:
-        """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9)."""
+    async def steer(
+        self, chat_id: str, text: str, editor: EditorState | None = None, attachments: Sequence[Enclosed] = ()
+    ) -> str:
+        """Add to the running turn, or to the next; gives the id by which it can be withdrawn (R-9).
+
+        Raises:
+            Refusal: `turn_not_found`, `hook_blocked`; `invalid_attachment`: too many pictures wait.
+        """
         self._turns.check_text(text)
         agent, text = await self._chats.get(chat_id), self._redaction.text(text)
+        attachments = self._redaction.value(tuple(attachments))
         hooked = await let_through(agent, text)
         around = self._turns.around(self._settings.value, agent, restricted=self._restricted)
         called = await self._turns.referring.gathered(text, NOTHING_CALLED, around)
-        return await agent.following.steer(text, editor, self._redaction.value(called), hooked=hooked)
+        pictures = [one for one in attachments if isinstance(one, Picture)]
+        if pictures and (unseen := models.unseen(self._settings.value, self._shown(agent.chat).model)) is not None:
+            called = replace(called, notices=(*called.notices, Notice("warning", "image_unseen", unseen)))
+        called = self._redaction.value(called)
+        return await agent.following.steer(text, editor, called, hooked=hooked, attachments=attachments)
+
+    async def picture(self, chat_id: str, digest: str) -> tuple[str, bytes]:
+        """A picture of a chat by its digest, sent or of a result: what it is, and its bytes (M-6).
+
+        Raises:
+            Refusal: `chat_not_found`; `invalid_attachment`: the chat has none of that digest, or it is damaged.
+        """
+        agent = await self._chats.get(chat_id)
+        await agent.outbox.drain()
+        row = await (await self._chats.store()).result(chat_id, picture_ref(digest))
+        try:
+            content = base64.b64decode(str((row or {}).get("data", "")), validate=True)
+            return image_of(content).media_type, content
+        except (binascii.Error, NoImage):
+            message = "This picture is not in the chat any more, or damaged."
+            raise Refusal("invalid_attachment", message, "Send it again.") from None
 
     async def unsteer(self, chat_id: str, steer_id: str) -> bool:
         """Withdraw what the model has not been told yet; says whether it could be (R-9)."""

@@ -1,4 +1,4 @@
-"""Requests about whole chats: forked, exported, and their pictures read (D-2, M-6)."""
+"""Requests about whole chats: forked, and exported (D-2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from codelaw.app.core import Core
 from codelaw.domain.chats import Chat
-from codelaw.domain.media.images import picture_ref
 from codelaw.transcript.chat_file.markdown import transcript
 from codelaw.transcript.record import record
 
@@ -74,17 +73,6 @@ class RecordRequests(Core):
         results = {ref: body for ref in refs if (body := await store.result(chat_id, ref)) is not None}
         text = await asyncio.to_thread(record, stored, results, events)
         return await asyncio.to_thread(self._redaction.text, text, shapes=True)
-
-    async def picture(self, chat_id: str, digest: str) -> str | None:
-        """The bytes of a picture of a chat in base64; None where it has none of that digest (M-6).
-
-        Raises:
-            Refusal: `chat_not_found`.
-        """
-        agent = await self._chats.get(chat_id)
-        await agent.outbox.drain()
-        body = await (await self._chats.store()).result(chat_id, picture_ref(digest))
-        return None if body is None else str(body.get("data", ""))
 
 
 def forked_title(title: str) -> str:

@@ -27,7 +27,7 @@ def message(value: messages.Message) -> wire.Message:
         facts,
         calls=[wire.Call.of(call, arguments=dict(call.arguments)) for call in facts.calls] or None,
         fragments=[wire.MessageFragment.of(part) for part in facts.fragments] or None,
-        images=[wire.MessageImage.of(one) for one in facts.images] or None,
+        images=_images(facts.images),
         searches=[_search(one) for one in facts.searches] or None,
         interrupted=facts.interrupted or None,
         damaged=facts.damaged or None,
@@ -65,13 +65,21 @@ def _started(value: events.TurnStarted) -> wire_events.TurnStarted:
         mentions=_mentions(value.mentions),
         steered=value.steered or None,
         steers=list(value.steers) or None,
+        images=_images(value.images),
     )
 
 
 def _steer(value: events.SteerEvent) -> wire_events.Steer:
     return wire_events.Steer.of(
-        value, mentions=_mentions(value.mentions) or None, mentions_left_out=value.mentions_left_out or None
+        value,
+        mentions=_mentions(value.mentions) or None,
+        mentions_left_out=value.mentions_left_out or None,
+        images=_images(value.images),
     )
+
+
+def _images(found: Sequence[images.Image]) -> list[wire.MessageImage] | None:
+    return [wire.MessageImage.of(one) for one in found] or None
 
 
 def _mentions(mentions: Sequence[events.Mention]) -> list[wire_events.Mention]:

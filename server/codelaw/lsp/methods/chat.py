@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from typing import TYPE_CHECKING
 
 from codelaw.domain.chats import TurnResult
@@ -70,7 +71,14 @@ async def start(connection: Connection, params: wire.SendMessage) -> wire.Starte
 
 async def steer(connection: Connection, params: wire.SteerTurn) -> wire.Steered:
     editor = convert.editor_state(params.editor, connection.documents)
-    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text, editor))
+    attachments = await _attachments(params, connection.documents)
+    return wire.Steered(id=await connection.session.steer(params.chat_id, params.text, editor, attachments))
+
+
+async def picture(connection: Connection, params: wire.PictureRef) -> wire.PictureData:
+    media_type, content = await connection.session.picture(params.chat_id, params.digest)
+    data = await asyncio.to_thread(lambda: base64.b64encode(content).decode())
+    return wire.PictureData(media_type=media_type, data=data)
 
 
 async def unsteer(connection: Connection, params: wire.UnsteerTurn) -> wire.Unsteered:
@@ -103,10 +111,6 @@ async def fork(connection: Connection, params: wire.ForkChat) -> wire.Chat:
 
 async def export(connection: Connection, params: wire.ExportChat) -> wire.Export:
     return wire.Export(text=await connection.session.export(params.chat_id, params.format))
-
-
-async def picture(connection: Connection, params: wire.ReadPicture) -> wire.PictureBytes:
-    return wire.PictureBytes(data=await connection.session.picture(params.chat_id, params.digest))
 
 
 async def revert(connection: Connection, params: wire.RevertTurn) -> wire.Reverted:
@@ -164,7 +168,7 @@ async def _begin(connection: Connection, params: wire.SendMessage) -> RunningTur
     return turn
 
 
-async def _attachments(params: wire.SendMessage, documents: EditorDocuments) -> list[Enclosed]:
+async def _attachments(params: wire.SendMessage | wire.SteerTurn, documents: EditorDocuments) -> list[Enclosed]:
     """What goes along; pictures are decoded beside the event loop."""
     given = params.attachments or []
     if all(isinstance(item, AttachmentParams) for item in given):
@@ -188,6 +192,7 @@ HANDLERS = {
     "codelaw/chat/read": read,
     "codelaw/chat/send": send,
     "codelaw/chat/steer": steer,
+    "codelaw/chat/picture": picture,
     "codelaw/chat/unsteer": unsteer,
     "codelaw/chat/stopCall": stop_call,
     "codelaw/chat/cancel": cancel,
@@ -195,7 +200,6 @@ HANDLERS = {
     "codelaw/chat/delete": delete,
     "codelaw/chat/fork": fork,
     "codelaw/chat/export": export,
-    "codelaw/chat/picture": picture,
     "codelaw/chat/revert": revert,
     "codelaw/chat/checkpoint": checkpoint,
 }

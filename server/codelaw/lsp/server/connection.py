@@ -65,8 +65,8 @@ LARGE = frozenset(
     {
         "codelaw/chat/list",
         "codelaw/chat/read",
-        "codelaw/chat/export",
         "codelaw/chat/picture",
+        "codelaw/chat/export",
         "codelaw/context/archive",
         "codelaw/context/inspect",
         "codelaw/memory/list",
