@@ -1,11 +1,12 @@
 // What the user can do, over the server's requests. Nothing that was typed is lost when one of them fails.
 import type { Attachment, Editing } from "../src/messages";
-import type { Chat, EditorParams, RevertConflict, SendMessage } from "../src/protocol/types";
+import type { Chat, EditorParams, MessageImage, RevertConflict, SendMessage } from "../src/protocol/types";
 import { makeKept } from "./kept";
 import { sentLooking } from "./looking";
 import { PanelProblem, type Actions, type Panel } from "./panel";
 import { makeReading, problemOf, tellProblem } from "./reading";
 import type { ComposerState, Pending, Turn } from "./state";
+import { makePictures } from "./pictures";
 import { makeRestoring } from "./restoring";
 import { makeSteering } from "./steering";
 import { t } from "./language";
@@ -15,6 +16,12 @@ export function makeActions(panel: Panel): Actions {
   const reading = makeReading(panel);
   /** How often something was prepared. */
   let preparations = 0;
+  const pictures = makePictures(panel);
+  /** What went along with words to a running turn, by their ids. */
+  const along = new Map<string, Attachment[]>();
+  /** The same after a reload, as far as the server tells it. */
+  const sentWith = async (chatId: string, id: string, images: readonly MessageImage[]): Promise<Attachment[]> =>
+    along.get(id) ?? pictures.picturesOf(chatId, images);
 
   const compose = (composer: Partial<ComposerState>): void => panel.dispatch({ kind: "composer", composer });
 
@@ -105,21 +112,28 @@ export function makeActions(panel: Panel): Actions {
     return made.id;
   };
 
-  const steer = async (chatId: string, text: string, editor: EditorParams | null): Promise<void> => {
+  const steer = async (
+    chatId: string,
+    text: string,
+    attachments: Attachment[],
+    editor: EditorParams | null,
+  ): Promise<void> => {
     try {
-      const params = { chatId, text, ...(editor === null ? {} : { editor }) };
+      const enclosures = attachments.length === 0 ? {} : { attachments: attachments.map(enclosed) };
+      const params = { chatId, text, ...enclosures, ...(editor === null ? {} : { editor }) };
       const { id } = await panel.request("codelaw/chat/steer", params);
+      if (attachments.length > 0) along.set(id, attachments);
       panel.dispatch({ kind: "steered", id });
       panel.dispatch({ kind: "problem", problem: null });
     } catch (error) {
       // Beside a message that is on its way there is no other.
       if (problemOf(error).code !== "turn_not_found" || panel.state().composer.sending !== null) {
-        putBack(text, []);
+        putBack(text, attachments);
         tellProblem(panel, error);
         return;
       }
       // The turn has ended meanwhile: what was meant for it begins the next one.
-      await begin(chatId, text, [], editor);
+      await begin(chatId, text, attachments, editor);
     }
   };
 
@@ -158,9 +172,8 @@ export function makeActions(panel: Panel): Actions {
       return;
     }
     const steers = chat !== null && chat.running !== null;
-    // A word to a running turn takes no attachments along: they wait for the next message.
-    compose(steers ? { text: "" } : { text: "", attachments: [] });
-    if (steers) await steer(chat.chat.id, text, editor);
+    compose({ text: "", attachments: [] });
+    if (steers) await steer(chat.chat.id, text, attachments, editor);
     else await begin(chat?.chat.id ?? null, text, attachments, editor);
   };
 
@@ -208,7 +221,9 @@ export function makeActions(panel: Panel): Actions {
       if (!turn.withdrawn) await forget(chatId, turn.id);
       return chatId;
     });
-    if (where !== null) await begin(where, turn.text, attachmentsOf(turn), editor);
+    if (where === null) return;
+    const sent = await pictures.picturesOf(chatId, turn.images ?? []);
+    await begin(where, turn.text, [...attachmentsOf(turn), ...sent], editor);
   };
 
   /** The plan's todo list stays with the chat: the turn that follows works from it. */
@@ -234,10 +249,11 @@ export function makeActions(panel: Panel): Actions {
     if (chatId === undefined) return;
     await attempt(async () => {
       const before = await turnBefore(chatId, turn);
+      const sent = await pictures.picturesOf(chatId, turn.images ?? []);
       const { text, attachments, editing } = panel.state().composer;
       const aside = editing === null ? { text, attachments } : editing.aside;
       const begun = { chatId, turnId: turn.id, before, ...(aside === undefined ? {} : { aside }) };
-      compose({ text: turn.text, attachments: attachmentsOf(turn), editing: begun });
+      compose({ text: turn.text, attachments: [...attachmentsOf(turn), ...sent], editing: begun });
     });
   };
 
@@ -298,9 +314,10 @@ export function makeActions(panel: Panel): Actions {
     ...reading,
     ...makeKept(panel),
     ...makeRestoring(panel),
+    picture: pictures.picture,
     send,
     stop,
-    ...makeSteering(panel, { ready, prepared, putBack, begin }),
+    ...makeSteering(panel, { ready, prepared, putBack, begin, sentWith }),
     retry,
     carryOut,
     edit: (turn) => void edit(turn),

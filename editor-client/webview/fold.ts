@@ -52,7 +52,8 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
   switch (event.kind) {
     case "turn_started": {
       const turn = start(draft, turnId);
-      Object.assign(turn, { text: event.text, mentions: event.mentions, at });
+      const sent = event.images === undefined ? {} : { images: event.images };
+      Object.assign(turn, { text: event.text, mentions: event.mentions, at, ...sent });
       draft.chat.running = turnId;
       // What waited is this turn's text now.
       for (const id of event.steers ?? []) dropSteer(draft, `steer-${id}`);
@@ -308,11 +309,12 @@ function timed(before: Call, at: number): Call {
 }
 
 /** A word to the turn stands where the model read it, and before that where it was sent; one taken back is gone. */
-function steer(draft: Draft, turnId: string, seq: number, at: number, { id, state, step, text }: Steer): void {
+function steer(draft: Draft, turnId: string, seq: number, at: number, { id, state, step, text, images }: Steer): void {
   const name = `steer-${id === "" ? seq : id}`;
   dropSteer(draft, name);
   if (state === "withdrawn") return;
-  add(draft, turnId, seq, { kind: "steer", id: name, step: step ?? 0, at, text, state });
+  const sent = images === undefined ? {} : { images };
+  add(draft, turnId, seq, { kind: "steer", id: name, step: step ?? 0, at, text, state, ...sent });
 }
 
 function dropSteer(draft: Draft, id: string): void {

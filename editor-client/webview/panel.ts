@@ -8,6 +8,8 @@ import type {
   Grant,
   Memory,
   MemoryList,
+  MessageImage,
+  PictureData,
   RevertConflict,
   Server,
   ServerList,
@@ -72,6 +74,8 @@ export interface Actions {
   cancelEdit(): void;
   /** Undo what a turn did to files; gives what was left alone. */
   revert(turn: Turn): Promise<RevertConflict[]>;
+  /** The bytes of a picture that was sent; null where the chat has it no more. */
+  picture(chatId: string, image: MessageImage): Promise<PictureData | null>;
   /** What restoring the files as they were before a turn would do; null when that is not known. */
   checkpoint(chatId: string, turnId: string): Promise<CheckpointState | null>;
   /** Restore them; what others did is lost in those of `overwrite` alone. */

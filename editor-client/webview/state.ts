@@ -113,6 +113,8 @@ export interface Turn {
   id: string;
   text: string;
   mentions: Mention[];
+  /** Pictures that were sent with it. */
+  images?: MessageImage[];
   /** Seconds since the epoch. */
   at: number;
   items: Item[];
@@ -173,6 +175,7 @@ export interface Notice extends Base {
 export interface Steer extends Base {
   kind: "steer";
   text: string;
+  images?: MessageImage[];
   state: "waiting" | "told" | "returned";
 }
 export interface Compaction extends Base {

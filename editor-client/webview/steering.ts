@@ -1,6 +1,6 @@
 // What can be done to a running turn: to words that it has not been told yet, and to the command that it runs.
 import type { Attachment } from "../src/messages";
-import type { EditorParams } from "../src/protocol/types";
+import type { EditorParams, MessageImage } from "../src/protocol/types";
 import { sentLooking } from "./looking";
 import type { Actions, Panel } from "./panel";
 import { tellProblem } from "./reading";
@@ -17,11 +17,13 @@ interface Sending {
     attachments: Attachment[],
     editor: EditorParams | null,
   ) => Promise<void>;
+  /** What went along with a word that waits. */
+  readonly sentWith: (chatId: string, id: string, images: readonly MessageImage[]) => Promise<Attachment[]>;
 }
 
 export type Steering = Pick<Actions, "sendSteerNow" | "editSteer" | "withdrawSteer" | "stopCall">;
 
-export function makeSteering(panel: Panel, { ready, prepared, putBack, begin }: Sending): Steering {
+export function makeSteering(panel: Panel, { ready, prepared, putBack, begin, sentWith }: Sending): Steering {
   /** Take back a word that waits; false when the model has been told meanwhile. */
   const takeBack = async (chatId: string, id: string): Promise<boolean> => {
     try {
@@ -38,23 +40,25 @@ export function makeSteering(panel: Panel, { ready, prepared, putBack, begin }: 
     if (chatId !== undefined) await takeBack(chatId, id);
   };
 
-  const editSteer = async ({ id, text }: Steer): Promise<void> => {
+  const editSteer = async ({ id, text, images = [] }: Steer): Promise<void> => {
     const chatId = panel.state().chat?.chat.id;
-    if (chatId !== undefined && (await takeBack(chatId, id))) putBack(text, []);
+    if (chatId === undefined || !(await takeBack(chatId, id))) return;
+    putBack(text, await sentWith(chatId, steerId(id), images));
   };
 
-  const sendSteerNow = async ({ id, text }: Steer): Promise<void> => {
+  const sendSteerNow = async ({ id, text, images = [] }: Steer): Promise<void> => {
     const { chat, composer } = panel.state();
     if (chat === null || composer.sending !== null || !ready()) return;
     const chatId = chat.chat.id;
     const editor = sentLooking(panel.state());
     if (!(await takeBack(chatId, id))) return;
     // The answer to a cancel comes when the turn has ended.
-    const stopped = await prepared({ chatId, text, attachments: [] }, () =>
+    const attachments = await sentWith(chatId, steerId(id), images);
+    const stopped = await prepared({ chatId, text, attachments }, () =>
       panel.request("codelaw/chat/cancel", { chatId }),
     );
-    if (stopped === null) putBack(text, []);
-    else await begin(chatId, text, [], editor);
+    if (stopped === null) putBack(text, attachments);
+    else await begin(chatId, text, attachments, editor);
   };
 
   const stopCall = async (callId: string): Promise<void> => {

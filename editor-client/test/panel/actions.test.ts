@@ -211,7 +211,28 @@ describe("sending", () => {
     expect(made.requests(SEND)[0]!.params).toMatchObject({ chatId: "c", text: "Again" });
   });
 
-  it("steers with attachments left where they are, and puts back what was not taken", async () => {
+  it("takes attachments along to a running turn, and has them again when the word is taken back", async () => {
+    const made = inChat(...events("c", "t1", 1, started("Go")));
+    const attachments = [{ uri: "file:///a.py", label: "a.py" }];
+    made.answers["codelaw/chat/steer"] = () => ({ queued: true, id: "s1" });
+    made.answers["codelaw/chat/unsteer"] = () => ({ withdrawn: true });
+    made.panel.dispatch({ kind: "composer", composer: { text: "Faster", attachments } });
+    await made.actions.send();
+    expect(made.requests("codelaw/chat/steer")[0]!.params).toMatchObject({ attachments: [{ uri: "file:///a.py" }] });
+    expect(made.state().composer).toMatchObject({ text: "", attachments: [] });
+    const word = { kind: "steer" as const, id: "steer-s1", step: 1, at: 1, text: "Faster", state: "waiting" as const };
+    await made.actions.editSteer(word);
+    expect(made.state().composer).toMatchObject({ text: "Faster", attachments });
+    const image = { mediaType: "image/png", width: 4, height: 3, size: 9, digest: "d" };
+    made.answers["codelaw/chat/picture"] = () => ({ mediaType: "image/png", data: "AA==" });
+    made.panel.dispatch({ kind: "composer", composer: { text: "", attachments: [] } });
+    await made.actions.editSteer({ ...word, id: "steer-s2", images: [image] });
+    const picture = { mediaType: "image/png", data: "AA==" };
+    expect(made.state().composer.attachments).toEqual([{ uri: "picture:d", label: "image", picture }]);
+    expect(made.requests("codelaw/chat/picture")[0]!.params).toEqual({ chatId: "c", digest: "d" });
+  });
+
+  it("puts back what was not taken", async () => {
     const made = inChat(...events("c", "t1", 1, started("Go")));
     const attachments = [{ uri: "file:///a.py", label: "a.py" }];
     made.answers["codelaw/chat/steer"] = () => Promise.reject(new Refused("store_unavailable"));

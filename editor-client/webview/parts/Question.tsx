@@ -1,16 +1,19 @@
 import { useHands } from "../hands";
-import type { Mention } from "../../src/protocol/types";
+import type { Mention, MessageImage } from "../../src/protocol/types";
+import { SentPictures } from "./SentPictures";
 import { t } from "../language";
 
 interface Props {
   text: string;
   mentions: readonly Mention[];
+  /** The pictures that were sent with it, and the chat that has them. */
+  sent?: { chatId: string; images: readonly MessageImage[] };
   /** Bring it into the composer; null where that cannot be done now. */
   onEdit: (() => void) | null;
 }
 
 /** What the user said. */
-export function Question({ text, mentions, onEdit }: Props) {
+export function Question({ text, mentions, sent, onEdit }: Props) {
   const { panel } = useHands();
   return (
     <div class="question">
@@ -26,6 +29,7 @@ export function Question({ text, mentions, onEdit }: Props) {
           ))}
         </ul>
       )}
+      {sent !== undefined && sent.images.length > 0 && <SentPictures {...sent} />}
       <div class="question-actions">
         {onEdit !== null && (
           <button type="button" class="link-button" onClick={onEdit}>

@@ -41,7 +41,12 @@ export const Turn = memo(function Turn({ chatId, turn, running, accepted, planne
       aria-label={t.turnOf(turn.text.slice(0, 80))}
       aria-busy={running}
     >
-      <Question text={turn.text} mentions={turn.mentions} onEdit={running ? null : () => actions.edit(turn)} />
+      <Question
+        text={turn.text}
+        mentions={turn.mentions}
+        sent={{ chatId, images: turn.images ?? [] }}
+        onEdit={running ? null : () => actions.edit(turn)}
+      />
       <Items items={items} results={results} running={running} open={state !== "finished"} />
       {running ? <Working turn={turn} /> : <Footer chatId={chatId} turn={turn} accepted={accepted} planned={planned} />}
       {waiting.map((item) => item.kind === "steer" && <WaitingSteer key={item.id} item={item} />)}
