@@ -48,7 +48,7 @@ def uris(bench: Bench, *names: str) -> set[str]:
     return {(bench.root / name).as_uri() for name in names}
 
 
-async def refused(bench: Bench, chat: str, turn: str, **asked: bool) -> str:
+async def refused(bench: Bench, chat: str, turn: str, **asked: Any) -> str:
     with pytest.raises(Refusal) as caught:
         await bench.session.revert(chat, turn, **asked)
     return caught.value.code

@@ -106,7 +106,7 @@ describe("an edit of a selection", () => {
     await edits.accept(compared());
     expect(pad.text).toBe(NEW);
     expect(done("applyEdit")).toHaveLength(1);
-    expect(done("close")).toHaveLength(1);
+    expect(done("closeTabs")).toHaveLength(1);
     expect(fake.window.tabGroups.all).toEqual([{ tabs: [{ input: "another" }] }]);
     expect(lenses()).toEqual([]);
     expect(context("codelaw.proposed")).toBe(false);

@@ -17,8 +17,8 @@ test("pictures that were sent are named, and drawn where the chat has them still
     ["c", "b"],
   ]);
   expect([...container.querySelectorAll("li")].map((item) => item.textContent.trim())).toEqual([
-    "Picture, 640×480",
-    "Picture, 640×480",
+    "Picture, 640 × 480",
+    "Picture, 640 × 480",
   ]);
   await expectAccessible(container);
 });

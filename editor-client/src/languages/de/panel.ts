@@ -318,7 +318,6 @@ export const panel: PanelWords = {
   attached: "Angehängt",
   pictureUnknown: "Nur Bilder als PNG, JPEG, GIF oder WebP von höchstens 5 MB können gesendet werden.",
   pictures: "Bilder",
-  pictureOf: (width: number, height: number) => `Bild, ${width}×${height}`,
   dropUnknown:
     "Der Editor sagt nicht, wo diese Dateien liegen. Ziehen Sie sie aus seinem Explorer, oder nutzen Sie „Dateien hinzufügen …“.",
   dropHere: "Halten Sie die Umschalttaste und legen Sie Dateien hier ab.",

@@ -316,7 +316,6 @@ export const panel = {
   attached: "Attached",
   pictureUnknown: "Only PNG, JPEG, GIF and WebP pictures of at most 5 MB can be sent.",
   pictures: "Pictures",
-  pictureOf: (width: number, height: number) => `Picture, ${width}×${height}`,
   dropUnknown: "The editor does not tell where these files are. Drag them from its Explorer, or use “Add files…”.",
   dropHere: "Hold Shift and drop files to add them.",
   sayWhat: "Write what to do with the attached files.",
