@@ -28,12 +28,16 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = tmp_path / "work"
+def made(root: Path) -> Path:
+    """A repository in which nothing is."""
     root.mkdir()
     git(root, "init", "-q", "-b", "main")
     return root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return made(tmp_path / "work")
 
 
 def repository(root: Path) -> Repository:

@@ -229,11 +229,11 @@ async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: Lo
 
 
 async def test_a_login_is_listed_until_it_is_forgotten(start: Start, home: Path) -> None:
-    url = "http://127.0.0.1:9/mcp"
-    file = login_file(home / "logins", url)
+    address = "http://127.0.0.1:9/mcp"
+    file = login_file(home / "logins", address)
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps({"url": url, "tokens": {"access_token": "SECRET"}}), encoding="utf-8")
-    servers = {"web": {"type": "http", "url": url}, "other": {"type": "http", "url": "http://127.0.0.1:9/other"}}
+    file.write_text(json.dumps({"url": address, "tokens": {"access_token": "SECRET"}}), encoding="utf-8")
+    servers = {"web": {"type": "http", "url": address}, "other": {"type": "http", "url": "http://127.0.0.1:9/other"}}
     async with start(None, {"mcp": {"servers": servers}}) as client:
         found = await listed(client)
         assert ("loggedIn" in found["other"], found["web"]["loggedIn"]) == (False, True)

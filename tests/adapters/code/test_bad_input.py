@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,25 +17,13 @@ from codelaw.adapters.code.kept import Kept
 from codelaw.adapters.workspace.disk import DiskWorkspace
 from codelaw.domain.files import FileText, Located, Stamp
 from tests.breakers.test_full_disks import fill, small
-from tests.fakes.desk import Desk, folder, make_desk
+from tests.fakes.desk import Desk
 
 SOURCE = Path(__file__).parents[3] / "server"
 
 
 def source(name: str) -> str:
     return f"def {name}(basket):\n    return basket\n"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(folder(tmp_path / "work"))
-
-
-@pytest.fixture
-async def index(tmp_path: Path) -> AsyncIterator[WorkspaceIndex]:
-    made = WorkspaceIndex(tmp_path / "kept")
-    yield made
-    await made.close()
 
 
 async def files(index: WorkspaceIndex, desk: Desk, query: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from codelaw.adapters.code import commits as module
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.index import WorkspaceIndex
-from tests.adapters.test_repository import commit, git
+from tests.adapters.test_repository import commit, git, made
 from tests.fakes.desk import Desk, folder, make_desk
 
 FILES = {f"{name}.py": f"def {name}(job):\n    return job.state\n" for name in ("run", "walk", "draw")}
@@ -20,10 +20,7 @@ QUESTION = "job state after what timed out"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    root = tmp_path / "work"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    return root
+    return made(tmp_path / "work")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,18 +20,6 @@ from codelaw.tools.withholding import withheld
 from tests.fakes.desk import Desk, folder, make_desk
 
 BASKET = "class Basket:\n    def total_price(self):\n        return 0\n"
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return make_desk(folder(tmp_path / "work"))
-
-
-@pytest.fixture
-async def index(tmp_path: Path) -> AsyncIterator[WorkspaceIndex]:
-    made = WorkspaceIndex(tmp_path / "kept")
-    yield made
-    await made.close()
 
 
 async def found(index: WorkspaceIndex, desk: Desk, query: str) -> list[str]:
