@@ -63,8 +63,9 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
 
     Raises:
         Refusal: `invalid_text`: the document is not open, or not in this version any more; too much is selected; a
-            rule keeps it from the model.
+            rule keeps it from the model. `model_unavailable`: no language model answers.
     """
+    _refuse_offline(connection)
     buffer = connection.documents.get(asked.uri)
     if buffer is None or (asked.version is not None and asked.version != buffer.version):
         message = "The document is not open." if buffer is None else "The document has changed in this moment."
@@ -104,8 +105,9 @@ async def commit_message(connection: Connection, asked: params.CommitMessage) ->
     """Begin a turn that proposes the message of the next commit; nobody commits.
 
     Raises:
-        Refusal: see `Session.pending_commit`.
+        Refusal: see `Session.pending_commit`; `model_unavailable`: no language model answers.
     """
+    _refuse_offline(connection)
     place = path_of(asked.uri) if asked.uri is not None else None
     if asked.uri is not None and place is None:
         raise Refusal("folder_not_found", f"This machine has no folder {asked.uri}.", "Name the repository's folder.")
@@ -157,6 +159,13 @@ def _proposed(result: TurnResult, known: Begun) -> tuple[tuple[str, ...] | None,
     if lines is None and not known.uri and said:
         return tuple(said.split("\n")), ""
     return lines, said
+
+
+def _refuse_offline(connection: Connection) -> None:
+    """What the offline model quotes is no proposal, and would be taken for one."""
+    if any(model.current and model.provider == "offline" for model in connection.session.models()):
+        message = "The offline model is no language model: it proposes nothing."
+        raise Refusal("model_unavailable", message, "Set an API key, or the address of an endpoint (model.baseUrl).")
 
 
 async def _begin(
