@@ -69,7 +69,7 @@ def test_a_code_action_and_a_chat_file_in_stock_neovim(tmp_path: Path, *, pinned
     assert "a + b" in question
     answer, path = told["message"][0].rsplit("\n\n", 1)
     assert answer == "It is **tested**."
-    assert "Write a test for line" in Path(path).read_text()
+    assert "Write a test for the function, method or class around line 2" in Path(path).read_text()
     assert told["code"][0] == "def add(a, b):\n    return a + b"
 
     chat = parse((workspace / "talk.chat.md").read_text())

@@ -431,7 +431,7 @@ class FakeSession:
     async def looked_at(self, uri):
         return Looked("", "outside") if uri.startswith("git:") else Looked(uri.rpartition("/")[2])
 
-    async def mentions(self, prefix, limit):
+    async def mentions(self, prefix, limit, typed_in=None):
         return [MentionItem(f"{prefix}{number}.py", "file") for number in range(limit)][:3]
 
     async def commands(self):

@@ -2324,9 +2324,9 @@ export interface Methods {
   "codelaw/chat/fork": { params: ForkChat; result: Chat };
   "codelaw/chat/export": { params: ExportChat; result: Export };
   "codelaw/chat/revert": { params: RevertTurn; result: Reverted };
+  "codelaw/chat/checkpoint": { params: Checkpoint; result: CheckpointState };
   "codelaw/chat/changes": { params: ChatRef; result: ChatChanges };
   "codelaw/chat/reviewed": { params: ReviewFile; result: ReviewedFile };
-  "codelaw/chat/checkpoint": { params: Checkpoint; result: CheckpointState };
   "codelaw/context/inspect": { params: InspectContext; result: ContextReport };
   "codelaw/context/compact": { params: ChatRef; result: CompactionReport };
   "codelaw/context/restore": { params: RestoreContext; result: Chat };
@@ -2409,9 +2409,9 @@ export const METHODS = [
   "codelaw/chat/fork",
   "codelaw/chat/export",
   "codelaw/chat/revert",
+  "codelaw/chat/checkpoint",
   "codelaw/chat/changes",
   "codelaw/chat/reviewed",
-  "codelaw/chat/checkpoint",
   "codelaw/context/inspect",
   "codelaw/context/compact",
   "codelaw/context/restore",

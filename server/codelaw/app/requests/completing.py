@@ -10,6 +10,8 @@ from codelaw.domain.reports import MentionItem
 from codelaw.tools.paths import located, whole
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
 
@@ -20,19 +22,19 @@ _OPEN = 10
 """Open documents that come before all else."""
 
 
-async def completions(workspace: Workspace, prefix: str, limit: int) -> list[MentionItem]:
+async def completions(workspace: Workspace, prefix: str, limit: int, typed_in: Path | None = None) -> list[MentionItem]:
     """Paths that begin with `prefix`; without a slash in it, files anywhere whose name begins with it follow (M-4).
 
-    Before them, without a slash, come the documents that are open, those opened last first. With several workspace
-    folders their names come next, and a path is completed with a folder's name in front or
-    without: `src/a` gives `<folder>/src/a.py` for every folder that has it.
+    Before them, without a slash, come the documents that are open, those opened last first, but for the one that the
+    mention is `typed_in`. With several workspace folders their names come next, and a path is completed with a
+    folder's name in front or without: `src/a` gives `<folder>/src/a.py` for every folder that has it.
     """
     folder, _, begun = prefix.removeprefix("@").rpartition("/")
     begins = begun.casefold()
     items: dict[str, MentionItem] = {}
     roots = [whole(root) for root in workspace.folders] if len(workspace.folders) > 1 else []
     if not folder:
-        items = {path: MentionItem(path, "file") for path in await _opened(workspace, begins)}
+        items = {path: MentionItem(path, "file") for path in await _opened(workspace, begins, typed_in)}
         items |= {root.shown: MentionItem(root.shown, "folder") for root in roots if _fits(root.shown, begins)}
     for place, shown in await _places(workspace, folder, roots):
         try:
@@ -49,10 +51,10 @@ async def completions(workspace: Workspace, prefix: str, limit: int) -> list[Men
     return list(items.values())[:limit]
 
 
-async def _opened(workspace: Workspace, begins: str) -> list[str]:
+async def _opened(workspace: Workspace, begins: str, but: Path | None) -> list[str]:
     """Open documents whose name begins so, but for those that no listing shows: hidden, ignored, denied, or outside."""
     found: list[str] = []
-    paths = [buffer.path for buffer in workspace.buffers.all() if buffer.path is not None]
+    paths = [buffer.path for buffer in workspace.buffers.all() if buffer.path is not None and buffer.path != but]
     for path in reversed(paths):
         if len(found) == _OPEN:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from codelaw.agent.chat.retrieved_context import Beside
 from codelaw.agent.compaction.compacting import CANCELLED
@@ -19,6 +20,9 @@ from codelaw.domain.brought import Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class ContextRequests(Core):
@@ -131,10 +135,10 @@ class ContextRequests(Core):
         """Whether the model is told that the user looks at a document (L-3)."""
         return await looked_at(self._workspace, uri, unreadable(self._settings.value, self._workspace.folders))
 
-    async def mentions(self, prefix: str, limit: int) -> list[MentionItem]:
+    async def mentions(self, prefix: str, limit: int, typed_in: Path | None = None) -> list[MentionItem]:
         """Completions of an `@path` (M-4), of other mentions (M-8), and of a server's `@server:uri` (X-3)."""
         settings = self._settings.value
-        found = await completions(visible(self._workspace, settings), prefix, limit)
+        found = await completions(visible(self._workspace, settings), prefix, limit, typed_in)
         around = self._turns.around(settings, None, restricted=self._restricted)
         others = await self._turns.referring.items(prefix, around, limit)
         # Where there are many files some room is left for the rest: nothing else tells of it.

@@ -62,7 +62,7 @@ async def completion(connection: Connection, params: types.CompletionParams) -> 
     begun = _begun(buffer, params.position, connection)
     if begun is None:
         return await _commands(buffer, params.position, connection)
-    found = await connection.session.mentions(begun.prefix, OFFERED)
+    found = await connection.session.mentions(begun.prefix, OFFERED, buffer.path)
     if not buffer.uri.casefold().endswith(CHAT_FILE):  # a law names files; nothing else of it is looked up
         found = [item for item in found if item.kind in {"file", "folder"}]
     items = [_item(item, begun, number) for number, item in enumerate(found)]
