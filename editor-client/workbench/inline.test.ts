@@ -60,7 +60,7 @@ test("an edit is proposed beside the file, made when it is accepted, and one ste
   at().workbench.set({ "git.enabled": true });
   await window.page.locator(".monaco-workbench.vs-dark").waitFor();
 
-  await window.openFile("app.py");
+  await window.page.locator(".tabs-container .tab", { hasNotText: "proposed by codelaw" }).first().click();
   await lens(window, "Accept").waitFor();
   await window.shot("edit-lenses");
   await lens(window, "Compare").getByText("Compare").click();

@@ -77,8 +77,7 @@ test("an open question comes back after the panel was hidden", async () => {
   ]);
   await window.say("Change it");
   await window.approval.waitFor();
-  await window.command("View: Show Explorer");
-  await window.message.waitFor({ state: "detached" });
+  await window.hidePanel();
   await window.showPanel();
   await window.allow();
   await window.ended();

@@ -14,8 +14,7 @@ test.each([false, true])("come back to the message when it is stopped; the panel
   await window.say("Words that wait");
   await window.panel.locator('.steer[data-state="waiting"]').waitFor();
   if (hidden) {
-    await window.page.keyboard.press("Control+Shift+E");
-    await window.message.waitFor({ state: "detached" });
+    await window.hidePanel();
     await window.showPanel();
   }
   await window.panel.getByRole("button", { name: /^Stop/ }).click();

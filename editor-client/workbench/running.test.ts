@@ -34,8 +34,7 @@ test("a turn that ends while the panel is hidden is told, and shown from there",
   await window.say("Wait for it");
   await window.allow();
   await window.panel.locator('.call[data-status="running"]').waitFor();
-  await window.command("View: Show Explorer");
-  await window.message.waitFor({ state: "hidden" });
+  await window.hidePanel();
   await writeFile(join(window.folder, "go"), "");
   const toast = window.page.locator(".notification-toast", { hasText: "codelaw has answered" });
   await toast.waitFor();

@@ -67,6 +67,11 @@ export class Window {
     await this.message.waitFor({ timeout: 30_000 });
   }
 
+  async hidePanel(): Promise<void> {
+    await this.command("View: Toggle Secondary Side Bar Visibility");
+    await this.message.waitFor({ state: "hidden" });
+  }
+
   /** Run a command of the palette by its whole title. */
   async command(title: string): Promise<void> {
     const row = this.page.locator(".quick-input-widget .monaco-list-row", { hasText: title }).first();

@@ -106,7 +106,8 @@ export class Reviews implements Disposable {
 
   /** Another server is there: it may know of more. */
   connected(): void {
-    for (const chatId of this.#known.keys()) this.look(chatId);
+    // A chat that is looked at moves to the end of the map.
+    for (const chatId of [...this.#known.keys()]) this.look(chatId);
   }
 
   async deleted(chatId: string): Promise<void> {

@@ -27,9 +27,10 @@ const HOSTILE = "a #1%20 \"b'\n\u202egpj.py";
 let memory: Map<string, unknown>;
 let methods: string[];
 let changes: TurnChange[];
-let asked: [string, unknown][];
+let asked: [string, { chatId?: string }][];
 let reverts: (params: { turnId: string; uris: string[] }) => { uri: string; reason: string }[];
 let events: fake.EventEmitter<ChatEvent>;
+let states: fake.EventEmitter<{ phase: string; session: number }>;
 let posted: ToPanel[];
 let failures: unknown[];
 let shown: InstanceType<typeof Shown>;
@@ -60,13 +61,13 @@ function make(): InstanceType<typeof Reviewing> {
   } as unknown as Memento;
   const wire = {
     state: { phase: "ready", session: 1, methods },
-    onState: new fake.EventEmitter().event,
+    onState: states.event,
     onEvent: events.event,
-    request: (method: string, params: never): Promise<unknown> => {
+    request: (method: string, params: { chatId?: string }): Promise<unknown> => {
       asked.push([method, params]);
       if (method === "codelaw/chat/changes") return Promise.resolve({ changes, total: changes.length });
       if (method === "codelaw/chat/reviewed") return Promise.resolve({ before: "old\n", after: "new\n" });
-      const conflicts = reverts(params);
+      const conflicts = reverts(params as never);
       const left = new Set(conflicts.map(({ uri }) => uri));
       const { turnId, uris } = params as { turnId: string; uris: string[] };
       changes = changes.filter((one) => one.turnId !== turnId || !uris.includes(one.uri) || left.has(one.uri));
@@ -104,6 +105,7 @@ beforeEach(() => {
   asked = [];
   reverts = () => [];
   events = new fake.EventEmitter();
+  states = new fake.EventEmitter();
   posted = [];
   failures = [];
   shown = new Shown();
@@ -125,6 +127,18 @@ describe("what waits in a chat", () => {
     await settle();
     expect(pending()).toEqual(["a.py", "b.py", "new.py", "c.py"]);
     expect(reviewing.welcome).toEqual([posted.at(-1)]);
+  });
+
+  it("is read once more of every chat when another server is there", async () => {
+    for (const chatId of ["c", "d"]) reviewing.look(chatId);
+    await settle();
+    asked = [];
+    for (const phase of ["starting", "ready", "ready"]) states.fire({ phase, session: 2 });
+    await settle();
+    expect(asked.map(([method, { chatId }]) => [method, chatId])).toEqual([
+      ["codelaw/chat/changes", "c"],
+      ["codelaw/chat/changes", "d"],
+    ]);
   });
 
   it("is nothing with a server that cannot tell", async () => {
