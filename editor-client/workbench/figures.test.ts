@@ -78,6 +78,8 @@ figure("after a reload the composer is there and takes a message", async () => {
   });
   const chats: number[] = [];
   await best("reload: from the panel's page to its composer", "1000 at most", async () => {
+    // In a browser the editor writes down every 5 s which chat a panel shows.
+    await window.page.waitForTimeout(6_500);
     await window.page.reload({ waitUntil: "domcontentloaded" });
     await window.turns.first().waitFor();
     const seen = await window.panel.locator("body").evaluate(() => Reflect.get(globalThis, "seen") as Seen);
