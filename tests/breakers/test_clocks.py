@@ -27,13 +27,20 @@ sys.exit(main())
 """
 
 
+def jump_by(place: Path, seconds: float) -> None:
+    """Set the server's clock; it reads the file at any moment and must never find it empty."""
+    fresh = place.with_suffix(".new")
+    fresh.write_text(str(seconds))
+    fresh.replace(place)
+
+
 @pytest.mark.parametrize("seed", seeds(1, 8))
 async def test_a_clock_that_jumps_in_mid_turn(
     vendor: LoopbackVendor, root: Path, home: Path, tmp_path: Path, seed: int
 ):
     (root / "a.txt").write_text(whole("a.txt", 0))
     place = tmp_path / "clock"
-    place.write_text("0")
+    jump_by(place, 0)
     command = [sys.executable, "-c", JUMPING, str(place), "serve", "--stdio"]
     vendor.summariser = Summariser("late", seconds=0.3)
     options = {"context": {"keepRounds": 1, "minMessages": 2}}
@@ -52,7 +59,7 @@ async def test_a_clock_that_jumps_in_mid_turn(
             ]
             asked = await life.ask(plan, pace=0.002)
             await asyncio.sleep(life.chance.random() * 0.2)
-            place.write_text(str(jump))
+            jump_by(place, jump)
             result = await life.ended(asked)
             turns.append(result["turnId"])
             assert result["stopReason"] == "finished", result
@@ -61,7 +68,7 @@ async def test_a_clock_that_jumps_in_mid_turn(
                 mark = len(life.client.messages)
                 _, compacting = await life.client.start("codelaw/context/compact", {"chatId": life.chat})
                 await life.client.event("compaction", mark, phase="summarising")
-                place.write_text(str(-jump or HOUR))
+                jump_by(place, -jump or HOUR)
                 report = result_of(await life.client.wait_for(compacting))
                 assert 0 <= report["seconds"] < 60, report
                 assert report["compacted"], report
@@ -74,7 +81,7 @@ async def test_a_clock_that_jumps_in_mid_turn(
             "codelaw/chat/read", {"chatId": life.chat, "turns": 100, "beforeTurn": turns[-3]}
         )
         assert [m["turnId"] for m in earlier["messages"] if m["role"] == "user"] == turns[:-3]
-        place.write_text(str(-YEAR))
+        jump_by(place, -YEAR)
         await life.boot()
         await life.talk()
         reverted = await life.client.request("codelaw/chat/revert", {"chatId": life.chat, "turnId": turns[-1]})
