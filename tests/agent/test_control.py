@@ -13,7 +13,7 @@ from codelaw.domain.errors import Refusal
 from codelaw.domain.events import SteerEvent
 from codelaw.domain.permissions import ApprovalAnswer
 from tests.agent.conftest import Bench, open_session
-from tests.fakes.living import own_seconds, sleeps
+from tests.fakes.living import dies, own_seconds, sleeps
 from tests.loopback.script import VendorReply, fault
 
 
@@ -58,7 +58,7 @@ async def test_cancel_kills_the_process_group_and_closes_the_call(bench: Bench):
     assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant"]
     assert "interrupted" in messages[2].content
     assert bench.kinds("tool_call")[-1].status == "interrupted"
-    assert not sleeps(seconds)
+    assert await dies(lambda: sleeps(seconds))
 
 
 async def test_cancel_withdraws_an_open_question(bench: Bench):

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.living import own_seconds, sleeps
+from tests.fakes.living import dies, own_seconds, sleeps
 from tests.loopback.script import FAULTS, VendorReply, fault
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import NO_ANSWER, RawClient, stdio
@@ -195,7 +195,7 @@ async def test_the_editors_death_in_mid_turn_ends_the_server_and_its_children(
         client.writer.close()
         assert client.process is not None
         await client.process.wait()
-    assert not sleeps(seconds)
+    assert await dies(lambda: sleeps(seconds))
 
 
 async def test_a_client_that_never_answers_an_approval_can_still_stop(start: Start, vendor: LoopbackVendor):

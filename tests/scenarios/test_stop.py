@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.living import dies
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 from tests.lsp.raw import NO_ANSWER
@@ -63,7 +64,7 @@ async def test_a_hundred_stops_and_after_each_there_is_silence(
                 request_id, future = await client.start("codelaw/chat/send", {"text": "go"})
                 event = await client.event(kind, mark, **fields)
                 if what == "command":
-                    for _ in range(1000):
+                    for _ in range(6000):
                         if (root / "begun").exists() and running():
                             break
                         await asyncio.sleep(0.01)
@@ -74,11 +75,7 @@ async def test_a_hundred_stops_and_after_each_there_is_silence(
                     await client.request("codelaw/chat/cancel", {"chatId": event["chatId"]})
                 result = (await client.wait_for(future))["result"]
                 assert result["stopReason"] == "cancelled", (what, number)
-                for _ in range(200):  # who was killed may take a moment to die
-                    if not running():
-                        break
-                    await asyncio.sleep(0.01)
-                assert running() == [], (what, number)
+                assert await dies(running), (what, number)
                 told = client.events(event["chatId"])
                 assert told[-1]["event"]["kind"] == "turn_ended", (what, number)
                 asked = [

@@ -104,7 +104,7 @@ async def main():
     sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
     means = await sandbox.means()
     processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means, limits=Limits(processes=30))
-    result = await processes.run("for i in $(seq 40); do sleep 0.3 & done; wait", cwd=folder, timeout=50)
+    result = await processes.run("for i in $(seq 40); do sleep 3 & done; wait", cwd=folder, timeout=50)
     print(means.kind, means.users, result.exit_code, result.limit, result.stderr)
     result = await processes.run("for i in $(seq 10); do sleep 0.01 & done; wait; echo fine", cwd=folder, timeout=50)
     print(result.stdout)

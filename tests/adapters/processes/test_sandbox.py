@@ -23,6 +23,7 @@ from codelaw.adapters.processes.sandboxes import bubblewrap, landlock
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 from codelaw.domain.files import ProcessResult
 from tests.attacks.world import USUAL, World, world
+from tests.fakes.living import dies, once_begun
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is a sandbox on Linux only")
 KINDS = (pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap")), "landlock")
@@ -178,9 +179,10 @@ async def test_long_output_and_timeouts_are_as_ever(locked: Locked, around: Worl
     assert result.stdout.endswith("tail\n")
     assert result.stdout_omitted > 2_000_000
     token = around.token
-    result = await locked(f"echo begun; trap '' TERM; (trap '' TERM; sleep {token}) & sleep {token}", timeout=0.5)
+    command = f"echo begun; trap '' TERM; (trap '' TERM; sleep {token}) & sleep {token}"
+    result = await once_begun(lambda seconds: locked(command, timeout=seconds), lambda result: bool(result.stdout))
     assert (result.timed_out, result.exit_code, result.stdout) == (True, None, "begun\n")
-    assert around.left_behind() == []
+    assert await dies(around.left_behind)
 
 
 @pytest.mark.parametrize("ticks", [0, 1, 3, 8, 20, 60])
@@ -191,7 +193,7 @@ async def test_a_cancel_at_any_moment_leaves_nothing_behind(locked: Locked, arou
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert around.left_behind() == []
+    assert await dies(around.left_behind)
     assert not (around.ws / ".git/commondir").exists()
 
 
