@@ -28,12 +28,12 @@ from tests.lsp.raw import NO_ANSWER, RawClient, result_of
 from tests.scenarios.conftest import Start, act, finish
 
 LONG = bool(os.environ.get("CODELAW_TEST_LONG"))
-SEED = int(os.environ.get("CODELAW_TEST_SEED", random.Random().randrange(10**6)))
+SEED = int(os.environ.get("CODELAW_TEST_SEED", random.Random().randrange(10**6) if LONG else 1))
 IN_PROCESS = 4_000 if LONG else 300
 ON_THE_WIRE = 900 if LONG else 60
 COLD = 200 if LONG else 16
-PATIENCE = 20.0
-"""Seconds after which a cancel counts as lost; it is answered within one."""
+PATIENCE = 60.0
+"""Seconds after which a cancel counts as lost; it is answered within one, where nothing else runs."""
 
 STREAM = VendorReply(text=finish("word " * 100_000), delay=0.002, times=0)
 SILENCE = VendorReply(text=finish("late"), wait=600.0, times=0)

@@ -188,7 +188,7 @@ def play(request):
     if SCENE == "deaf":
         event("answer", delta="Wait", step=1)
         wait_for("$/cancelRequest")
-        time.sleep(60)
+        time.sleep(600)
     if SCENE == "dies":
         sys.stderr.write("first words\nlast words\n")
         sys.stderr.flush()
@@ -196,7 +196,7 @@ def play(request):
     if SCENE == "garbage":
         sys.stdout.buffer.write(b"Content-Length: 5\r\n\r\n{oops")
         sys.stdout.buffer.flush()
-        time.sleep(60)
+        time.sleep(600)
     if SCENE == "failed":
         return ended("failed", error={"code": "auth_failed", "message": "The key is wrong.", "hint": "Get another."})
     if SCENE == "flood":

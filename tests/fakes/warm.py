@@ -55,7 +55,7 @@ def warm(command: list[str], entry: str, *first: str) -> Iterator[list[str]]:
         finally:
             keeper.stdin.close()
             keeper.stdout.close()
-            keeper.wait(30)
+            keeper.wait(120)
 
 
 def keep(address: str, entry: str, first: list[str]) -> int:

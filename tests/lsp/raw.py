@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 30.0
-"""Seconds after which waiting counts as a failure; nothing ever takes so long."""
+PATIENCE = 120.0
+"""Seconds after which waiting counts as a failure; nothing takes so long, on a busy machine either."""
 NO_ANSWER = object()
 
 EVERYTHING: dict[str, Any] = {
@@ -334,7 +334,7 @@ class RawClient:
             await self.writer.wait_closed()
         if self.process is not None:
             try:
-                await self.process.wait(5)
+                await self.process.wait(20)
             except TimeoutError:
                 await self.process.kill()
         self._task.cancel()

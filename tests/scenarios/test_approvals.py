@@ -136,7 +136,7 @@ async def test_a_client_that_is_gone_while_it_is_asked_has_refused(start: Start,
         waiting = await client.event("tool_call", status="awaiting_approval")
         client.writer.close()
         assert client.process is not None
-        await client.process.wait(20)
+        await client.process.wait()
     vendor.reset([VendorReply(text=finish("back"))])
     async with start() as client:
         record = await client.request("codelaw/chat/read", {"chatId": waiting["chatId"]})

@@ -317,11 +317,11 @@ async def test_a_cancel_waits_for_the_write_and_knows_it(desk: Desk, monkeypatch
 
     def slow(_descriptor: int) -> None:
         begun.set()
-        go_on.wait(5)
+        go_on.wait(60)
 
     monkeypatch.setattr("os.fsync", slow)
     task = asyncio.create_task(desk("Edit", path="a.py", old_string="one", new_string="1"))
-    await asyncio.to_thread(begun.wait, 5)
+    await asyncio.to_thread(begun.wait, 60)
     task.cancel()
     await asyncio.sleep(0.01)
     assert not task.done()

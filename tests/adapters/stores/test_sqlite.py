@@ -104,7 +104,7 @@ async def test_a_full_disk_is_a_readable_refusal_and_nothing_is_lost(open_store)
 
 
 async def test_a_locked_database_is_a_readable_refusal_while_the_loop_runs_on(monkeypatch, open_store, path):
-    monkeypatch.setattr(connection_module, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(connection_module, "BUSY_SECONDS", 1.0)
     store = await open_store()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

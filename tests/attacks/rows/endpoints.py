@@ -307,7 +307,7 @@ def counted(**usage: object) -> Action:
         async with model_url as url:
             model = AnthropicModel("k", url)
             try:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(60):
                     reply = await model.reply(REQUEST, lambda _: None)
             except ModelFailure:
                 return []

@@ -54,7 +54,7 @@ async def serving(*arguments: str) -> AsyncIterator[Server]:
     assert process.stderr is not None
     said = b""
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while (found := LINE.search(said)) is None:
                 data = await process.stderr.read(4096)
                 if not data:
