@@ -92,10 +92,10 @@ async def test_who_looks_through_many_chats_loads_the_last_alone(
     bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chats = [await long_chat(bench, 1) for _ in range(3)]
-    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1.0)
     await bench.reopen()
     loads.clear()
-    for chat in chats:
+    for chat, quiet in zip(chats, (1000.0, 1000.0, 0.01), strict=True):
+        monkeypatch.setattr(ahead, "QUIET_SECONDS", quiet)
         await bench.session.read(chat, since_seq=1, limit=0)
     async with asyncio.timeout(60):
         while not loads:
@@ -108,13 +108,14 @@ async def test_a_session_that_ends_loads_nothing_more(
     bench: Bench, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = await long_chat(bench, 1)
-    monkeypatch.setattr(ahead, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(ahead, "QUIET_SECONDS", 1000.0)
     await bench.reopen()
     loads.clear()
     await bench.session.read(chat, turns=1)
+    left = bench.session._chats.ahead
+    assert left.busy
     await bench.reopen()
-    await asyncio.sleep(0.1)
-    assert not loads
+    assert (left.busy, loads) == (False, [])
 
 
 async def test_after_a_page_a_turn_still_knows_all(bench: Bench) -> None:

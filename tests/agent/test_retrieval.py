@@ -22,16 +22,17 @@ class Compass:
 
     def __init__(self, *, fails: bool = False, hangs: bool = False) -> None:
         self.fails, self.hangs = fails, hangs
-        self.cancelled = 0
+        self.begun, self.cancelled = asyncio.Event(), asyncio.Event()
 
     async def embed(self, texts):
         if self.fails:
             raise EmbeddingFailure("no such host")
         if self.hangs:
+            self.begun.set()
             try:
                 await asyncio.Event().wait()
             finally:
-                self.cancelled += 1
+                self.cancelled.set()
         return [EAST if "east" in text else NORTH for text in texts]
 
     async def close(self):
@@ -103,10 +104,9 @@ async def test_a_cancel_stops_the_search(index):
     embedder = Compass(hangs=True)
     retriever = Retriever(index, embedder, patience=60.0)
     searching = asyncio.create_task(retriever.hits("c1", "parser", top_k=5))
-    await asyncio.sleep(0.01)
+    await embedder.begun.wait()
     searching.cancel()
     with pytest.raises(asyncio.CancelledError):
         await searching
     retriever.questions.close()
-    await asyncio.sleep(0.01)
-    assert embedder.cancelled == 1
+    await embedder.cancelled.wait()

@@ -70,7 +70,7 @@ async def test_a_cancel_does_not_wait_for_the_server(both: McpServers, told: Tol
 async def test_a_call_that_hangs_ends_with_its_time(told: Told, tmp_path: Path) -> None:
     servers = made_servers(tmp_path, told)
     both = [program("bad", "hostile.py", "hangs at a call"), program("other", "hostile.py", "none")]
-    servers.begin(both, call_seconds=0.3)
+    servers.begin(both, call_seconds=3.0)
     await told.until("bad", "ready")
     await told.until("other", "ready")
     with pytest.raises(ToolFailure, match="did not answer within") as failure:
@@ -91,11 +91,11 @@ async def test_progress_keeps_a_call_alive(told: Told, tmp_path: Path) -> None:
 
 
 async def test_a_server_that_does_not_start_fails(told: Told, tmp_path: Path) -> None:
-    servers = made_servers(tmp_path, told, start_seconds=3.0)
+    servers = made_servers(tmp_path, told, start_seconds=8.0)
     servers.begin([program("bad", "hostile.py", "hangs at the start"), program("other", "hostile.py", "none")])
     await told.until("other", "ready")
     await told.until("bad", "failed")
-    assert servers.states()[0].message == "It did not start within 3 s."
+    assert servers.states()[0].message == "It did not start within 8 s."
     await others_go_on(servers)
     await servers.close()
 

@@ -23,7 +23,7 @@ class Web:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.begun = 0
-        self.cancelled = asyncio.Event()
+        self.called, self.cancelled = asyncio.Event(), asyncio.Event()
         self._open: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
 
@@ -107,7 +107,7 @@ class Web:
             case "breaks off" if self.begun == 1:
                 writer.close()
             case "hangs":
-                return
+                self.called.set()
             case _:
                 self._send(writer, 200, done)
 
@@ -166,7 +166,8 @@ async def test_a_text_that_was_cut_in_a_character_is_read(web: Web, servers: Mcp
 @pytest.mark.parametrize("web", ["hangs"], indirect=True)
 async def test_a_call_that_hangs_is_cancelled(web: Web, servers: McpServers) -> None:
     call = asyncio.create_task(use(servers))
-    await asyncio.wait([call], timeout=0.3)
+    async with asyncio.timeout(60):
+        await web.called.wait()
     call.cancel()
     await asyncio.wait([call])
     async with asyncio.timeout(60):
