@@ -70,3 +70,20 @@ def test_what_does_not_belong_in_it_is_named(package: Path, name: str, content: 
     package.write_bytes(zipped(WHOLE | {WHEEL: zipped({})} | {name: content}))
     (wrong,) = packing.faults(package)
     assert wrong.startswith(name)
+
+
+def test_a_package_that_is_too_large_is_not_let_out(package: Path) -> None:
+    package.write_bytes(zipped(WHOLE | {WHEEL: zipped({}), "extension/media/film": b"x" * packing.LARGEST}))
+    (wrong,) = packing.faults(package)
+    assert wrong == f"it has {package.stat().st_size:,} bytes, and may have 3,000,000"
+
+
+def test_a_wheel_is_carried_as_it_is_and_not_compressed() -> None:
+    files = {"codelaw/__init__.py": b"x = 1\n" * 100, "codelaw/data/a.xz": bytes(range(256))}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with zipfile.ZipFile(io.BytesIO(packing.stored(buffer.getvalue()))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
+        assert all(member.compress_size == member.file_size for member in archive.infolist())
