@@ -107,3 +107,44 @@ async def test_what_cannot_be_restored_is_refused_or_told(bench: Bench, tmp_path
     done = await bench.session.restore_files(chat, turns[1], {found["b.py"].uri})
     assert [one.path for one in done.conflicts] == ["b.py"]
     assert elsewhere.read_text() == OLD
+
+
+@pytest.mark.parametrize("broken", ["mark_done", "mark_undone"])
+async def test_a_death_in_the_middle_of_taking_a_restore_back_leaves_nothing_that_no_restore_knows(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, broken: str
+):
+    chat, turns = await three(bench)
+    after = texts(bench)
+    await bench.session.restore_files(chat, turns[0])
+    store = await bench.session._chats.store()
+
+    async def full(*_: Any) -> None:
+        raise Refusal("store_unavailable", "the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, broken, full)
+        with pytest.raises(Refusal, match="full"):
+            await bench.session.undo_restore(chat, turns[0])
+    assert texts(bench) == [after[0], OLD, None], "written, and not marked"
+    await bench.reopen()
+    await bench.session.undo_restore(chat, turns[0])
+    assert texts(bench) == after
+    assert not (await bench.session.checkpoint(chat, turns[0])).undoable
+    await bench.session.restore_files(chat, turns[0])
+    assert texts(bench) == [OLD, OLD, None]
+
+
+async def test_a_restore_that_somebody_took_back_by_hand_is_settled(bench: Bench):
+    chat, turns = await three(bench)
+    after = texts(bench)
+    await bench.session.restore_files(chat, turns[1])
+    for name, text in zip(("a.py", "b.py", "new.py"), after, strict=True):
+        (bench.root / name).write_text(text or "")
+    told = len(bench.kinds("notice"))
+    with pytest.raises(Refusal) as refused:
+        await bench.session.undo_restore(chat, turns[1])
+    assert refused.value.code == "nothing_to_undo"
+    assert len(bench.kinds("notice")) == told
+    assert not (await bench.session.checkpoint(chat, turns[1])).undoable
+    await bench.session.restore_files(chat, turns[1])
+    assert texts(bench) == [OLD.replace("line 3\n", "LINE 3\n"), OLD, None]

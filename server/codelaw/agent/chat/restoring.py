@@ -65,7 +65,7 @@ async def undo_restore(chat: AgentChat, turn_id: str) -> CheckpointReport:
     """Take the restore of a turn's files back, over what was done since.
 
     Raises:
-        Refusal: `turn_not_found`, `chat_busy`; `nothing_to_undo`: there is none.
+        Refusal: `turn_not_found`, `chat_busy`; `nothing_to_undo`: there is none, or the files are as before it.
     """
     store = chat.house.store
     async with alone(chat):
@@ -78,12 +78,15 @@ async def undo_restore(chat: AgentChat, turn_id: str) -> CheckpointReport:
             file.again = tuple(int(number) for number in row.call_id.removeprefix(RESTORED).split(",") if number)
             found = await file.look()
             if found is None:
+                await file.mark()  # somebody else put it back, or a server that died before it could say so
                 continue
             done.files.append(found)
             if found.lost is None:
                 await done.take(file, found, by_force=False)
             else:
                 done.conflicts.append(RevertConflict(found.path, found.uri, found.lost))
+        if not done.files:
+            raise Refusal("nothing_to_undo", "The files are as they were before the restore.", "")
         return await done.told(chat, turn_id, "restore_undone", "As they were before the restore")
 
 

@@ -302,7 +302,7 @@ class FileUndo:
             await self.journal.settle(number, written.text)
         if not same_lines(written.text, text):
             raise CannotUndo("was not undone in all its parts, as you wished")
-        await to_the_end(asyncio.ensure_future(self._mark()))
+        await to_the_end(asyncio.ensure_future(self.mark()))
 
     async def _put(
         self,
@@ -326,15 +326,17 @@ class FileUndo:
             elif content is not None and content != now:
                 mode = self.changes[0].mode if now is None else None
                 await self.workspace.put_back(place, content, over=now, mode=mode)
-            await self._mark()
+            await self.mark()
             return content != now
 
         return await to_the_end(asyncio.ensure_future(put()))
 
-    async def _mark(self) -> None:
-        await self.store.mark_undone(self.chat_id, [change.number for change in self.changes])
+    async def mark(self) -> None:
+        """Remember that they are undone."""
+        # In this order: what a death in between leaves is found and marked the next time.
         if self.again:
             await self.store.mark_done(self.chat_id, self.again)
+        await self.store.mark_undone(self.chat_id, [change.number for change in self.changes])
 
     def _bytes(self, text: str, now: bytes | None, *, binary: bool) -> bytes:
         """The bytes of a text, in the manner of what is there, else of what was there."""
