@@ -135,11 +135,16 @@ async def test_odd_file_names_are_paths_and_nothing_else(root: Path):
     assert (await asked.diff(names)).count("diff --git") == len(names)
 
 
-async def test_no_setting_of_the_repository_starts_a_program(root: Path, tmp_path: Path):
-    mark = tmp_path / "mark"
-    tool = tmp_path / "tool"
+def recorder(tmp_path: Path) -> tuple[Path, Path]:
+    """A program, and the file that is there once it was started."""
+    mark, tool = tmp_path / "mark", tmp_path / "tool"
     tool.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{mark}'\ncat\n")
     tool.chmod(0o755)
+    return tool, mark
+
+
+async def test_no_setting_of_the_repository_starts_a_program(root: Path, tmp_path: Path):
+    tool, mark = recorder(tmp_path)
     first = commit(root, "first", a="one\n")
     commit(root, "second", a="two\n")
     (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
@@ -176,6 +181,70 @@ async def test_no_setting_of_the_repository_starts_a_program(root: Path, tmp_pat
     assert shown is not None
     assert "+one" in await asked.diff_of(shown, ["a"])
     assert not mark.exists(), mark.read_text()
+
+
+@pytest.mark.parametrize(
+    ("before", "driver", "opens"),
+    [(b"", b"ev\xffil", True), (b"[x]\n" + b"".join(b"\tn%d = 1\n" % n for n in range(120_000)), b"evil", False)],
+    ids=["bytes", "long"],
+)
+async def test_no_name_of_a_setting_escapes_notice(
+    root: Path, tmp_path: Path, before: bytes, driver: bytes, opens: bool
+):
+    tool, mark = recorder(tmp_path)
+    commit(root, "first", a="one\n")
+    (root / ".gitattributes").write_bytes(b"* filter=%s\n" % driver)
+    (root / "a").write_text("two\n")
+    with (root / ".git" / "config").open("ab") as config:
+        config.write(before + b'[filter "%s"]\n\tclean = %s\n' % (driver, os.fsencode(tool)))
+    asked = repository(root)
+    assert await asked.open() is opens
+    if opens:
+        assert "-one\n+two" in await asked.diff(["a"])
+    assert not mark.exists(), mark.read_text()
+
+
+async def test_no_git_is_started_in_a_submodule(root: Path, tmp_path: Path):
+    tool, mark = recorder(tmp_path)
+    inner = made(root / "inner")
+    commit(inner, "first", s="one\n")
+    commit(root, "first", a="one\n")
+    (inner / ".gitattributes").write_text("* diff=evil\n")
+    commit(inner, "second", s="two\n")
+    git(inner, "config", "diff.evil.command", str(tool))
+    git(root, "config", "diff.submodule", "diff")
+    git(root, "add", "inner")
+    asked = repository(root)
+    assert await asked.open()
+    assert "+Subproject commit" in await asked.staged_diff(["inner"])
+    assert "+Subproject commit" in await asked.diff(["inner"])
+    commit(root, "second")
+    shown = await asked.commit("HEAD")
+    assert shown is not None
+    assert "+Subproject commit" in await asked.diff_of(shown, ["inner"])
+    assert not mark.exists(), mark.read_text()
+
+
+async def test_a_path_that_was_a_folder_or_became_one_tells_nothing_of_what_lies_there(root: Path):
+    (root / "was").mkdir()
+    commit(root, "first", **{"is": "one\n", "was/key": "hunter2\n", "b": "one\n"})
+    (root / "is").unlink()
+    (root / "was" / "key").unlink()
+    (root / "was").rmdir()
+    (root / "is").mkdir()
+    commit(root, "second", **{"is/key": "hunter2\n", "was": "two\n", "b": "two\n"})
+    asked = repository(root)
+    assert await asked.open()
+    shown = await asked.commit("HEAD")
+    assert shown is not None
+    git(root, "reset", "-q", "--soft", "HEAD~")
+    for told in (
+        await asked.diff_of(shown, ["is", "was", "b"]),
+        await asked.staged_diff(["is", "was", "b"]),
+        await asked.diff(["is", "was", "b"]),
+    ):
+        assert "+two" in told
+        assert "hunter2" not in told
 
 
 async def test_a_work_tree_elsewhere_is_not_looked_into(root: Path, tmp_path: Path):

@@ -39,7 +39,11 @@ _OVERRIDDEN = {
 }
 _RUNNING = re.compile(r"(?i)filter\..*\.(?:clean|smudge|process|required)|diff\..*\.(?:command|textconv)")
 """Settings of a repository that name a program, by a name of the repository's own choice."""
-_SAFE = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--ignore-submodules=dirty", "--relative")
+_SAFE = (
+    *("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--relative"),
+    # Git starts another git in a submodule, with that one's settings, where it is to look or to tell more.
+    *("--ignore-submodules=dirty", "--submodule=short"),
+)
 _LISTED = (*_SAFE, "--name-only", "-z", "--")
 _PLAIN = (*_SAFE, "--src-prefix=a/", "--dst-prefix=b/", "--")
 _VERIFY = ("rev-parse", "--verify", "--quiet")
@@ -83,7 +87,9 @@ class Repository:
         self._program = program
         self._settings = dict(_OVERRIDDEN)
         try:
-            names = await self._ask("config", "--list", "--name-only", "-z", most=MAX_CONFIG)
+            names = await self._ask("config", "--list", "--name-only", "-z", most=MAX_CONFIG, errors="surrogateescape")
+            if len(os.fsencode(names)) >= MAX_CONFIG:
+                return False  # what stands further down would hold
             running = {name: _harmless(name) for name in names.split("\0") if _RUNNING.fullmatch(name)}
             self._settings |= running
             top = (await self._ask("rev-parse", "--show-toplevel")).rstrip("\n")
@@ -98,7 +104,7 @@ class Repository:
 
     async def diff(self, paths: Sequence[str]) -> str:
         """What is different in these files from the last commit, as `git diff HEAD` says it."""
-        return await self._ask("diff", await self._base(), *_PLAIN, *paths[:MOST_PATHS]) if paths else ""
+        return await self._difference(("diff", await self._base()), paths)
 
     async def staged(self) -> list[str]:
         """The files of which the next commit has another text, as paths below the folder."""
@@ -113,8 +119,7 @@ class Repository:
 
     async def staged_diff(self, paths: Sequence[str]) -> str:
         """What the next commit changes in these files, as `git diff --cached` says it."""
-        base = await self._base()
-        return await self._ask("diff", "--cached", base, *_PLAIN, *paths[:MOST_PATHS]) if paths else ""
+        return await self._difference(("diff", "--cached", await self._base()), paths)
 
     async def unknown(self) -> list[str]:
         """The files that no commit knows and nobody ignores, as paths below the folder."""
@@ -148,7 +153,7 @@ class Repository:
 
     async def diff_of(self, commit: Commit, paths: Sequence[str]) -> str:
         """What a commit changed in these files."""
-        return (await self._ask(*_shown(commit), *_PLAIN, *paths[:MOST_PATHS])).lstrip("\n") if paths else ""
+        return (await self._difference(_shown(commit), paths)).lstrip("\n")
 
     async def head(self) -> str:
         """The id of the last commit; empty before the first one."""
@@ -165,6 +170,22 @@ class Repository:
         arguments = (*LOG, "-n", str(count), "--end-of-options", head, "--", ".")
         return told_by(await self._ask(*arguments, whole=False))
 
+    async def _difference(self, asked: Sequence[str], paths: Sequence[str]) -> str:
+        """What is different in these files and in no others.
+
+        Git takes a path for all below it too: one that is a file on one side and a folder on the other is left out.
+        """
+        wanted = paths[:MOST_PATHS]
+        if not wanted:
+            return ""
+        told = await self._ask(*asked, *_LISTED, *wanted)
+        if len(told.encode()) >= MAX_OUTPUT:
+            raise ToolFailure("EXECUTION_ERROR", "git names too many files.")
+        others = set(told.split("\0")) - set(wanted)
+        folders = {name[:at] for name in others for at, letter in enumerate(name) if letter == "/"}
+        only = [path for path in wanted if path not in folders]
+        return await self._ask(*asked, *_PLAIN, *only) if only else ""
+
     async def _base(self) -> str:
         """The last commit; before the first one the empty tree."""
         try:
@@ -172,7 +193,7 @@ class Repository:
         except ToolFailure:
             return (await self._ask("hash-object", "-t", "tree", "--stdin")).strip()
 
-    async def _ask(self, *arguments: str, most: int = MAX_OUTPUT, whole: bool = True) -> str:
+    async def _ask(self, *arguments: str, most: int = MAX_OUTPUT, whole: bool = True, errors: str = "replace") -> str:
         """What git prints; where it need not be whole, what it has printed when the time is over.
 
         Raises:
@@ -209,7 +230,7 @@ class Repository:
                 await asyncio.shield(process.wait())
         if code:
             raise ToolFailure("EXECUTION_ERROR", f"git {arguments[0]} failed.")
-        return out.decode("utf-8", "replace")
+        return out.decode("utf-8", errors)
 
 
 def told_by(log: str) -> list[tuple[str, list[str]]]:
