@@ -1,4 +1,4 @@
-// The actions of what is kept beyond a chat: memories, permissions, servers, skills, and the record of decisions.
+// The actions of what is kept beyond a chat: memories, permissions, servers, skills, kinds of subagents, and the record of decisions.
 import type { Actions, Panel } from "./panel";
 import { tellProblem } from "./reading";
 
@@ -15,6 +15,7 @@ export type Kept = Pick<
   | "updateMemory"
   | "forgetMemory"
   | "listSkills"
+  | "listAgents"
   | "listServers"
   | "enableServer"
   | "declineServer"
@@ -52,6 +53,7 @@ export function makeKept(panel: Panel): Kept {
     updateMemory: (id, text) => asked(panel.request("codelaw/memory/update", { id, text })),
     forgetMemory: (id) => done(panel.request("codelaw/memory/forget", { id })),
     listSkills: async () => (await asked(panel.request("codelaw/skill/list", {})))?.skills ?? null,
+    listAgents: () => asked(panel.request("codelaw/agent/list", {})),
     listServers: () => asked(panel.request("codelaw/mcp/list", {})),
     enableServer: ({ name, digest }, enabled) => {
       const seen = digest === undefined ? {} : { digest };

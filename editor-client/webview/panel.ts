@@ -1,6 +1,7 @@
 // What the parts of the panel can do; main.tsx makes one and hands it down.
 import type { FromPanel, Method, OpenApproval, Params, Problem, Result } from "../src/messages";
 import type {
+  AgentList,
   ApprovalReply,
   AuditEntry,
   Chat,
@@ -110,6 +111,8 @@ export interface Actions {
   forgetMemory(id: string): Promise<boolean>;
   /** The skills that were found; null when that cannot be read. */
   listSkills(): Promise<readonly Skill[] | null>;
+  /** The kinds of subagents; null when that cannot be read. */
+  listAgents(): Promise<AgentList | null>;
   /** The MCP servers that settings and workspaces name; null when that cannot be read. */
   listServers(): Promise<ServerList | null>;
   /** Let a server start as it is shown, or switch it off; the list as it is then. */

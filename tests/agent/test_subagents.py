@@ -7,9 +7,12 @@ import json
 from typing import Any
 
 from codelaw.app import models
+from codelaw.app.brought.agents import BroughtAgents
 from codelaw.domain.events import ToolCallEvent, UsageEvent
+from codelaw.skills.agents import LONGEST_AGENT
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine, notices, plain, said, system
+from tests.fakes.desk import folder, make_desk
 from tests.loopback.script import VendorReply
 
 
@@ -300,6 +303,18 @@ async def test_a_kind_of_the_workspace_has_its_tools_and_model(bench: Bench):
     whole = json.dumps([bench.sent(0)["system"], bench.sent(0).get("tools")])
     assert "reviewer (Reviews one file.)" in whole
     assert [code for code, _ in notices(bench)] == ["agent_problem"]
+
+
+async def test_a_file_of_the_users_that_cannot_be_read_is_told_and_does_not_count(tmp_path):
+    (tmp_path / "large.md").write_text("x" * (4 * LONGEST_AGENT + 1))
+    (tmp_path / "good.md").write_text("---\ndescription: x\n---\nBe brief.\n")
+    found = await BroughtAgents([tmp_path]).found(make_desk(folder(tmp_path)).workspace, restricted=True)
+    assert [one.sheet.name for one in found.agents] == ["good"]
+    (large,) = found.refused
+    assert (large.sheet.name, large.counts) == ("large", False)
+    assert found.notice is not None
+    assert found.notice.message == f"{tmp_path / 'large.md'}: {large.problem}"
+    assert "larger than" in large.problem
 
 
 async def test_no_subagents_where_they_are_switched_off(bench: Bench):

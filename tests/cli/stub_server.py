@@ -254,6 +254,13 @@ def main():
             other = pdf | {"source": "other/pdf/SKILL.md", "shadowed": "pdf/SKILL.md"}
             taken, odd = pdf | {"name": "review"}, pdf | {"name": "odd", "unreadable": True}
             send({"id": id_, "result": {"skills": [pdf, other, taken, odd]}})
+        elif method == "codelaw/agent/list":
+            explore = {"name": "explore", "description": "Finds things out.", "mode": "ask"}
+            mine = {"name": "mine", "description": f"Look {NASTY}", "uri": "file:///mine.md", "source": "mine.md"}
+            mine |= {"tools": ["Read", "Grep"], "disallowedTools": ["LS"], "model": "claude-x", "maxTurns": 3}
+            odd = {"name": "odd", "description": "", "uri": "file:///odd.md", "source": "odd.md", "tools": []}
+            odd |= {"problem": f"It is odd {NASTY}.", "refused": True}
+            send({"id": id_, "result": {"enabled": SCENE != "failed", "agents": [explore, mine, odd]}})
         elif method == "codelaw/chat/revert" and SCENE in UNDONE:
             event("notice", level="info", code="reverted", message="Undone in a.py.")
             send({"id": id_, "result": UNDONE[SCENE]})

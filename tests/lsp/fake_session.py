@@ -22,7 +22,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from codelaw.domain.brought import Sheet, Skill, UserCommand
+from codelaw.domain.brought import AgentList, AgentSheet, BuiltInAgent, Sheet, Skill, UserCommand
 from codelaw.domain.chats import Chat, TurnResult
 from codelaw.domain.checkpoints import Checkpoint, CompactionReport
 from codelaw.domain.code import Position, Span
@@ -440,6 +440,11 @@ class FakeSession:
 
     async def skills(self):
         return [Skill(Sheet("pdf", ".codelaw/skills/pdf/SKILL.md", "file:///pdf.md", own=False), "Fill forms")]
+
+    async def agents(self):
+        odd = Sheet("odd", ".claude/agents/odd.md", "file:///odd.md", own=False)
+        brought = AgentSheet(odd, "", "", ("Read",), problem="It has no text below its head.", counts=False)
+        return AgentList(True, (BuiltInAgent("explore", "Finds things out.", "ask"),), (brought,))
 
     async def servers(self):
         states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]

@@ -47,6 +47,7 @@ async def test_every_method_and_its_twin_give_the_same(client: RawClient) -> Non
         ("codelaw/model/list", {}),
         ("codelaw/command/list", {}),
         ("codelaw/skill/list", {}),
+        ("codelaw/agent/list", {}),
         ("codelaw/mcp/list", {}),
         ("codelaw/search", {"query": "anything"}),
         ("codelaw/index/status", {}),

@@ -429,6 +429,48 @@ async def test_a_chat_file_completes_skills_behind_commands_and_the_client_is_to
         ]
 
 
+async def test_the_client_is_told_which_kinds_of_subagents_there_are_and_why_a_file_does_not_count(
+    start: Start, root: Path
+):
+    head = "description: Reviews.\ntools: Read, mcp__x\ndisallowedTools: LS\nmodel: claude-x\nmaxTurns: 3"
+    for path, text in {
+        ".codelaw/agents/reviewer.md": f"---\n{head}\n---\nBe brief.",
+        ".claude/agents/reviewer.md": "---\ndescription: Other\n---\nBe long.",
+        ".claude/agents/plan.md": "---\ndescription: Mine\n---\nPlan.",
+        ".claude/agents/bare.md": "---\ndescription: Bare\n---\n",
+        ".claude/agents/odd.md": "Do it.",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    async with start() as client:
+        listed = await client.request("codelaw/agent/list", {})
+    assert listed["enabled"] is True
+    explore, plan, general, bare, odd, mine, *others = listed["agents"]
+    assert explore == {"name": "explore", "description": "Finds things out.", "mode": "ask"}
+    assert (plan["name"], plan["mode"]) == ("plan", "plan")
+    assert (general["name"], "mode" in general) == ("general", False)
+    assert bare["problem"] == "It has no text below its head."
+    assert bare["refused"] is True
+    assert (odd["name"], odd["description"], "refused" in odd) == ("odd", "Do it.", False)
+    assert odd["problem"] == "It has no description: a model cannot tell when to use it."
+    assert (mine["name"], mine["refused"]) == ("plan", True)
+    assert mine["problem"] == "The kind plan is built in, and the file does not count."
+    own = ".codelaw/agents/reviewer.md"
+    first, second = others
+    assert first == {
+        "name": "reviewer",
+        "description": "Reviews.",
+        "uri": (root / own).as_uri(),
+        "source": own,
+        "tools": ["Read", "mcp__x"],
+        "disallowedTools": ["LS"],
+        "model": "offline",
+        "maxTurns": 3,
+    }
+    assert (second["source"], second["refused"]) == (".claude/agents/reviewer.md", True)
+    assert second["problem"] == f"The kind reviewer is told by {own} already, which counts."
+
+
 async def test_several_folders_are_completed_and_a_question_names_the_right_one(start: Start, root: Path):
     other = root.parent / "other" / root.name
     for folder in (root, other):

@@ -51,6 +51,8 @@ export type SymbolsReply = (EditorSymbol[] | null)
 export type TerminalReply = (TerminalText | null)
 
 export interface Definitions {
+Agent: Agent
+AgentList: AgentList
 Answer: Answer
 AnyReply: AnyReply
 ApprovalOption: ApprovalOption
@@ -131,6 +133,7 @@ Indexed: Indexed
 InspectContext: InspectContext
 LawDocument: LawDocument
 LawReport: LawReport
+ListAgents: ListAgents
 ListChats: ListChats
 ListCommands: ListCommands
 ListGrants: ListGrants
@@ -244,6 +247,39 @@ WebSearch: WebSearch
 WorkspaceEditReply: WorkspaceEditReply
 WorkspaceFile: WorkspaceFile
 WorkspaceSettings: WorkspaceSettings
+}
+/**
+ * A kind of subagent; without `source`, its file, it is built in.
+ * 
+ * A built-in one has the tools of its `mode`, without one those of the chat's. Of a file, `tools` are the only ones
+ * it has, absent: all of the chat's mode but `disallowedTools`; `model` is absent where it is the chat's. `problem` is
+ * what is wrong with the file; when it is `refused`, there is no such kind.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "Agent".
+ */
+export interface Agent {
+name: string
+description: string
+mode?: ("agent" | "ask" | "plan")
+uri?: string
+source?: string
+tools?: string[]
+disallowedTools?: string[]
+model?: string
+maxTurns?: number
+problem?: string
+refused?: boolean
+}
+/**
+ * `enabled` is off where no turn can begin a subagent.
+ * 
+ * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "AgentList".
+ */
+export interface AgentList {
+enabled: boolean
+agents: Agent[]
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
@@ -1584,6 +1620,13 @@ text: string
 }
 /**
  * This interface was referenced by `Definitions`'s JSON-Schema
+ * via the `definition` "ListAgents".
+ */
+export interface ListAgents {
+
+}
+/**
+ * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "ListChats".
  */
 export interface ListChats {
@@ -2348,6 +2391,7 @@ export interface Methods {
   "codelaw/model/list": { params: ListModels; result: ModelList };
   "codelaw/command/list": { params: ListCommands; result: CommandList };
   "codelaw/skill/list": { params: ListSkills; result: SkillList };
+  "codelaw/agent/list": { params: ListAgents; result: AgentList };
   "codelaw/mcp/list": { params: ListServers; result: ServerList };
   "codelaw/mcp/restart": { params: RestartServer; result: Restarted };
   "codelaw/mcp/logout": { params: LogOutOfServer; result: LoggedOut };
@@ -2433,6 +2477,7 @@ export const METHODS = [
   "codelaw/model/list",
   "codelaw/command/list",
   "codelaw/skill/list",
+  "codelaw/agent/list",
   "codelaw/mcp/list",
   "codelaw/mcp/restart",
   "codelaw/mcp/logout",

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from "@testing-library/preact";
 import { describe, expect, test, vi } from "vitest";
-import type { Memory, MemoryList, Skill } from "../../src/protocol/types";
+import type { AgentList, Memory, MemoryList, Skill } from "../../src/protocol/types";
 import { Memories } from "../../webview/parts/Memories";
 import { Offered } from "../../webview/parts/Offered";
 import { Skills } from "../../webview/parts/Skills";
+import { Agents } from "../../webview/parts/Agents";
 import { expectAccessible, show, stateOf } from "../context/panel";
 
 const state = stateOf("edit");
@@ -90,6 +91,60 @@ describe("skills", () => {
     await expectAccessible(container);
     fireEvent.click(screen.getByRole("button", { name: "b/SKILL.md" }));
     expect(told).toContainEqual({ kind: "open", uri: "file:///b" });
+  });
+});
+
+describe("kinds of subagents", () => {
+  const found: AgentList = {
+    enabled: true,
+    agents: [
+      { name: "explore", description: "Finds things out.", mode: "ask" },
+      { name: "general", description: "Works." },
+      {
+        name: "mine",
+        description: "My \u202eown",
+        uri: "file:///mine.md",
+        source: ".codelaw/agents/mine.md",
+        tools: ["Read", "Grep"],
+        disallowedTools: ["LS"],
+        model: "claude-x",
+        maxTurns: 3,
+      },
+      {
+        name: "bare",
+        description: "",
+        uri: "file:///bare.md",
+        source: ".claude/agents/bare.md",
+        tools: [],
+        problem: "It has no text below its head.",
+        refused: true,
+      },
+    ],
+  };
+
+  test("are listed with where they come from, what they may use, and why a file does not count", async () => {
+    const { container, told } = show(<Agents state={state} />, { listAgents: () => Promise.resolve(found) });
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(4));
+    const [explore, general, mine, bare] = [...container.querySelectorAll("li")].map(({ textContent }) => textContent);
+    expect(explore).toContain("built in");
+    expect(explore).toContain("The tools of ask mode");
+    expect(general).toContain("All tools of the chat's mode");
+    expect(mine).toContain("ready");
+    expect(mine).toContain("Tools: Read, Grep · Without: LS · Model: claude-x · At most 3 steps");
+    expect(bare).toContain("does not count");
+    expect(bare).toContain("No tools");
+    expect(bare).toContain("It has no text below its head.");
+    expect(container.textContent).not.toContain("\u202e");
+    await expectAccessible(container);
+    fireEvent.click(screen.getByRole("button", { name: ".claude/agents/bare.md" }));
+    expect(told).toContainEqual({ kind: "open", uri: "file:///bare.md" });
+  });
+
+  test("are told to be switched off", async () => {
+    const { container } = show(<Agents state={state} />, {
+      listAgents: () => Promise.resolve({ ...found, enabled: false }),
+    });
+    await waitFor(() => expect(container.textContent).toContain("Switched off by agents.enabled"));
   });
 });
 

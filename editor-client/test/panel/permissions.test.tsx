@@ -13,6 +13,7 @@ const state = stateOf("edit");
 const listServers = () => Promise.resolve({ servers: [] });
 const listMemories = () => Promise.resolve({ memories: [] });
 const listSkills = () => Promise.resolve([]);
+const listAgents = () => Promise.resolve({ enabled: true, agents: [] });
 const LONG = `Bash(${"x".repeat(300)})`;
 
 describe("what is allowed for good", () => {
@@ -30,6 +31,7 @@ describe("what is allowed for good", () => {
       listServers,
       listMemories,
       listSkills,
+      listAgents,
       revokeGrant,
     });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
@@ -51,6 +53,7 @@ describe("what is allowed for good", () => {
       listServers,
       listMemories,
       listSkills,
+      listAgents,
     });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
     const [one, other] = container.querySelectorAll("li");
@@ -67,6 +70,7 @@ describe("what is allowed for good", () => {
       listServers,
       listMemories,
       listSkills,
+      listAgents,
     });
     await waitFor(() => expect(screen.getByRole("status").textContent).toContain("Nothing is allowed for good"));
     fireEvent.keyDown(screen.getByRole("heading"), { key: "Escape" });

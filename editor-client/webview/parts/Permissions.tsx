@@ -6,6 +6,7 @@ import { Memories } from "./Memories";
 import { Page } from "./Page";
 import { Servers } from "./Servers";
 import { Skills } from "./Skills";
+import { Agents } from "./Agents";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
@@ -69,6 +70,7 @@ export function PermissionsPage({ state }: { state: State }) {
       <Memories state={state} />
       <Servers state={state} />
       <Skills state={state} />
+      <Agents state={state} />
     </Page>
   );
 }

@@ -180,7 +180,7 @@ class TurnMaker:
         self.referring = Referring(environment)
         self.bringing = Bringing(own_places(environment))
         self._skills = Skills(own_skills(environment))
-        self._agents = BroughtAgents(own_agents(environment))
+        self.agents = BroughtAgents(own_agents(environment))
 
     def check_text(self, text: str) -> None:
         """Refuse what is no message (`invalid_text`)."""
@@ -224,7 +224,7 @@ class TurnMaker:
         searching = settings.tools.web_search and dialect == "native" and not restricted
         spoken = _spoken(dialect, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
-        kinds, kind_problems = await self._agents.kinds(shown, settings, mode, name, restricted=restricted)
+        kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
             default_toolbox(
                 bash_timeout=settings.tools.bash.timeout_seconds,

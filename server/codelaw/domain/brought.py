@@ -1,8 +1,12 @@
-"""What people bring along as Markdown files: commands and skills (X-7, X-2)."""
+"""What people bring along as Markdown files: commands, skills and kinds of subagents (X-7, X-2, X-4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codelaw.domain.chats import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,30 @@ class AgentSheet:
     """Empty: that of the turn."""
     steps: int | None = None
     problem: str = ""
-    """What is wrong with the file, in one sentence; nothing of that is a reason to refuse it."""
+    """What is wrong with the file, in one sentence."""
+    counts: bool = True
+    """Off where there is no such kind, which `problem` tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInAgent:
+    """A kind of subagent that is always there (X-4)."""
+
+    name: str
+    description: str
+    mode: Mode | None
+    """The mode whose tools it has; None: that of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentList:
+    """The kinds of subagents, as people are told of them (X-4)."""
+
+    enabled: bool
+    """Off where no turn can begin one."""
+    built_in: tuple[BuiltInAgent, ...] = ()
+    brought: tuple[AgentSheet, ...] = ()
+    """By name, those that do not count behind those that do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from codelaw.domain.audit import AuditEntry
-from codelaw.domain.brought import Skill, UserCommand
+from codelaw.domain.brought import AgentList, Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Notice, Strategy, TurnResult
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.edits import CheckpointReport, PendingCommit, RevertReport, ReviewedFile, TurnChange
@@ -225,6 +225,10 @@ class Session(Protocol):
 
     async def skills(self) -> Sequence[Skill]:
         """The skills that there are, those included that do not count (X-2)."""
+        ...
+
+    async def agents(self) -> AgentList:
+        """The kinds of subagents, those included that do not count (X-4)."""
         ...
 
     async def pending_commit(self, place: Path | None) -> PendingCommit:

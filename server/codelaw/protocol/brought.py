@@ -1,7 +1,8 @@
-"""`codelaw/command/list` and `codelaw/skill/list`."""
+"""`codelaw/command/list`, `codelaw/skill/list` and `codelaw/agent/list`."""
 
 from __future__ import annotations
 
+from codelaw.domain.chats import Mode
 from codelaw.protocol.base import Method, Params, Payload
 
 
@@ -46,7 +47,40 @@ class SkillList(Payload):
     skills: list[Skill]
 
 
+class ListAgents(Params):
+    pass
+
+
+class Agent(Payload):
+    """A kind of subagent; without `source`, its file, it is built in.
+
+    A built-in one has the tools of its `mode`, without one those of the chat's. Of a file, `tools` are the only ones
+    it has, absent: all of the chat's mode but `disallowedTools`; `model` is absent where it is the chat's. `problem` is
+    what is wrong with the file; when it is `refused`, there is no such kind.
+    """
+
+    name: str
+    description: str
+    mode: Mode | None = None
+    uri: str | None = None
+    source: str | None = None
+    tools: list[str] | None = None
+    disallowed_tools: list[str] | None = None
+    model: str | None = None
+    max_turns: int | None = None
+    problem: str | None = None
+    refused: bool | None = None
+
+
+class AgentList(Payload):
+    """`enabled` is off where no turn can begin a subagent."""
+
+    enabled: bool
+    agents: list[Agent]
+
+
 METHODS = {
     "codelaw/command/list": Method(ListCommands, CommandList),
     "codelaw/skill/list": Method(ListSkills, SkillList),
+    "codelaw/agent/list": Method(ListAgents, AgentList),
 }

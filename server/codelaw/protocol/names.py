@@ -44,6 +44,7 @@ CLIENT_METHODS = (
     "codelaw/model/list",
     "codelaw/command/list",
     "codelaw/skill/list",
+    "codelaw/agent/list",
     "codelaw/mcp/list",
     "codelaw/mcp/restart",
     "codelaw/mcp/logout",

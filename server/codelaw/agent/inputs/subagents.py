@@ -10,6 +10,7 @@ from codelaw.agent.dialects.native import Native
 from codelaw.agent.inputs.kinds import Kind
 from codelaw.context.escaping import neutralise
 from codelaw.context.system.modules import system_sections
+from codelaw.domain.brought import BuiltInAgent
 from codelaw.domain.chats import Mode
 from codelaw.templates.render import render
 from codelaw.tools.categories import SEARCH, offered_in
@@ -28,6 +29,12 @@ _DESCRIBED = {
     PLAN: "reads only",
     GENERAL: "",
 }
+_TOLD = {
+    EXPLORE: "Finds things out.",
+    PLAN: "Studies the code and reports a plan.",
+    GENERAL: "Does a whole piece of work.",
+}
+"""What people are told of them; the model knows them by their text."""
 STRATEGY = "last-n"
 """A child has no history: nothing is to be archived or demoted for it."""
 
@@ -36,6 +43,11 @@ def built_in(mode: Mode) -> tuple[Kind, ...]:
     """The kinds that are always there; only `explore` where the mode reads only (X-1)."""
     names = BUILT_IN if mode == "agent" else (EXPLORE,)
     return tuple(Kind(name, _DESCRIBED[name], render(f"agent_{name}"), _MODES.get(name)) for name in names)
+
+
+def told_built_in() -> tuple[BuiltInAgent, ...]:
+    """The kinds that are always there, as people are told of them."""
+    return tuple(BuiltInAgent(name, _TOLD[name], _MODES.get(name)) for name in BUILT_IN)
 
 
 def described(kinds: Sequence[Kind]) -> tuple[Described, ...]:

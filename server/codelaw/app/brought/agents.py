@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.kinds import Kind, ModelFacts
-from codelaw.agent.inputs.subagents import BUILT_IN, built_in
+from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
 from codelaw.app.brought.finding import files_below, opened_below, own_files_below
-from codelaw.domain.brought import AgentSheet, Sheet
+from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
 from codelaw.settings.places import user_file
@@ -36,6 +36,8 @@ class Found:
 
     agents: tuple[AgentSheet, ...] = ()
     problems: tuple[str, ...] = ()
+    refused: tuple[AgentSheet, ...] = ()
+    """Files that do not count."""
 
     @property
     def notice(self) -> Notice | None:
@@ -83,6 +85,17 @@ class BroughtAgents:
         brought = tuple(_kind(one, settings, asked) for one in found.agents)
         return (*built_in(mode), *brought), found.notice
 
+    async def listed(self, workspace: Workspace, settings: Settings, *, restricted: bool) -> AgentList:
+        """The kinds as people are told of them, each with the model that it would have in a new chat."""
+        found = await self.found(workspace, restricted=restricted)
+        asked = models.answerer(settings).name
+        brought = (
+            replace(one, model=models.alias(settings, one.model, asked) if one.model else "")
+            for one in (*found.agents, *found.refused)
+        )
+        by_name = sorted(brought, key=lambda one: (one.sheet.name.casefold(), not one.counts))
+        return AgentList(settings.agents.enabled, told_built_in(), tuple(by_name))
+
 
 def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
     """A kind as its file tells it, with what is known of the model that it names: at the same endpoint (P-4)."""
@@ -129,8 +142,12 @@ def _at_home(root: Path) -> list[AgentSheet]:
     found: list[AgentSheet] = []
     for path in own_files_below(root, most=MOST_AGENTS, ending=ENDING):
         name, text = name_of(path.name), small_text(path, 4 * LONGEST_AGENT)
+        sheet = Sheet(name, str(path), path.as_uri(), own=True)
         if name and text is not None:
-            found.append(agent(Sheet(name, str(path), path.as_uri(), own=True), text))
+            found.append(agent(sheet, text))
+        elif name:
+            problem = f"It is no file that can be read, or larger than {4 * LONGEST_AGENT} bytes."
+            found.append(AgentSheet(sheet, "", "", problem=problem))
     return found
 
 
@@ -138,6 +155,7 @@ def _ranked(read: Sequence[AgentSheet]) -> Found:
     """Each name once, sorted; a kind that is built in cannot be replaced, and one without a text is none."""
     kept: dict[str, AgentSheet] = {}
     problems: list[str] = []
+    refused: list[AgentSheet] = []
     for one in read:
         name, problem = one.sheet.name, one.problem
         if name in BUILT_IN:
@@ -148,5 +166,8 @@ def _ranked(read: Sequence[AgentSheet]) -> Found:
             kept[name] = one
         if problem:
             problems.append(f"{one.sheet.shown}: {problem}")
+        if kept.get(name) is not one:
+            refused.append(replace(one, problem=problem, counts=False))
     by_name = sorted(kept.values(), key=lambda one: one.sheet.name)
-    return Found(tuple(replace(one, description=one.description or one.body[:100]) for one in by_name), tuple(problems))
+    agents = tuple(replace(one, description=one.description or one.body[:100]) for one in by_name)
+    return Found(agents, tuple(problems), tuple(refused))

@@ -16,7 +16,7 @@ from codelaw.app.requests import inspection
 from codelaw.app.requests.completing import completions
 from codelaw.app.requests.strategy_options import applied
 from codelaw.app.ruling import unreadable, visible
-from codelaw.domain.brought import Skill, UserCommand
+from codelaw.domain.brought import AgentList, Skill, UserCommand
 from codelaw.domain.chats import Chat, Mode, Strategy
 from codelaw.domain.checkpoints import CompactionReport
 from codelaw.domain.reports import ArchiveReport, ContextReport, LawReport, Looked, MentionItem
@@ -156,3 +156,9 @@ class ContextRequests(Core):
         settings = self._settings.value
         shelf = await self._turns.shelf(visible(self._workspace, settings), settings, restricted=self._restricted)
         return sorted(shelf.skills, key=lambda one: (one.sheet.name.casefold(), not one.offered))
+
+    async def agents(self) -> AgentList:
+        """The kinds of subagents, those included that do not count (X-4)."""
+        settings = self._settings.value
+        shown = visible(self._workspace, settings)
+        return await self._turns.agents.listed(shown, settings, restricted=self._restricted)

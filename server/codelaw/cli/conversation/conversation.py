@@ -11,6 +11,7 @@ from codelaw.cli.client import RemoteError
 from codelaw.cli.commands.context import print_report
 from codelaw.cli.commands.undo import undo
 from codelaw.cli.conversation import slash
+from codelaw.cli.conversation.agents import show_agents
 from codelaw.cli.conversation.compaction import show_archive
 from codelaw.cli.conversation.history import History
 from codelaw.cli.conversation.prompting import Prompt
@@ -100,6 +101,8 @@ async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -
             screen.line(one_line(f"{called:<15} {one['description']}"), style=DIM)
     elif command == "context":
         print_report(screen, await talk.client.request("codelaw/context/inspect", chat))
+    elif command == "agents":
+        show_agents(screen, await talk.client.request("codelaw/agent/list", {}))
     elif not chat:
         screen.line("There is no chat yet.", style=DIM)
     elif command == "compact":

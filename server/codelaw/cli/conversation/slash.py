@@ -15,6 +15,7 @@ HELP = """\
 /compact        archive older rounds behind a summary; Ctrl-C stops it
 /restore [ID]   undo the newest compaction, or all back to that one
 /summary        the summaries of what was archived, with their ids
+/agents         the kinds of subagents, and what is wrong with files of yours
 /undo           undo what the last turn did to files; what you typed since stays
 /quit           leave, as Ctrl-D does
 Your own commands and skills, from .codelaw/commands, .codelaw/skills and the like, stand
@@ -33,6 +34,7 @@ _USAGE = {
     "compact": "",
     "restore": "[ID]",
     "summary": "",
+    "agents": "",
     "undo": "",
     "quit": "",
     "exit": "",

@@ -1,4 +1,4 @@
-"""What people bring along, listed (X-7, X-2)."""
+"""What people bring along, listed (X-7, X-2, X-4)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from codelaw.protocol import brought as wire
 
 if TYPE_CHECKING:
+    from codelaw.domain.brought import AgentSheet
     from codelaw.lsp.server.connection import Connection
 
 
@@ -43,7 +44,29 @@ async def skills(connection: Connection, _params: wire.ListSkills) -> wire.Skill
     )
 
 
+async def agents(connection: Connection, _params: wire.ListAgents) -> wire.AgentList:
+    found = await connection.session.agents()
+    built_in = (wire.Agent(name=one.name, description=one.description, mode=one.mode) for one in found.built_in)
+    return wire.AgentList(enabled=found.enabled, agents=[*built_in, *map(_brought, found.brought)])
+
+
+def _brought(one: AgentSheet) -> wire.Agent:
+    return wire.Agent(
+        name=one.sheet.name,
+        description=one.description,
+        uri=one.sheet.uri,
+        source=one.sheet.shown,
+        tools=None if one.tools is None else list(one.tools),
+        disallowed_tools=list(one.denied) or None,
+        model=one.model or None,
+        max_turns=one.steps,
+        problem=one.problem or None,
+        refused=None if one.counts else True,
+    )
+
+
 HANDLERS = {
     "codelaw/command/list": commands,
     "codelaw/skill/list": skills,
+    "codelaw/agent/list": agents,
 }
