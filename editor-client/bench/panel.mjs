@@ -42,6 +42,7 @@ const PROSE = Array.from({ length: 40 }, (_, place) => {
   const table = "| a | b |\n|---|--:|\n| 1 | 2 |\n\n";
   return `## Part ${place}\n\n${WORDS.repeat(6)}\n\n${list}${code}${table}`;
 }).join("");
+const LONG_PROSE = "A line with `code` and **bold** in it, of the length that prose has.\n\n".repeat(1100);
 const LONG_LIST = Array.from({ length: 800 }, (_, place) => `- item ${place}: ${WORDS}\n`).join("");
 const LONG_CODE = `\`\`\`python\n${Array.from({ length: 25_000 }, (_, place) => `x_${place} = "${place}" * 3  # line\n`).join("")}\`\`\`\n`;
 
@@ -180,6 +181,7 @@ const figures = ({ frames, median, p95, longest, work, busiest }) =>
 const LONGEST_FRAME_MS = 500;
 const texts = [
   ["10 000 deltas of prose, lists, code and tables", PROSE],
+  ["10 000 deltas of 1 100 paragraphs", LONG_PROSE],
   ["10 000 deltas in one list of 800 items", LONG_LIST],
   ["10 000 deltas in one code block of 1 MB", LONG_CODE],
 ];

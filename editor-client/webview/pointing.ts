@@ -180,7 +180,7 @@ function markdownIn({ text, range, log }: Selected, chat: ChatState): string {
     const entry = entryOf(element, chat);
     const item = entry?.items.find(({ id }) => id === element.dataset["item"]);
     if (item?.kind === "answer") {
-      const shown = [...(element.querySelector(".markdown")?.children ?? [])];
+      const shown = [...element.querySelectorAll(".markdown > .stretch > *")];
       split(item.text).blocks.forEach((block, place) => {
         const part = shown[place];
         if (part === undefined || !range.intersectsNode(part)) return;

@@ -159,7 +159,37 @@ describe("Markdown", () => {
     expect(container.querySelector("pre span")!.firstChild).toBe(code);
     expect(code!.textContent).toBe("x = 1\ny = 2");
   });
+
+  it("of many blocks grows at its end alone, and what has grown and is done need not be drawn", () => {
+    const { container, rerender } = show(paragraphs(20), true);
+    const grow = (text: string, streaming: boolean): void =>
+      rerender(
+        <Hands.Provider value={hands}>
+          <Markdown text={text} streaming={streaming} />
+        </Hands.Provider>,
+      );
+    const settled = (): boolean[] =>
+      [...container.querySelectorAll(".stretch")].map(({ classList }) => classList.contains("settled"));
+    grow(paragraphs(70), true);
+    const first = [...container.querySelectorAll("p")].slice(0, 20);
+    expect(settled()).toEqual([true, false, false]);
+    grow(paragraphs(110), true);
+    expect(settled()).toEqual([true, false, true, false]);
+    expect([...container.querySelectorAll("p")].slice(0, 20)).toEqual(first);
+    expect(container.querySelectorAll("p")).toHaveLength(110);
+    expect(container.querySelector(".markdown")!.textContent.match(/\d+/g)).toEqual(numbers(110));
+    cleanup();
+    const { container: read } = show(paragraphs(110));
+    expect(read.querySelectorAll(".stretch")).toHaveLength(4);
+    expect(read.querySelectorAll(".settled"), "nobody has seen how high it is").toHaveLength(0);
+  });
 });
+
+const numbers = (count: number): string[] => Array.from({ length: count }, (_, place) => `${place}`);
+const paragraphs = (count: number): string =>
+  numbers(count)
+    .map((number) => `Paragraph ${number}.`)
+    .join("\n\n");
 
 const TEXTS = [
   "# A\n\nText *with* `code`\nand more.\n\n- one\n- two\n\n  still two\n\n1. x\n\n2. y\n",

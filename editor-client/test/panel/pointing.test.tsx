@@ -98,6 +98,22 @@ describe("the menu of the log", () => {
     getSelection()!.removeAllRanges();
   });
 
+  it("copies the Markdown of blocks that are selected far down in a long answer", async () => {
+    const text = Array.from({ length: 90 }, (_, place) => `Paragraph **${place}**.`).join("\n\n");
+    const long = turnOf("t1", "Much?", { items: [{ kind: "answer", ...base("answer"), text }] });
+    const panel = open({ chat: shownChat("c1", { entries: [long] }) });
+    const shown = [...document.querySelectorAll(".answer p")];
+    const range = document.createRange();
+    range.setStart(shown[62]!.firstChild!, 0);
+    range.setEnd(shown[64]!, shown[64]!.childNodes.length);
+    getSelection()!.removeAllRanges();
+    getSelection()!.addRange(range);
+    menuOn(".answer p");
+    const copied = "Paragraph **62**.\n\nParagraph **63**.\n\nParagraph **64**.";
+    expect(await chosen(panel, "copyMarkdown")).toEqual({ kind: "copy", text: copied });
+    getSelection()!.removeAllRanges();
+  });
+
   it("quotes in the message, behind what stands there, and focuses it", async () => {
     const panel = open();
     panel.dispatch({ kind: "composer", composer: { text: "Look:" } });
