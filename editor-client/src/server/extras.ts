@@ -4,7 +4,7 @@ import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ChatEvent, ServerList, SettingsReport } from "../protocol/types";
 import { pythonOf } from "./find";
-import { type Bundle, type Progress, PIP_INSTALL, step } from "./install";
+import { type Bundle, type Progress, PIP_INSTALL, removeAbandoned, step } from "./install";
 import { packagesOf, trim } from "./trim";
 
 /** Grammars of the code index, servers that people bring along, a model for embeddings, a database, other tokenizers. */
@@ -60,7 +60,9 @@ export const addExtra = async (
   extra: Extra,
   progress: Progress,
 ): Promise<void> => {
-  const draft = path.join(path.dirname(environment), `draft-${randomUUID()}`);
+  const storage = path.dirname(environment);
+  await removeAbandoned(storage);
+  const draft = path.join(storage, `draft-${randomUUID()}`);
   const packages = path.join(draft, "packages");
   const lock = path.join(bundle.extras, `${extra}.lock`);
   const target = ["--target", packages, "--no-deps", "--require-hashes", "--prefer-binary", "-r", lock];

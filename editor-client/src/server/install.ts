@@ -215,8 +215,7 @@ const works = async (folder: string, signal: AbortSignal): Promise<boolean> => {
   return (await run(python, ["-I", "-m", "codelaw", "--version"], { timeout: MINUTE, signal })).status === 0;
 };
 
-/** Environments of other versions go; so does what earlier removals have left. */
-/** Another window's server may still run from an older environment, and import from it when it needs to. */
+/** Environments of other versions go; so does what earlier removals have left. Another window's server may still run from an older environment, and import from it when it needs to. */
 const removeOthers = async (storage: string, kept: string, progress: Progress): Promise<void> => {
   for (const name of await readdir(storage)) {
     if (name === kept) continue;
@@ -237,7 +236,8 @@ const isUnused = async (folder: string): Promise<boolean> => {
   return stamp === undefined || Date.now() - stamp.mtimeMs > UNUSED;
 };
 
-const removeAbandoned = async (storage: string): Promise<void> => {
+/** What an installation has left that ended with its window. */
+export const removeAbandoned = async (storage: string): Promise<void> => {
   for (const name of await readdir(storage)) {
     const folder = path.join(storage, name);
     if (!name.startsWith("draft-")) continue;

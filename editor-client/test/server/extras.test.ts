@@ -1,5 +1,5 @@
 // What an environment gets later: the decisions, and the way on a real disk with a Python that only records.
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -96,14 +96,44 @@ describe.skipIf(process.platform === "win32")("an extra", () => {
     expect(await readdir(path.dirname(environment))).toEqual([path.basename(environment)]);
   });
 
-  test("that cannot be had leaves the environment as it was, and says why", async () => {
-    await writeFile(path.join(root, "no-network"), "");
+  test.each([
+    ["no-network", "check the network"],
+    ["wrong-hash", "not the one that was expected"],
+    ["no-venv", "apt install python3-venv"],
+  ])("that cannot be had (%s) leaves the environment as it was, and says what to do", async (fault, remedy) => {
+    await writeFile(path.join(root, fault), "");
     await expect(addExtra(environment, bundle, "mcp", progress)).rejects.toMatchObject({
       code: "install_failed",
-      hint: expect.stringContaining("check the network") as string,
+      hint: expect.stringContaining(remedy) as string,
     });
+    await untouched();
+  });
+
+  test("that is cancelled half way leaves nothing, and no program runs on", async () => {
+    await writeFile(path.join(root, "slow"), "");
+    const stop = new AbortController();
+    const added = addExtra(environment, bundle, "mcp", { ...progress, signal: stop.signal });
+    const refusal = expect(added).rejects.toMatchObject({ code: "cancelled" });
+    const beats = async () => (await readFile(path.join(root, "beats"), "utf8")).length;
+    await vi.waitFor(async () => expect(await beats()).toBeGreaterThan(1));
+    stop.abort();
+    await refusal;
+    await untouched();
+  });
+
+  test("removes what one has left that ended long ago with its window", async () => {
+    const [old, young] = ["draft-old", "draft-new"].map((name) => path.join(path.dirname(environment), name));
+    await mkdir(path.join(old!, "packages"), { recursive: true });
+    await mkdir(young!);
+    const long = new Date(Date.now() - 2 * 3600_000);
+    await utimes(old!, long, long);
+    await addExtra(environment, bundle, "mcp", progress);
+    expect((await readdir(path.dirname(environment))).sort()).toEqual(["draft-new", path.basename(environment)]);
+  });
+
+  async function untouched(): Promise<void> {
     expect(await hasExtra(environment, "mcp")).toBe(false);
     expect(await readdir(await packagesOf(environment))).toEqual([]);
     expect(await readdir(path.dirname(environment))).toEqual([path.basename(environment)]);
-  });
+  }
 });

@@ -13,6 +13,8 @@ case "$*" in
     mkdir -p "$folder/bin" "$folder/lib/python3.11/site-packages" && cp "$0" "$folder/bin/python" ;;
   *"--target"*)
     [ -f "$FAKE/no-network" ] && { echo "ERROR: No matching distribution found for mcp" >&2; exit 1; }
+    [ -f "$FAKE/wrong-hash" ] && { echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE." >&2; exit 1; }
+    [ -f "$FAKE/slow" ] && { (while echo >> "$FAKE/beats"; do sleep 0.02; done) & wait; }
     while [ "$1" != "--target" ]; do shift; done
     mkdir -p "$2/mcp/tests" "$2/bin" && touch "$2/mcp/__init__.py" "$2/bin/mcp" ;;
   *"--require-hashes"*)
