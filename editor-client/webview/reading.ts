@@ -9,6 +9,8 @@ import { t } from "./language";
 
 /** How many turns are read at once. */
 const TURNS = 20;
+/** Of older ones: to draw them takes no longer than a keystroke may wait. */
+const OLDER = 10;
 /** How many the server gives at most. */
 const MOST_TURNS = 1000;
 
@@ -104,7 +106,7 @@ export function makeReading(panel: Panel): Reading {
     if (chat === null || !chat.earlier || chat.readingEarlier || first === undefined) return;
     panel.dispatch({ kind: "readingEarlier", reading: true });
     try {
-      const record = await read({ chatId: chat.chat.id, turns: TURNS, beforeTurn: first.id });
+      const record = await read({ chatId: chat.chat.id, turns: OLDER, beforeTurn: first.id });
       // A chat that was opened anew meanwhile may begin elsewhere.
       const now = panel.state().chat?.entries.find((entry) => entry.kind === "turn");
       if (now?.id === first.id) panel.dispatch({ kind: "record", how: "earlier", record });

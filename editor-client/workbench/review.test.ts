@@ -85,7 +85,7 @@ test("a part of an open file is rejected where it stands by then, and the last o
   expect(saved).toBe(`typed = 1\n${LINES.replace("line_9 = 9", 'line_9 = "new"')}`);
 });
 
-test("remarks on lines go off together as one question to the chat", async () => {
+test("remarks on lines outlive the window, and go off together as one question to the chat", async () => {
   const { window, vendor } = at();
   await vendor.play([finish("Because it was asked for.")]);
   await window.openFile("new.py");
@@ -103,6 +103,13 @@ test("remarks on lines go off together as one question to the chat", async () =>
   await box.locator(".review-comment", { hasText: "Why was this moved?" }).waitFor();
   await window.page.keyboard.press("Control+Home");
   await window.shot("review-remark");
+  // In a browser the editor writes down every 5 s what extensions keep.
+  await window.page.waitForTimeout(6_500);
+  await window.reload();
+  await window.showPanel();
+  await window.openFile("new.py");
+  await box.locator(".review-comment", { hasText: "Why was this moved?" }).waitFor();
+  await window.shot("review-remark-again");
   await window.command("codelaw: Send Remarks to codelaw");
   const question = window.lastTurn.locator(".question");
   await question.waitFor();

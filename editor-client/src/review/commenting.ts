@@ -20,6 +20,7 @@ import { find } from "../editor/opening";
 import { t } from "../language";
 import type { ToPanel } from "../messages";
 import { SCHEME } from "./comparing";
+import type { Keeping } from "./keeping";
 import { linesOf } from "./lines";
 import { anchor, messageOf, type Remark } from "./remarks";
 import type { Reviews } from "./reviews";
@@ -39,6 +40,7 @@ interface Begun {
 /** The remarks that wait to be sent. */
 export class Commenting implements Disposable {
   readonly #reviews: Reviews;
+  readonly #keeping: Keeping;
   readonly #tell: (message: ToPanel) => Promise<void>;
   readonly #shown: () => { chatId: string | null; running: boolean };
   readonly #controller: CommentController;
@@ -48,11 +50,13 @@ export class Commenting implements Disposable {
 
   constructor(
     reviews: Reviews,
+    keeping: Keeping,
     tell: (message: ToPanel) => Promise<void>,
     shown: () => { chatId: string | null; running: boolean },
     failed: (error: unknown) => void,
   ) {
     this.#reviews = reviews;
+    this.#keeping = keeping;
     this.#tell = tell;
     this.#shown = shown;
     this.#controller = comments.createCommentController("codelaw", "codelaw");
@@ -70,10 +74,16 @@ export class Commenting implements Disposable {
       this.#controller,
       reviews.onChange(() => this.#offer()),
       workspace.onDidChangeTextDocument(({ document }) => this.#soon(document)),
+      workspace.onDidOpenTextDocument((document) => this.#soon(document)),
       on("codelaw.addRemark", (reply) => (isReply(reply) ? this.add(reply) : undefined)),
       on("codelaw.deleteRemarks", (thread) => this.#delete(thread)),
       on("codelaw.sendRemarks", () => this.send()),
     );
+    try {
+      this.#restore();
+    } catch (error) {
+      failed(error);
+    }
   }
 
   /** Take in what the user has written below some lines. */
@@ -89,12 +99,9 @@ export class Commenting implements Disposable {
       const end = thread.range.end.line + 1;
       this.#threads.set(thread, { text: document.getText(), start, end });
     }
-    const comment: Comment = { body: text, mode: CommentMode.Preview, author: { name: t.review.you } };
-    thread.comments = [...thread.comments, comment];
-    thread.canReply = true;
-    thread.label = t.review.notSent;
-    thread.collapsibleState = CommentThreadCollapsibleState.Expanded;
-    await this.#count();
+    thread.comments = [...thread.comments, commentOf(text)];
+    show(thread);
+    await this.#changed();
   }
 
   /** Send all remarks as one question, to the chat that has changed the first of the files. */
@@ -115,7 +122,7 @@ export class Commenting implements Disposable {
     // While a turn runs, words to its chat would steer it.
     await this.#tell({ kind: "ask", text, attachments: [], newChat: running && (chatId ?? atHand) === atHand });
     for (const [thread] of threads) this.#drop(thread);
-    await this.#count();
+    await this.#changed();
   }
 
   dispose(): void {
@@ -163,7 +170,7 @@ export class Commenting implements Disposable {
 
   async #delete(given: unknown): Promise<void> {
     for (const thread of this.#threads.keys()) if (thread === given) this.#drop(thread);
-    await this.#count();
+    await this.#changed();
   }
 
   #drop(thread: CommentThread): void {
@@ -171,19 +178,56 @@ export class Commenting implements Disposable {
     thread.dispose();
   }
 
+  /** Bring back what was not sent when the window closed. */
+  #restore(): void {
+    for (const { uri, text, start, end, said } of this.#keeping.remarks.slice(0, MOST)) {
+      const range = new Range(start, 0, end - 1, 0);
+      const thread = this.#controller.createCommentThread(Uri.parse(uri, true), range, said.map(commentOf));
+      show(thread);
+      this.#threads.set(thread, { text, start, end });
+    }
+    if (this.#threads.size === 0) return;
+    this.follow();
+    void this.#count();
+  }
+
+  async #changed(): Promise<void> {
+    await this.#count();
+    await this.#keeping.keep(
+      [...this.#threads].map(([thread, begun]) => ({ uri: thread.uri.toString(), said: saidIn(thread), ...begun })),
+    );
+  }
+
   async #count(): Promise<void> {
     await commands.executeCommand("setContext", "codelaw.remarks", this.#threads.size);
   }
 }
 
-function remarkOf({ uri, comments: said }: CommentThread, { text, start, end }: Begun): Remark {
+const commentOf = (body: string): Comment => ({
+  body,
+  mode: CommentMode.Preview,
+  author: { name: t.review.you },
+});
+
+/** A thread whose remarks wait to be sent. */
+function show(thread: CommentThread): void {
+  thread.canReply = true;
+  thread.label = t.review.notSent;
+  thread.collapsibleState = CommentThreadCollapsibleState.Expanded;
+}
+
+const saidIn = ({ comments: said }: CommentThread): string[] =>
+  said.map(({ body }) => (typeof body === "string" ? body : body.value));
+
+function remarkOf(thread: CommentThread, { text, start, end }: Begun): Remark {
+  const { uri } = thread;
   return {
     path: workspace.asRelativePath(Uri.parse(fileOf(uri), true), (workspace.workspaceFolders?.length ?? 0) > 1),
     old: uri.scheme === SCHEME,
     text,
     start,
     end: Math.min(end, linesOf(text).length),
-    said: said.map(({ body }) => (typeof body === "string" ? body : body.value)),
+    said: saidIn(thread),
   };
 }
 

@@ -32,9 +32,24 @@ const MOST_LINES = 40;
 /** Characters of one of them. */
 const LONGEST = 500;
 
-/** Where the lines `start` to `end` of a text stand in the text of now. */
+/** Lines before and behind those of a remark, and characters of each side, by which its place is found again. */
+const AROUND = 200;
+const MOST_AROUND = 20_000;
+
+/** The lines of a text near `start` to `end`, each where it stands; the others are empty, or left out at the end. */
+export function near(text: string, start: number, end: number): string {
+  const lines = linesOf(text);
+  const length = (line: number): number => lines[line]?.length ?? 0;
+  let from = start;
+  for (let room = MOST_AROUND; from > 0 && start - from < AROUND && room > 0; from -= 1) room -= length(from - 1);
+  let to = end;
+  for (let room = MOST_AROUND; to < lines.length && to - end < AROUND && room > 0; to += 1) room -= length(to);
+  return "\n".repeat(from) + lines.slice(from, to).join("\n");
+}
+
+/** Where the lines `start` to `end` of a text, or of what is `near` them, stand in the text of now. */
 export function anchor(text: string, now: string, start: number, end: number): Anchor {
-  if (text === now) return { start, end, changed: false, gone: false };
+  if (text === now || text === near(now, start, end)) return { start, end, changed: false, gone: false };
   let by = 0;
   let from = start;
   let to = end;

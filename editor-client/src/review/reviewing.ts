@@ -7,6 +7,7 @@ import type { FromPanel, ToPanel } from "../messages";
 import type { Wire } from "../server/wire";
 import { Commenting } from "./commenting";
 import { Comparing } from "./comparing";
+import { Keeping } from "./keeping";
 import { Marking } from "./marking";
 import { Marks } from "./marks";
 import { type Pending, Reviews } from "./reviews";
@@ -41,7 +42,7 @@ export class Reviewing implements Disposable {
       this.#reviews,
       this.#comparing,
       new Marking(this.#reviews, this.#comparing, failed),
-      new Commenting(this.#reviews, around.tell, () => shown, failed),
+      new Commenting(this.#reviews, new Keeping(memory), around.tell, () => shown, failed),
       this.#reviews.onChange((pending) => {
         around.post(toPanel(pending));
         this.#tellMenus();

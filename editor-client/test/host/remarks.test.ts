@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { CommentController, CommentReply, TextDocument } from "vscode";
+import type { CommentController, CommentReply, CommentThread, Memento, TextDocument } from "vscode";
 import { hostWords } from "../../src/languages/tables";
 import type { ToPanel } from "../../src/messages";
-import { anchor, messageOf, type Remark } from "../../src/review/remarks";
+import { Keeping } from "../../src/review/keeping";
+import { anchor, messageOf, near, type Remark } from "../../src/review/remarks";
 import type { Reviews } from "../../src/review/reviews";
 import * as fake from "./vscode";
 
@@ -32,6 +33,32 @@ describe("lines with a remark", () => {
     ["are gone from an empty file", "", [0, 0, true, true]],
   ])("%s", (_what, now, place) => {
     expect(at(now)).toEqual(place);
+  });
+});
+
+describe("what is near some lines", () => {
+  const numbered = (count: number): string => Array.from({ length: count }, (_, line) => `line ${line}`).join("\n");
+
+  it("is a short text as it is, and of a long one as much as finds them again, each line where it stands", () => {
+    expect(near(TEXT, 1, 3)).toBe(TEXT);
+    const lines = near(numbered(5000), 3000, 3002).split("\n");
+    expect([lines[2799], lines[2800], lines[3000], lines.at(-1)]).toEqual(["", "line 2800", "line 3000", "line 3201"]);
+    const wide = Array.from({ length: 500 }, (_, line) => `${line} ${"x".repeat(5000)}`).join("\n");
+    expect(near(wide, 250, 251).length).toBeLessThan(60_000);
+  });
+
+  it("is the same of itself, and finds the lines wherever they went", () => {
+    const text = numbered(5000);
+    const kept = near(text, 3000, 3002);
+    expect(near(kept, 3000, 3002)).toBe(kept);
+    expect(anchor(kept, text, 3000, 3002)).toEqual({ start: 3000, end: 3002, changed: false, gone: false });
+    const far = text.replace("line 7\n", "line 7, changed\n").replace("line 4800\n", "");
+    expect(anchor(kept, far, 3000, 3002)).toEqual({ start: 3000, end: 3002, changed: false, gone: false });
+    const moved = `more\n${text}`;
+    expect(anchor(kept, moved, 3000, 3002)).toEqual({ start: 3001, end: 3003, changed: false, gone: false });
+    const changed = moved.replace("line 3001\n", "another\n");
+    expect(anchor(kept, changed, 3000, 3002)).toEqual({ start: 3001, end: 3003, changed: true, gone: false });
+    expect(anchor(kept, "", 3000, 3002).gone).toBe(true);
   });
 });
 
@@ -85,6 +112,7 @@ describe("remarks in the editor", () => {
   let running: boolean;
   let failures: unknown[];
   let commenting: InstanceType<typeof Commenting>;
+  let memory: Map<string, unknown>;
   let controller: CommentController;
   const changed = new fake.EventEmitter<unknown>();
   const document = {
@@ -119,22 +147,43 @@ describe("remarks in the editor", () => {
     told = [];
     running = false;
     failures = [];
+    memory = new Map();
+    begin();
+  });
+  afterEach(() => {
+    expect(failures).toEqual([]);
+    commenting.dispose();
+  });
+
+  /** The window begins. */
+  function begin(): void {
+    const kept = {
+      get: (key: string) => memory.get(key),
+      update: (key: string, value: unknown) => Promise.resolve(void memory.set(key, structuredClone(value))),
+    } as unknown as Memento;
     const reviews = {
       onChange: changed.event,
       find: (name: string) => (name === uri.toString() ? { chatId: "c", file: {} } : null),
     } as unknown as Reviews;
     commenting = new Commenting(
       reviews,
+      new Keeping(kept),
       (message) => Promise.resolve(void told.push(message)),
       () => ({ chatId: "other", running }),
       (error) => failures.push(error),
     );
     controller = fake.editor.done.find(({ what }) => what === "createCommentController")!.with[0] as CommentController;
-  });
-  afterEach(() => {
-    expect(failures).toEqual([]);
+  }
+
+  /** The window closes, and another one opens; gives the threads that are there then. */
+  function reopen(): CommentThread[] {
     commenting.dispose();
-  });
+    fake.editor.done.length = 0;
+    begin();
+    return fake.editor.done
+      .filter(({ what }) => what === "createCommentThread")
+      .map(({ with: [made] }) => made as CommentThread);
+  }
 
   it("are offered where something waits, and in what a review shows of before", () => {
     expect(offered(uri)).toHaveLength(1);
@@ -178,6 +227,60 @@ describe("remarks in the editor", () => {
     await run("codelaw.sendRemarks");
     const asked = told[1]!;
     expect("text" in asked && asked.text).toContain("which was deleted after I had written this");
+  });
+
+  it("that were not sent are there again in the next window, where their lines stand by then", async () => {
+    const old = fake.Uri.from({ scheme: BEFORE, path: uri.path, query: '{"chatId":"c 1"}' });
+    const one = thread();
+    await run("codelaw.addRemark", reply(one, "Why?"));
+    await run("codelaw.addRemark", reply(one, "Tell me."));
+    await run("codelaw.addRemark", reply(thread(old, 0, 0), "It was good."));
+    text = `new\n${TEXT}`;
+    const [again, before] = reopen();
+    expect(again!.uri.toString()).toBe(uri.toString());
+    expect([again!.range.start.line, again!.range.end.line, again!.label]).toEqual([2, 3, "Not sent yet"]);
+    expect(again!.comments.map(({ body }) => body)).toEqual(["Why?", "Tell me."]);
+    expect([before!.uri.query, before!.range.start.line]).toEqual([old.query, 0]);
+    expect(fake.editor.done.at(-1)).toEqual({ what: "setContext", with: ["codelaw.remarks", 2] });
+    await run("codelaw.deleteRemarks", before);
+    text = TEXT.replace("two", "2");
+    const left = reopen();
+    expect(left).toHaveLength(1);
+    expect(left[0]!.label).toBe("Not sent yet; these lines were changed since");
+    await run("codelaw.sendRemarks");
+    const asked = told[1]!;
+    expect("text" in asked && asked.text).toContain("lines 2-3, which were changed after I had written this:");
+    expect(reopen(), "they were sent").toEqual([]);
+  });
+
+  it("are put where their lines stand when their file is opened", async () => {
+    await run("codelaw.addRemark", reply(thread(), "Why?"));
+    fake.editor.documents = [];
+    text = "";
+    const [again] = reopen();
+    expect(again!.range.start.line).toBe(1);
+    vi.useFakeTimers();
+    try {
+      fake.editor.documents = [document];
+      fake.documentOpened.fire(document);
+      vi.runAllTimers();
+    } finally {
+      vi.useRealTimers();
+    }
+    expect([again!.range.start.line, again!.label]).toEqual([0, "Not sent yet; these lines are gone"]);
+  });
+
+  it("are not made of what another version kept, nor of lines without measure", async () => {
+    const good = { uri: uri.toString(), text: TEXT, start: 1, end: 3, said: ["Why?", 7] };
+    const bad = [null, 7, { ...good, uri: 1 }, { ...good, said: [7] }, { ...good, end: 1 }, { ...good, start: -1 }];
+    memory.set("codelaw.remarks", [...bad, good]);
+    expect(reopen().map(({ comments }) => comments.length)).toEqual([1]);
+    memory.set("codelaw.remarks", "other");
+    expect(reopen()).toEqual([]);
+    text = `one\n${"x".repeat(300_000)}\nthree`;
+    fake.editor.files.set(uri.path, text);
+    await run("codelaw.addRemark", reply(thread(), "Why?"));
+    expect(reopen()).toEqual([]);
   });
 
   it("are taken back one by one, and no others", async () => {

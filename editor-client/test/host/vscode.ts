@@ -195,6 +195,7 @@ export const editor = {
 export const diagnosticsChanged = new EventEmitter<{ uris: Uri[] }>();
 export const documentClosed = new EventEmitter<{ uri: Uri }>();
 export const documentChanged = new EventEmitter<{ document: unknown }>();
+export const documentOpened = new EventEmitter<unknown>();
 export const foldersChanged = new EventEmitter<undefined>();
 export const configurationChanged = new EventEmitter<{ affectsConfiguration: (section: string) => boolean }>();
 export const activeEditorChanged = new EventEmitter<unknown>();
@@ -287,6 +288,7 @@ export const workspace = {
   },
   onDidCloseTextDocument: documentClosed.event,
   onDidChangeTextDocument: documentChanged.event,
+  onDidOpenTextDocument: documentOpened.event,
   onDidChangeWorkspaceFolders: foldersChanged.event,
   onDidChangeConfiguration: configurationChanged.event,
   getConfiguration: () => ({
@@ -466,7 +468,16 @@ export const CommentMode = { Editing: 0, Preview: 1 };
 export const CommentThreadCollapsibleState = { Collapsed: 0, Expanded: 1 };
 export const comments = {
   createCommentController(id: string, label: string): object {
-    const controller = { id, label, dispose: () => undefined };
+    const controller = {
+      id,
+      label,
+      createCommentThread(uri: Uri, range: Range, said: unknown[]): object {
+        const thread = { uri, range, comments: said, dispose: () => undefined };
+        did("createCommentThread", thread);
+        return thread;
+      },
+      dispose: () => undefined,
+    };
     did("createCommentController", controller);
     return controller;
   },
