@@ -324,3 +324,17 @@ async def test_what_the_index_does_not_know_is_searched_for(
     kept = tmp_path_factory.mktemp("kept")
     _, calls = await converse(folder, "where is the quagga?", kept=kept)
     assert [call.tool for call in calls][:2] == ["search_code", "Grep"]
+
+
+async def test_a_name_that_the_index_does_not_have_is_searched_for_and_what_is_called_alike_is_not_taken_for_it(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (folder / "src/made.py").write_text("# @generated: not in the index\n\n\ndef price_tag(cart):\n    return 1\n")
+    (folder / "src/tags.py").write_text("def price_tags(cart):\n    return [cart.price, cart.tag]\n")
+    kept = tmp_path_factory.mktemp("kept")
+    answer, calls = await converse(folder, "where is the cart_price_tag defined?", kept=kept)
+    assert [call.tool for call in calls][:2] == ["search_code", "Grep"]
+    assert "Most likely" not in answer
+    (folder / "src/made.py").write_text("# @generated: not in the index\n\n\ndef cart_price_tag(cart):\n    return 1\n")
+    answer, _ = await converse(folder, "where is the cart_price_tag defined?", kept=kept)
+    assert answer.splitlines()[0] == "Most likely at `src/made.py:4`: `def cart_price_tag(cart):`"

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from codelaw.adapters.models.offline_answer import compose
-from codelaw.adapters.models.offline_findings import matches, read_already
+from codelaw.adapters.models.offline_findings import matches, read_already, unplaced
 from codelaw.adapters.models.offline_request import Turn, read_turn
 from codelaw.adapters.models.offline_summary import summary_of
 from codelaw.adapters.models.offline_thread import rolling_summary_of
@@ -112,7 +112,7 @@ def _search(turn: Turn, wanted: list[Term]) -> _Action | None:
             query = " ".join(turn.question.split())[:_QUERY]
             return _Action("I look for it in the index.", "search_code", {"query": query, "limit": 6})
         if any(step.data.get("places") for step in turn.steps):
-            return None
+            return _named(turn, wanted)
     if sum(line.good for line in matches(turn.steps, wanted)) >= _ENOUGH:
         return None
     done = {step.arguments.get("pattern") for step in turn.steps if step.tool == "Grep"}
@@ -120,6 +120,15 @@ def _search(turn: Turn, wanted: list[Term]) -> _Action | None:
         if pattern not in done:
             return _Action(f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False})
     return None
+
+
+def _named(turn: Turn, wanted: list[Term]) -> _Action | None:
+    """One search for the names that the index did not have."""
+    lost = unplaced(turn.steps, wanted)
+    if not lost or any(step.tool == "Grep" for step in turn.steps):
+        return None
+    pattern, purpose = next(searches(lost))
+    return _Action(f"I search for {purpose}.", "Grep", {"pattern": pattern, "case_sensitive": False})
 
 
 def _look_around(turn: Turn, wanted: list[Term]) -> _Action | None:

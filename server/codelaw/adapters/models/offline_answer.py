@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from codelaw.adapters.models.offline_findings import Line, contents, judge, matches, outline, ranked
+from codelaw.adapters.models.offline_findings import Line, contents, judge, matches, outline, ranked, unplaced
 from codelaw.adapters.models.offline_request import Step, Turn
 from codelaw.adapters.models.offline_words import Term
 
@@ -28,7 +28,9 @@ def compose(turn: Turn, wanted: Sequence[Term]) -> str:
     best = matches(turn.steps, wanted)
     elsewhere = [line for line in best if line.path not in turn.mentioned]
     found = any(step.data.get("places") for step in turn.steps) and bool(elsewhere)
-    parts = [_likeliest(elsewhere[0])] if found and not turn.mentioned else []
+    lost = {term.stem for term in unplaced(turn.steps, wanted)}
+    sure = found and (not lost or bool(lost & elsewhere[0].held))
+    parts = [_likeliest(elsewhere[0])] if sure and not turn.mentioned else []
     parts += [_INTRODUCTION, *_mentioned(turn, wanted, best)]
     if elsewhere:
         named = ", ".join(f"`{term.text}`" for term in wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ _PLACES, _FOUND, _STEP = 6, 40, 5
 _NAMED = 6
 """What a place is worth more for each of the question's words in the name that it defines."""
 _NAME = re.compile(r"[\s(*&]*([A-Za-z_]\w*)")
+_OF_CODE = re.compile(r"\w*(?:\w_\w|[a-z][A-Z])\w*")
+"""A name that only code has, `total_price` or `totalPrice`: who asks for it means no other."""
 _NUMBERED = re.compile(r" *(\d+)\t(.*)")
 
 
@@ -70,6 +73,8 @@ def judge(path: str, number: int, text: str, wanted: Sequence[Term]) -> Line:
 
 def matches(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Line]:
     """Every matching line of the searches, best first, each once; lock files and generated ones are left out."""
+    steps = list(steps)
+    lost = unplaced(steps, wanted)
     found: dict[tuple[str, int], Line] = {}
     for step in steps:
         if step.tool == "search_code":
@@ -81,8 +86,23 @@ def matches(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Line]:
         for row in cast("list[dict[str, Any]]", rows):
             path, number = row.get("file") or row.get("path"), row.get("line")
             if isinstance(path, str) and isinstance(number, int) and not _SKIPPED.search(path):
-                found[path, number] = judge(path, number, str(row.get("text", "")), wanted)
+                line = judge(path, number, str(row.get("text", "")), wanted)
+                found[path, number] = replace(line, score=_FOUND + line.score) if _defines(line, lost) else line
     return ranked(found.values())
+
+
+def unplaced(steps: Iterable[Step], wanted: Sequence[Term]) -> list[Term]:
+    """The names of code that are asked for and that no place of the index has; none where it was not asked.
+
+    An index that is still being built gives what is called alike.
+    """
+    asked = [step for step in steps if step.tool == "search_code" and step.data.get("places")]
+    shown = json.dumps([step.data for step in asked]).lower()
+    return [term for term in wanted if asked and _OF_CODE.fullmatch(term.text) and term.stem not in shown]
+
+
+def _defines(line: Line, names: Sequence[Term]) -> bool:
+    return line.defines and any(term.stem in line.held for term in names)
 
 
 def placed(step: Step, wanted: Sequence[Term]) -> Iterator[Line]:
