@@ -221,6 +221,19 @@ def test_the_doctor_tells_of_a_damaged_store_that_was_set_aside(workspace, home)
     assert f"! damaged store {home / 'codelaw.db'}.damaged-" in done.stdout
 
 
+async def test_the_doctor_tells_which_programs_lie_in_the_workspace(workspace):
+    for name in ("git", "bwrap"):
+        program = workspace / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    found = await doctor(workspace, PATH=str(workspace / "bin"))
+    for name in ("git", "bwrap"):
+        ((state, detail),) = found[name]
+        assert state == "lacking"
+        assert detail.startswith(f"{workspace}/bin/{name} lies in the workspace, and so is not used; ")
+
+
 def test_the_doctor_tells_problems_of_the_settings(workspace, home):
     (home / "config.toml").write_text("model = [")
     done = codelaw("doctor", workspace=workspace, CODELAW_MODEL__NMAE="x")

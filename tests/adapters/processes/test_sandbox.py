@@ -211,6 +211,16 @@ async def test_commands_side_by_side_share_what_holds_their_places(locked: Locke
     assert not (folder / ".git").exists()
 
 
+async def test_one_that_lies_in_the_workspace_is_not_used_and_named(tmp_path: Path):
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    sandbox = Sandbox(lambda: [tmp_path], [], {"PATH": str(tmp_path)}, kinds=("bubblewrap",))
+    means = await sandbox.means()
+    assert means.describe(network=False) == f"Commands run without a sandbox: {program} lies in the workspace."
+    await sandbox.close()
+
+
 async def test_without_any_the_reason_is_told(tmp_path: Path):
     sandbox = Sandbox(list, [], {"PATH": str(tmp_path)}, kinds=("bubblewrap",))
     means = await sandbox.means()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,14 @@ def programs(workspace: Path) -> list[Finding]:
     found = {name: find_program(name, environ, folders) for name in _PROGRAMS}
     found["rg"] = find_rg(folders, environ)
     return [
-        Finding(name, "good" if path else "lacking", path or f"not found; {_PROGRAMS[name]}")
+        Finding(name, "good" if path else "lacking", path or f"{_why_not(name, environ)}; {_PROGRAMS[name]}")
         for name, path in found.items()
     ]
+
+
+def _why_not(name: str, environ: Mapping[str, str]) -> str:
+    inside = find_program(name, environ, [])
+    return f"{inside} lies in the workspace, and so is not used" if inside else "not found"
 
 
 async def sandbox(settings: dict[str, Any], workspace: Path) -> Finding:

@@ -49,7 +49,8 @@ def _find_bubblewrap(scratch: Scratch, folders: Sequence[Path], environment: Map
     """What it can do here, or why it cannot be used."""
     program = bubblewrap.find_bwrap(environment, folders)
     if program is None:
-        return "bubblewrap (bwrap) is not installed"
+        inside = bubblewrap.find_bwrap(environment, [])
+        return f"{inside} lies in the workspace" if inside else "bubblewrap (bwrap) is not installed"
     status = Path(program).stat()
     file = (program, status.st_dev, status.st_ino, status.st_mtime_ns)
     if file in _found:
