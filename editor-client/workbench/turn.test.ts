@@ -6,12 +6,14 @@ import { useWorkbench } from "./workbench";
 
 const QUOTED = `my "quoted" file's notes.txt`;
 const APP = "def greet(name):\n    return 'hello ' + name\n";
+const TOTAL = "def total(basket):\n    return sum(PRICES[name] for name in basket)\n";
 const FILES = {
   "src/app.py": APP,
   "src/keys.py": APP,
   "src/back.py": APP,
   "src/greet.py": APP,
   "src/other.py": "x = 1\n",
+  "src/till.py": `PRICES = {"apple": 0.5, "pear": 0.7}\n\n\n${TOTAL}\n\n${TOTAL.replace("total", "worth")}`,
   "list.txt": "one\ntwo\n",
   "stop.txt": "stop\n",
   [QUOTED]: Array.from({ length: 60 }, (_, line) => `line ${line + 1} of the notes`).join("\n"),
@@ -49,6 +51,21 @@ test("a turn reads and edits, is approved by mouse, compared in the editor's dif
 
   await turn.locator(".changes").getByRole("button", { name: "Accept" }).first().click();
   await turn.locator('.changes[data-settled="accepted"]').waitFor();
+});
+
+test("a small change is seen whole in the side bar as it opens, and is allowed at once", async () => {
+  const { window, vendor } = at();
+  await vendor.play([
+    call("read", "Read", { path: "src/till.py" }),
+    call("edit", "Edit", { path: "src/till.py", old_string: "total(basket):", new_string: "total(basket: list[str]):" }),
+    finish("Done."),
+  ]);
+  await window.say("Say what a basket is");
+  await window.approval.waitFor();
+  const allow = window.approval.locator('button[data-option-kind="allow_once"]');
+  await eventually("its end is in sight", async () => (await allow.getAttribute("aria-disabled")) === "false");
+  await window.allow();
+  await window.ended();
 });
 
 test("a long command is allowed only when its end was seen, also in a narrow panel", async () => {
