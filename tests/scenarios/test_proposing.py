@@ -119,8 +119,13 @@ async def test_what_cannot_be_edited_is_refused_before_a_model_is_asked(
             await edit(client, pad, 3, 5)
         with pytest.raises(RpcError, match="has changed"):
             await edit(client, pad, 3, 5, version=7)
+        other = Pad(client, (root / "other.py").as_uri(), CODE)
+        await other.show()
+        for lines in ((100, 101), (5, 3)):
+            with pytest.raises(RpcError, match="no such lines"):
+                await edit(client, other, *lines)
         with pytest.raises(RpcError, match="not open"):
-            await edit(client, pad, 0, 1, uri=(root / "other.py").as_uri())
+            await edit(client, pad, 0, 1, uri=(root / "closed.py").as_uri())
         long = Pad(client, (root / "long.py").as_uri(), "x = 1\n" * 3000)
         await long.show()
         with pytest.raises(RpcError, match="characters are selected"):
@@ -159,7 +164,9 @@ async def test_an_editor_that_knows_nothing_of_proposals_asks_and_makes_the_chan
         other = await opened(client, root, CODE)
         pad = other
         await edit(client, pad, 3, 5)
-        await client.until(lambda _: len(asked) == 2)
+        async with asyncio.timeout(120):
+            while len(asked) < 2:  # told to the answer a moment after it is among the messages
+                await asyncio.sleep(0.02)
         await edit(client, pad, 3, 5)
         told = await client.until(lambda item: "nothing was changed" in json.dumps(item.get("params")))
         assert "changed meanwhile" in told["params"]["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 AROUND_LINES = 3
 """Lines before and after a diagnostic that go with it."""
-NAMED_CHARACTERS = 60
-"""Of a diagnostic's source and code, which stand in the question itself."""
+_PLAIN_NAME = re.compile(r"[\w .+#()/-]{1,60}")
+"""A diagnostic's source or code that stands in the question itself: it can name no file, address or server there."""
 QUOTED_LINES = 200
 """Of a selection that is quoted in a new chat file."""
 
@@ -93,18 +94,22 @@ async def _about(
     connection: Connection, asked: params.AskInEditor, found: params.AskedDiagnostic, template: str
 ) -> params.Asked:
     """Begin a turn about a diagnostic; what it says is somebody else's, and goes along as such (R-5)."""
+    names = {"source": found.source or "", "code": found.code or ""}
+    plain = {of: name if _PLAIN_NAME.fullmatch(name) else "" for of, name in names.items()}
+    apart = [f"{of}: {name}" for of, name in names.items() if name != plain[of]]
     text = render(
         template,
         path=shown_path(connection, asked.uri),
         line=found.range.start.line + 1,
-        source=one_name(found.source or "")[:NAMED_CHARACTERS],
-        code=one_name(found.code or "")[:NAMED_CHARACTERS],
+        source=plain["source"],
+        code=plain["code"],
     )
+    message = Snippet("message of the diagnostic", "\n".join([*apart, found.message]))
     around = Range(
         start=Position(line=max(0, found.range.start.line - AROUND_LINES), character=0),
         end=Position(line=found.range.end.line + AROUND_LINES + 1, character=0),
     )
-    return await _begin(connection, asked, text, around, Snippet("message of the diagnostic", found.message))
+    return await _begin(connection, asked, text, around, message)
 
 
 async def _begin(

@@ -62,8 +62,8 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
     """Begin a turn that proposes other lines for a selection, whole lines of it.
 
     Raises:
-        Refusal: `invalid_text`: the document is not open, or not in this version any more; too much is selected; a
-            rule keeps it from the model. `model_unavailable`: no language model answers.
+        Refusal: `invalid_text`: the document is not open, or not in this version any more, or has no such lines; too
+            much is selected; a rule keeps it from the model. `model_unavailable`: no language model answers.
     """
     _refuse_offline(connection)
     buffer = connection.documents.get(asked.uri)
@@ -74,6 +74,8 @@ async def edit(connection: Connection, asked: params.EditInEditor) -> params.Pro
         raise Refusal("invalid_text", "A permission rule keeps this file from the model.", "Change it yourself.")
     first, last = (line - 1 for line in lines_of(asked.range))
     before = _lines(buffer, first, last)
+    if not before:
+        raise Refusal("invalid_text", "The document has no such lines.", "Select it in the editor, and ask again.")
     last = first + len(before) - 1
     if sum(len(line) + 1 for line in before) > MOST_CHARACTERS:
         message = f"More than {MOST_CHARACTERS} characters are selected."
