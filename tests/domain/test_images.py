@@ -33,6 +33,15 @@ def test_kind_and_size_come_from_the_bytes(content: bytes, media_type: str) -> N
     assert image.digest == hashlib.sha256(content).hexdigest()
 
 
+def test_a_header_is_looked_for_among_so_many_parts_and_no_more() -> None:
+    frame = jpeg(640, 480)[2:]
+    filled = image_of(b"\xff\xd8" + b"\xff" * 4_000_000 + frame)
+    assert (filled.width, filled.height) == (640, 480), "what fills up is no part"
+    assert image_of(b"\xff\xd8" + b"\xff\xe0\0\2" * 9_000 + frame).width == 640
+    with pytest.raises(NoImage, match="cannot be read"):
+        image_of(b"\xff\xd8" + b"\xff\xe0\0\2" * 1_000_000 + frame)
+
+
 @pytest.mark.parametrize("whole", [png(640, 480)[:24], gif(640, 480)[:10], jpeg(640, 480)[:-5], LOSSY, EXTENDED])
 def test_a_torn_header_is_refused_wherever_it_ends(whole: bytes) -> None:
     for end in range(len(whole)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,6 +25,10 @@ PIXELS_PER_TOKEN = 750
 
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """JPEG markers of a frame header, which holds the size."""
+_FILLED = re.compile(rb"\xff+[^\xff]", re.DOTALL)
+"""A JPEG marker, which any number of bytes may stand before."""
+_MOST_SEGMENTS = 10_000
+"""Before the frame header: profiles and previews of cameras take a few hundred."""
 _ALONE = frozenset({0x01, *range(0xD0, 0xD9)})
 """JPEG markers without a length."""
 
@@ -110,13 +115,12 @@ def _png(content: bytes) -> tuple[int, int] | None:
 def _jpeg(content: bytes) -> tuple[int, int] | None:
     """From segment to segment up to a frame header; its height stands before its width."""
     at = 2
-    while at + 4 <= len(content):
-        if content[at] != 0xFF:
+    for _ in range(_MOST_SEGMENTS):
+        marked = _FILLED.match(content, at)
+        if marked is None:
             return None
-        marker = content[at + 1]
-        if marker == 0xFF:
-            at += 1
-        elif marker in _ALONE:
+        at, marker = marked.end() - 2, content[marked.end() - 1]
+        if marker in _ALONE:
             at += 2
         elif marker in _FRAMES:
             found = _pair(content, at + 5, 2, "big")
