@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import merge
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code.kept import Row
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 FEW, FEW_SHARE = 16, 0.02
 """So many files, or such a share of all, may have changed before the whole frame is made anew."""
-TOGETHER = 20_000
-"""Paths that are sorted in one call."""
 
 
 def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FEW_SHARE) -> Frame:
@@ -29,15 +26,29 @@ def framed_over(rows: Mapping[str, Row], last: Frame | None, *, most: float = FE
     """
     from codelaw.ranking.code.frame import framed  # noqa: PLC0415
 
-    digests = {path: digest for path in _ordered(list(rows)) if (digest := rows[path].digest) is not None}
+    digests = {path: row.digest for path, row in rows.items() if row.digest is not None}
     below = last.whole if last is not None else None
     if below is not None:
         had = dict(zip(below.paths, below.digests, strict=True))
         changed = {path: digest for path, digest in digests.items() if had.get(path) is not digest}
         gone = frozenset(had.keys() - digests.keys())
-        if len(changed) + len(gone) <= max(FEW, len(had) * most):
+        if are_few(len(changed) + len(gone), below, most):
             return framed(changed, below, gone)
     return framed(digests)
+
+
+def are_few(changed: int, whole: Frame, most: float = FEW_SHARE) -> bool:
+    """Whether so many files may lie in a small frame over that one."""
+    return changed <= max(FEW, len(whole.paths) * most)
+
+
+def framed_few(changed: Mapping[str, Digest | None], whole: Frame) -> Frame:
+    """The small frame over a large one of what may have changed since; None: the file is gone."""
+    from codelaw.ranking.code.frame import framed  # noqa: PLC0415
+
+    had = {path: whole.digests[at] for path in changed if (at := whole.places.get(path)) is not None}
+    digests = {path: digest for path, digest in changed.items() if digest is not None and had.get(path) is not digest}
+    return framed(digests, whole, frozenset(path for path in had if changed[path] is None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +59,6 @@ class Search:
     below: Sequence[str] = ()
     kind: PlaceKind = "any"
     limit: int = 10
-
-
-def _ordered(paths: Sequence[str]) -> Iterator[str]:
-    """Sorted; one call for very many would hold every other thread as long as it takes."""
-    return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))
 
 
 def ranked(frame: Frame, search: Search, history: History | None, near: Mapping[str, Singles]) -> list[Place]:

@@ -12,16 +12,26 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codelaw.adapters.code import skipping
-from codelaw.adapters.code.answering import Search, framed_over, named, outline_in, outline_of, outlined, ranked
+from codelaw.adapters.code.answering import (
+    Search,
+    are_few,
+    framed_few,
+    framed_over,
+    named,
+    outline_in,
+    outline_of,
+    outlined,
+    ranked,
+)
 from codelaw.adapters.code.commits import Commits
 from codelaw.adapters.code.kept import Kept, Row
+from codelaw.adapters.code.rows import Rows
 from codelaw.adapters.code.taking import taken
 from codelaw.adapters.code.vectors import CodeVectors
 from codelaw.adapters.code.yielding import spare, yielding
@@ -62,15 +72,6 @@ class _Read:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """What the rows come to."""
-
-    files: int
-    chunks: int
-    skipped: tuple[tuple[str, int], ...]
-
-
 class WorkspaceIndex:
     """Built at the first search; shared by all chats of a session."""
 
@@ -82,21 +83,18 @@ class WorkspaceIndex:
         self._worker = Worker("codelaw-index")
         self._kept: Kept | None = None
         self._roots: tuple[Path, ...] = ()
-        self._rows: dict[str, Row] = {}
+        self._rows = Rows()
         self._survey: Survey | None = None
         """Nothing is known of the files, or what has changed since is in `_owed`."""
         self._owed: dict[str, float] = {}
         """Files that are to be read, with the times that were seen."""
-        self._open: dict[str, tuple[tuple[str, int], Row]] = {}
-        """Open documents by path: their uri and version, and what was made of them."""
         self._frame: Frame | None = None
+        self._framed = -1
+        """The edition of the rows that it was made of."""
         self._framing: asyncio.Future[Frame] | None = None
         """The frame that is being made."""
         self._partial: Frame | None = None
         """What there was when somebody would not wait any longer."""
-        self._stale = True
-        self._counted: _Counted | None = None
-        """None after every change of the rows."""
         self._lock = asyncio.Lock()
         self._running: set[asyncio.Task[None]] = set()
         self._pending = 0
@@ -110,8 +108,8 @@ class WorkspaceIndex:
         self.commits.look(workspace.folders)
         frame = await self._current(workspace)
         await self.commits.ready()
-        if self._kept is not None:
-            self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._effective())
+        if self._kept is not None and self.vectors.name:
+            self.vectors.follow(workspace, self._kept.path.with_suffix(".vectors.db"), self._rows.all())
         asked, vector = Search(query, below, kind, limit), await self.vectors.question(query)
         found = await self._worker.do(
             lambda: ranked(frame, asked, self.commits.history(frame), self.vectors.near(vector))
@@ -153,9 +151,7 @@ class WorkspaceIndex:
         return found
 
     def state(self) -> IndexState:
-        counted = self._counted
-        if counted is None:
-            counted = self._counted = _counted(self._effective().values())
+        counted = self._rows.counted
         failed = self._kept.failed if self._kept is not None else ""
         status = "none" if not self._roots else "building" if not self._complete else "memory" if failed else "ready"
         return IndexState(
@@ -196,8 +192,8 @@ class WorkspaceIndex:
             run.result()
         if self._framing is not None:
             return await asyncio.shield(self._framing)
-        if self._frame is None or (self._stale and not done):
-            rows, last = self._effective(), self._partial or self._frame
+        if self._frame is None or (self._framed != self._rows.edition and not done):
+            rows, last = self._rows.all(), self._partial or self._frame
             self._partial = await self._worker.do(lambda: framed_over(rows, last, most=MOST_NEW))
             return self._partial
         return self._frame
@@ -220,46 +216,56 @@ class WorkspaceIndex:
             self._forget()
             self._roots = roots
             kept = self._kept = Kept(self._folder, roots)
-            self._rows, self._counted = await self._worker.do(kept.load), None
+            self._rows = await self._worker.do(lambda: Rows(kept.load()))
         began = time.perf_counter()
         if await self._read_changed(workspace, self._kept):
             self._seconds = time.perf_counter() - began
-        if self._stale or self._frame is None:
-            rows, last = self._effective(), self._frame
-            self._partial = None  # two of them at once would be too much memory
-            self._framing = asyncio.ensure_future(self._worker.do(lambda: framed_over(rows, last)))
-            try:
-                self._frame, self._stale = await self._framing, False
-            finally:
-                self._framing = None
+        if self._framed != self._rows.edition or self._frame is None:
+            await self._make_frame(self._frame.whole if self._frame is not None else None)
         self._complete = True
+
+    async def _make_frame(self, whole: Frame | None) -> None:
+        """The frame of all rows; where few have changed since the `whole` one was made, a small one over that."""
+        self._partial = None  # two of them at once would be too much memory
+        edition, changed = self._rows.edition, self._rows.changed
+        if whole is not None and are_few(len(changed), whole):
+            framing = self._worker.do(lambda: framed_few(changed, whole))
+        else:
+            rows = self._rows.all()
+            framing = self._worker.do(lambda: framed_over(rows, None))
+            whole = None
+        self._framing = asyncio.ensure_future(framing)
+        try:
+            self._frame, self._framed = await self._framing, edition
+        finally:
+            self._framing = None
+        if whole is None:
+            self._rows.settle()
 
     def _forget(self) -> None:
         if self._kept is not None:
             self._kept.close()
-        self._rows, self._owed, self._survey = {}, {}, None
-        self._open, self._frame, self._partial = {}, None, None
-        self._stale, self._complete, self._kept, self._counted = True, False, None, None
+        self._rows, self._owed, self._survey = Rows(), {}, None
+        self._frame, self._framed, self._partial = None, -1, None
+        self._complete, self._kept = False, None
 
     async def _read_changed(self, workspace: Workspace, kept: Kept) -> int:
         """Read what has changed since the last look; gives how many files that were."""
         survey = await workspace.survey(self._survey, max_visits=MAX_VISITS, seconds=WALK_SECONDS)
         gone = await self._take(survey)
         read = await self._read_open(workspace, survey.open)
-        if gone or read:
-            self._stale, self._counted = True, None
-        changed = [path for path in self._owed if path not in self._open]
+        opened = self._rows.opened
+        changed = [path for path in self._owed if path not in opened]
         self._pending = len(changed)
         unstored: dict[str, Row] = {}
         for start in range(0, len(changed), BATCH):
             batch = {path: self._owed[path] for path in changed[start : start + BATCH]}
             rows = await self._rows_of(workspace, batch)
-            self._stale, self._counted = True, None
-            self._rows |= rows
+            self._rows.put(rows)
             for path in batch:
                 del self._owed[path]
             self._pending -= len(batch)
-            spare(len(self._rows))
+            spare(len(self._rows.disk))
             unstored |= rows
             if len(unstored) >= STORED:
                 storing, unstored = unstored, {}
@@ -270,11 +276,10 @@ class WorkspaceIndex:
 
     async def _take(self, survey: Survey) -> list[str]:
         """Note what is to be read, and forget what is gone; gives the latter."""
-        rows, owed, note = self._rows, self._owed, self._note
+        rows, owed, note = self._rows.disk, self._owed, self._note
         found = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
         self._survey, self._owed, self._note = survey, found.owed, found.note
-        for path in found.gone:
-            del self._rows[path]
+        self._rows.drop(found.gone)
         return found.gone
 
     async def _rows_of(self, workspace: Workspace, batch: Mapping[str, float]) -> dict[str, Row]:
@@ -293,7 +298,7 @@ class WorkspaceIndex:
                 except ToolFailure as failure:
                     reason = "binary" if failure.code == "BINARY_FILE" else "unreadable"
                 else:
-                    known = self._rows.get(path)
+                    known = self._rows.disk.get(path)
                     if known is not None and known.hash == file.digest:
                         rows[path] = replace(known, mtime=batch[path], size=size)
                     else:
@@ -306,30 +311,16 @@ class WorkspaceIndex:
     async def _read_open(self, workspace: Workspace, seen: Collection[str]) -> int:
         """Take the open documents as they stand; gives how many have changed, opened or closed."""
         now = {path: buffer for path, buffer in _buffers(workspace) if path in seen}
-        closed = self._open.keys() - now.keys()
+        opened = self._rows.opened
+        closed = opened.keys() - now.keys()
         for path in closed:
-            del self._open[path]
-        changed = {
-            path: buffer
-            for path, buffer in now.items()
-            if path not in self._open or self._open[path][0] != (buffer.uri, buffer.version)
-        }
+            self._rows.close(path)
+        changed = {path: buffer for path, buffer in now.items() if opened.get(path) != (buffer.uri, buffer.version)}
         read = {path: buffer for path, buffer in changed.items() if not _skips(path)}
         made = await self._worker.do(lambda: _digested([_read_of(*one) for one in read.items()])) if read else {}
         for path, row in made.items():
-            self._open[path] = ((changed[path].uri, changed[path].version), row)
+            self._rows.open(path, (changed[path].uri, changed[path].version), row)
         return len(closed) + len(made)
-
-    def _effective(self) -> dict[str, Row]:
-        """The rows by path, open documents in front of the disk."""
-        return {**self._rows, **{path: row for path, (_, row) in self._open.items()}}
-
-
-def _counted(rows: Iterable[Row]) -> _Counted:
-    rows = list(rows)
-    digests = [row.digest for row in rows if row.digest is not None]
-    reasons = Counter(row.skipped for row in rows if row.skipped)
-    return _Counted(len(digests), sum(digest.size for digest in digests), tuple(sorted(reasons.items())))
 
 
 def _skips(path: str) -> str:

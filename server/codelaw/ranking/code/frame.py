@@ -10,9 +10,10 @@ edit costs what the edited file is worth.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from heapq import merge
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ PATH_WEIGHT, FILE_PATH_WEIGHT = 1.0, 2.0
 K1, FILE_K1 = 1.2, 1.5
 """How soon a repeated term stops counting."""
 IN_PATH = 1 << FIELDS
+TOGETHER = 20_000
+"""Paths that are sorted in one call."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,27 @@ class Holders:
         return self.files[int(self.begins[at]) : int(self.begins[at + 1])].tolist()
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The number of each file. A dictionary would cost more than all else that a search after an edit does."""
+
+    paths: tuple[str, ...]
+    """Each once, ascending."""
+
+    def get(self, path: str) -> int | None:
+        at = bisect_left(self.paths, path)
+        return at if at < len(self.paths) and self.paths[at] == path else None
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self.get(path) is not None
+
+
 @dataclass(frozen=True)
 class Frame:
     """An index as it is ranked. Never changed."""
 
     paths: tuple[str, ...]
+    """Each once, ascending."""
     digests: tuple[Digest, ...]
     firsts: Integers
     """The number of each file's first chunk; one more at the end."""
@@ -112,21 +131,18 @@ class Frame:
 
     def covers(self, path: str) -> bool:
         """Whether what the frame below says of a file does not count."""
-        return path in self.gone or path in self.own
+        return path in self.gone or path in self.places
 
-    @cached_property
-    def own(self) -> frozenset[str]:
-        return frozenset(self.paths)
-
-    @cached_property
-    def places(self) -> Mapping[str, int]:
+    @property
+    def places(self) -> Places:
         """The number of each file."""
-        return {path: at for at, path in enumerate(self.paths)}
+        return Places(self.paths)
 
 
 def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozenset[str] = frozenset()) -> Frame:
     """The frame of files by their path, over another one where that is given."""
-    paths, digests = tuple(files), tuple(files.values())
+    paths = tuple(_ordered(list(files)))
+    digests = tuple(files[path] for path in paths)
     sizes = np.array([digest.size for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owners = np.repeat(np.arange(len(paths), dtype=np.int32), sizes)
@@ -264,5 +280,13 @@ def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:
 
 def _standing_as(below: Frame | None, paths: tuple[str, ...]) -> Floats:
     """The standing that the files had; a new one has none yet."""
-    had = dict(zip(below.paths, below.standing.tolist(), strict=True)) if below is not None else {}
-    return np.array([had.get(path, 0.0) for path in paths], np.float64)
+    standing = np.zeros(len(paths))
+    for own, path in enumerate(paths if below is not None else ()):
+        if below is not None and (at := below.places.get(path)) is not None:
+            standing[own] = below.standing[at]
+    return standing
+
+
+def _ordered(paths: Sequence[str]) -> Iterator[str]:
+    """Sorted; one call for very many would hold every other thread as long as it takes."""
+    return merge(*(sorted(paths[at : at + TOGETHER]) for at in range(0, len(paths), TOGETHER)))

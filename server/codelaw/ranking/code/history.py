@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,7 @@ class History:
     """By term the commits whose messages have it, and what it counts there."""
 
 
-def recorded(changes: Iterable[Change], known: Collection[str]) -> History:
+def recorded(changes: Iterable[Change], known: Container[str]) -> History:
     """The history of the files in `known`."""
     changed: list[tuple[str, ...]] = []
     counts: list[Counter[int]] = []

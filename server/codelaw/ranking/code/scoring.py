@@ -228,8 +228,8 @@ def _users(frame: Frame, plain: Floats, lower: Scores | None) -> Floats:
     if frame.below is None or frame.below.references is None or lower is None:
         return np.zeros(len(frame.paths))
     means = frame.below.references.mean(lower.plain)
-    at = {path: mean for path, mean in zip(frame.below.paths, means.tolist(), strict=True) if path in frame.own}
-    return np.array([at.get(path, 0.0) for path in frame.paths])
+    known = [frame.below.places.get(path) for path in frame.paths]
+    return np.array([0.0 if at is None else means[at] for at in known], np.float64)
 
 
 def _stem(frame: Frame, question: Question) -> Floats:

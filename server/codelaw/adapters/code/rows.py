@@ -1,0 +1,114 @@
+"""What an index knows of each file, open documents in front of the disk (X-5).
+
+What all files come to, and which of them differ from what was ranked last, is kept as they change: a question after an
+edit costs what was edited, not what there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codelaw.adapters.code.kept import Row
+
+if TYPE_CHECKING:
+    from codelaw.ranking.code.digest import Digest
+
+Version = tuple[str, int]
+"""The uri and the version of an open document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the rows come to."""
+
+    files: int
+    chunks: int
+    skipped: tuple[tuple[str, int], ...]
+
+
+class Rows:
+    """By path; changed on the event loop alone."""
+
+    def __init__(self, disk: dict[str, Row] | None = None) -> None:
+        self.disk = {} if disk is None else disk
+        """To be changed by `put` and `drop` alone."""
+        self._open: dict[str, tuple[Version, Row]] = {}
+        self._files = self._chunks = 0
+        self._skipped: Counter[str] = Counter()
+        for row in self.disk.values():
+            self._count(row, 1)
+        self.edition = 0
+        """Another one whenever something that is ranked has changed."""
+        self._changed: set[str] = set()
+
+    @property
+    def opened(self) -> Mapping[str, Version]:
+        return {path: version for path, (version, _) in self._open.items()}
+
+    @property
+    def counted(self) -> Counted:
+        return Counted(self._files, self._chunks, tuple(sorted((+self._skipped).items())))
+
+    @property
+    def changed(self) -> dict[str, Digest | None]:
+        """What may be other than it was when `settle` was called; None: there is nothing now."""
+        return {path: row.digest if (row := self.get(path)) is not None else None for path in self._changed}
+
+    def settle(self) -> None:
+        """From now on `changed` is what differs from this moment."""
+        self._changed = set()
+
+    def get(self, path: str) -> Row | None:
+        held = self._open.get(path)
+        return self.disk.get(path) if held is None else held[1]
+
+    def all(self) -> dict[str, Row]:
+        return {**self.disk, **{path: row for path, (_, row) in self._open.items()}}
+
+    def put(self, rows: Mapping[str, Row]) -> None:
+        """Take rows as the disk has them."""
+        for path, row in rows.items():
+            before = self.get(path)
+            self.disk[path] = row
+            self._note(path, before)
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Forget files of the disk."""
+        for path in paths:
+            before = self.get(path)
+            del self.disk[path]
+            self._note(path, before)
+
+    def open(self, path: str, version: Version, row: Row) -> None:
+        """An open document stands in front of the disk, as it is now."""
+        before = self.get(path)
+        self._open[path] = version, row
+        self._note(path, before)
+
+    def close(self, path: str) -> None:
+        """The disk counts again."""
+        before = self.get(path)
+        del self._open[path]
+        self._note(path, before)
+
+    def _note(self, path: str, before: Row | None) -> None:
+        now = self.get(path)
+        if before is now:
+            return
+        if before is not None:
+            self._count(before, -1)
+        if now is not None:
+            self._count(now, 1)
+        if (before and before.digest) is not (now and now.digest):
+            self._changed.add(path)
+            self.edition += 1
+
+    def _count(self, row: Row, by: int) -> None:
+        if row.digest is not None:
+            self._files += by
+            self._chunks += by * row.digest.size
+        if row.skipped:
+            self._skipped[row.skipped] += by
