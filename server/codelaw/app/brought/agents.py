@@ -12,7 +12,7 @@ from codelaw.adapters.texts import small_text
 from codelaw.agent.inputs.kinds import Kind, ModelFacts
 from codelaw.agent.inputs.subagents import BUILT_IN, built_in, told_built_in
 from codelaw.app import models
-from codelaw.app.brought.finding import files_below, opened_below, own_files_below
+from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
 from codelaw.domain.brought import AgentList, AgentSheet, Sheet
 from codelaw.domain.chats import Mode, Notice
 from codelaw.domain.errors import ToolFailure
@@ -21,6 +21,7 @@ from codelaw.skills.agents import ENDING, LONGEST_AGENT, PLACES, agent, name_of
 from codelaw.tools.paths import located
 
 if TYPE_CHECKING:
+    from codelaw.domain.files import Located
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
@@ -67,12 +68,13 @@ class BroughtAgents:
         Where the editor does not trust the folder its kinds do not count (S-7).
         """
         read: list[AgentSheet] = []
-        for folder in () if restricted else workspace.folders:
-            prefix = f"{folder.name}/" if len(workspace.folders) > 1 else ""
-            for place in PLACES:
-                read += await _shared(workspace, f"{prefix}{place}")
-        for root in self._own:
-            read += await asyncio.to_thread(_at_home, root)
+        if not restricted:
+            folders = workspace.folders
+            prefixes = [f"{folder.name}/" if len(folders) > 1 else "" for folder in folders]
+            places = [f"{prefix}{place}" for prefix in prefixes for place in PLACES]
+            for place, top in (await present(workspace, places)).items():
+                read += await _shared(workspace, place, top)
+        read += await asyncio.to_thread(lambda: [one for root in self._own for one in _at_home(root)])
         return _ranked(read)
 
     async def kinds(
@@ -117,13 +119,9 @@ def _kind(sheet: AgentSheet, settings: Settings, asked: str) -> Kind:
     )
 
 
-async def _shared(workspace: Workspace, place: str) -> list[AgentSheet]:
+async def _shared(workspace: Workspace, place: str, top: Located) -> list[AgentSheet]:
     """The kinds of a folder of the workspace; open documents count as they stand."""
-    try:
-        top = await located(workspace, place)
-        paths = await files_below(workspace, top, most=MOST_AGENTS)
-    except ToolFailure:
-        return []
+    paths = await files_below(workspace, top, most=MOST_AGENTS)
     found: list[AgentSheet] = []
     for path, uri in sorted((paths | opened_below(workspace, top)).items()):
         if not (name := name_of(path)):

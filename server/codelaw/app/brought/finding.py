@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,24 @@ if TYPE_CHECKING:
 
 DEEPEST = 3
 """Folders below a place."""
+
+
+async def present(workspace: Workspace, places: Iterable[str]) -> dict[str, Located]:
+    """Those of `places` that are folders, or will be once an open document is saved; most are missing."""
+    opened = [buffer.path for buffer in workspace.buffers.all() if buffer.path is not None]
+
+    def found() -> dict[str, Located]:
+        tops: dict[str, Located] = {}
+        for place in places:
+            try:
+                top = workspace.locate(place)
+            except ToolFailure:
+                continue  # it leads out of the workspace, or a rule denies it
+            if top.path.is_dir() or any(top.path in path.parents for path in opened):
+                tops[place] = top
+        return tops
+
+    return await asyncio.to_thread(found)
 
 
 def opened_below(workspace: Workspace, top: Located) -> dict[str, str]:

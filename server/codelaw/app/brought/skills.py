@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from codelaw.adapters.texts import beginning, visible
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Called
-from codelaw.app.brought.finding import files_below, opened_below, own_files_below
+from codelaw.app.brought.finding import files_below, opened_below, own_files_below, present
 from codelaw.context.past.loaded import loaded_fragment
 from codelaw.domain.brought import LoadedSkill, Sheet, Skill
 from codelaw.domain.chats import Notice
@@ -131,19 +131,18 @@ class Skills:
         """
         places = await asyncio.to_thread(_Places, workspace, paths, home, self._own)
         found: list[Skill] = []
-        for place in () if restricted else places.shared:
-            found += await self._in_workspace(places, place)
-        for root in places.own:
-            found += await self._at_home(places, root)
+        if not restricted:
+            for place, top in (await present(workspace, places.shared)).items():
+                found += await self._in_workspace(places, place, top)
+        found += await asyncio.to_thread(self._at_home, places)
         self._read = {one.sheet.uri: self._read[one.sheet.uri] for one in found if one.sheet.uri in self._read}
-        lost = [] if restricted else await asyncio.to_thread(places.missing)
+        lost = [] if restricted or not paths else await asyncio.to_thread(places.missing)
         missing = [*places.problems, *lost]
         return Shelf(_ranked(found), workspace, tuple(missing))
 
-    async def _in_workspace(self, places: _Places, place: str) -> list[Skill]:
+    async def _in_workspace(self, places: _Places, place: str, top: Located) -> list[Skill]:
         workspace = places.workspace
         try:
-            top = await located(workspace, place)
             entries = await workspace.entries(top, hidden=False, ignored=True)
         except ToolFailure:
             return []
@@ -182,12 +181,15 @@ class Skills:
         self._read[seen.sheet.uri] = stamp, read
         return read
 
-    async def _at_home(self, places: _Places, root: Path) -> list[Skill]:
-        found = await asyncio.to_thread(_own_sheets, root)
-        if len(found) > MOST_SKILLS:
-            places.problems.append(f"{root} has more than {MOST_SKILLS} skills; the first count.")
-            found = found[:MOST_SKILLS]
-        return await asyncio.to_thread(lambda: [self._own_skill(*one) for one in found])
+    def _at_home(self, places: _Places) -> list[Skill]:
+        """Those of the user's own folders; touches the disk."""
+        found: list[Skill] = []
+        for root in places.own:
+            sheets = _own_sheets(root)
+            if len(sheets) > MOST_SKILLS:
+                places.problems.append(f"{root} has more than {MOST_SKILLS} skills; the first count.")
+            found += [self._own_skill(*one) for one in sheets[:MOST_SKILLS]]
+        return found
 
     def _own_skill(self, sheet: Sheet, folder: str, stamp: tuple[int, int]) -> Skill:
         known = self._read.get(sheet.uri)
