@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lsp.raw import NO_ANSWER, RawClient, RpcError, stdio
-
-FAKE_SERVER = [sys.executable, str(Path(__file__).with_name("fake_server.py"))]
 
 CONFIGURED: dict[str, Any] = {"workspace": {"configuration": True}}
 
@@ -112,7 +109,9 @@ LIMITS = {"inline": 3, "panel:5d0c": 0}
 
 
 @pytest.mark.parametrize("layer", ["user", "workspace", "environment", "client"])
-async def test_a_limit_may_be_for_one_chat_wherever_it_is_said(home: Path, tmp_path: Path, layer: str) -> None:
+async def test_a_limit_may_be_for_one_chat_wherever_it_is_said(
+    fake_server: list[str], home: Path, tmp_path: Path, layer: str
+) -> None:
     text = '[context.historyLimits]\ninline = 3\n"panel:5d0c" = 0\n'
     variables: dict[str, str] = {}
     options: dict[str, Any] = {}
@@ -125,7 +124,7 @@ async def test_a_limit_may_be_for_one_chat_wherever_it_is_said(home: Path, tmp_p
         variables["CODELAW_CONTEXT__HISTORY_LIMITS"] = json.dumps(LIMITS)
     else:
         options = {"context": {"historyLimits": LIMITS}}
-    async with stdio(FAKE_SERVER, env=variables) as client:
+    async with stdio(fake_server, env=variables) as client:
         await client.initialize({}, options=options, folders=[tmp_path])
         assert await setting(client, "context.historyLimits") == (LIMITS, layer)
         assert client.params("window/showMessage") == []

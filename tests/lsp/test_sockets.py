@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -21,16 +21,33 @@ from tests.lsp.raw import PATIENCE, Ended, Process, RawClient, RpcError, spawn, 
 LINE = re.compile(r"^codelaw: listening (tcp|ws) (\S+):(\d+)(?: token=(\S+))?$", re.MULTILINE)
 
 
+COMMAND = list(FAKE_SERVER)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked(fake_server: list[str]) -> Iterator[None]:
+    """Have `listening` start its servers quickly."""
+    COMMAND[:] = fake_server
+    yield
+    COMMAND[:] = FAKE_SERVER
+
+
 @asynccontextmanager
 async def listening(*arguments: str) -> AsyncIterator[tuple[Process, int, str]]:
-    process = await spawn([*FAKE_SERVER, *arguments])
+    process = await spawn([*COMMAND, *arguments])
     try:
         async with asyncio.timeout(PATIENCE):
             while (found := LINE.search(process.stderr)) is None:
                 await asyncio.sleep(0.01)
         yield process, int(found[3]), found[4] or ""
     finally:
-        await process.kill()
+        # Who is killed leaves the server that it had forked with our pipes for a moment.
+        with suppress(ProcessLookupError):
+            process.process.terminate()
+        try:
+            await process.wait()
+        finally:
+            await process.kill()
 
 
 async def gone(client: RawClient) -> None:
@@ -212,7 +229,7 @@ async def test_ten_megabytes_pass_a_websocket() -> None:
 
 async def test_a_port_in_use_is_told() -> None:
     async with listening("--tcp", "127.0.0.1:0") as (_, port, _token):
-        second = await spawn([*FAKE_SERVER, "--tcp", f"127.0.0.1:{port}"])
+        second = await spawn([*COMMAND, "--tcp", f"127.0.0.1:{port}"])
         assert await second.wait() == 1
         assert f"cannot listen on 127.0.0.1:{port}" in second.stderr
         assert "Traceback" not in second.stderr
