@@ -37,5 +37,5 @@ def test_a_loop_that_ends_does_not_wait() -> None:
         "asyncio.run(main())\n"
     )
     server = str(Path(__file__).parents[2] / "server")
-    ended = subprocess.run([sys.executable, "-c", program], cwd=server, capture_output=True, timeout=60, check=False)
+    ended = subprocess.run([sys.executable, "-c", program], cwd=server, capture_output=True, timeout=150, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")

@@ -149,7 +149,7 @@ async def test_a_turn_whose_chat_another_server_deletes_ends_in_words(bench: Ben
     await until(lambda: bench.vendor.messages)
     assert bench.session._chats._stores is not None
     await bench.session._chats._stores.chats.delete(running.chat_id)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         result = await running.result()
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", "chat_not_found")
     assert (await bench.turn("another")).stop_reason == "finished"

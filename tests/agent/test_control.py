@@ -21,7 +21,7 @@ def texts(request: dict) -> str:
     return json.dumps([request["system"], request["messages"]], ensure_ascii=False)
 
 
-async def until(condition, seconds: float = 60.0) -> None:
+async def until(condition, seconds: float = 150.0) -> None:
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.01)

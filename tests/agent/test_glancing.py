@@ -78,7 +78,7 @@ async def test_a_chat_that_is_looked_at_is_loaded_before_it_is_sent_to(
     await bench.reopen()
     loads.clear()
     await bench.session.read(chat, turns=1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while not loads or bench.session._chats.ahead.busy:
             await asyncio.sleep(0.01)
     assert loads == [chat]
@@ -97,7 +97,7 @@ async def test_who_looks_through_many_chats_loads_the_last_alone(
     for chat, quiet in zip(chats, (1000.0, 1000.0, 0.01), strict=True):
         monkeypatch.setattr(ahead, "QUIET_SECONDS", quiet)
         await bench.session.read(chat, since_seq=1, limit=0)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while not loads:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)

@@ -209,7 +209,7 @@ async def test_an_embedder_that_is_too_slow_is_told_once_in_a_chat_and_its_answe
         assert len(told) == (1 if number == 0 else 0)
         assert all("Set memory.timeoutMs, now 4000, to 12000" in notice.message for notice in told)
     answered.set()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while any("memory.timeoutMs" in one.reason for one in (await bench.session.inspect(chat, PAINT)).dropped):
             await asyncio.sleep(0.05)
     assert asked_for(vendor, PAINT) == 1

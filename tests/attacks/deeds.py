@@ -61,7 +61,7 @@ def by_tools(path: str, tools: Sequence[str] = TOOLS) -> Action:
             named = named.replace(f"{{{word}}}", str(value))
         found: list[str] = []
         for tool in tools:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(150):
                 result = await desk(tool, **arguments(tool, named))
             told = str(result.data)
             if SECRET in told or SECRET in result.text:

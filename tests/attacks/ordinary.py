@@ -100,7 +100,7 @@ def _find(room: Path, environment: dict[str, str], user: int | None) -> Ordinary
             env = {**environment, **more, "PYTHONPATH": path}
             try:
                 tried = subprocess.run(
-                    [python, "-c", PROBE], cwd=room, env=env, capture_output=True, text=True, timeout=60, check=False,
+                    [python, "-c", PROBE], cwd=room, env=env, capture_output=True, text=True, timeout=150, check=False,
                     **_as(user),  # type: ignore[call-overload]
                 )  # fmt: skip
             except OSError as error:

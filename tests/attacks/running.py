@@ -80,13 +80,13 @@ async def _lacking(base: Path, means: Means, found: dict[Means, Found]) -> str:
     if means in found and found[means].kind is None:
         return found[means].detail
     line = Attack("control", "out", "cat {out}/victim && cp {out}/program copy && test -s copy")
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(150):
         context, here = await asyncio.to_thread(_enter, base, line)
         try:
             sandbox = here.sandbox(means) if means in ("bubblewrap", "landlock") else None
             try:
                 processes_here = here.processes(sandbox, found.get(means))
-                result = await processes_here.run(str(line.does).format(**here.words()), cwd=here.ws, timeout=60)
+                result = await processes_here.run(str(line.does).format(**here.words()), cwd=here.ws, timeout=150)
             finally:
                 if sandbox is not None:
                     await sandbox.close()

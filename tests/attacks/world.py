@@ -53,7 +53,7 @@ SECRET_FILES = (
     ".something-nobody-heard-of/token",
     "private.txt",
 )
-DYING_SECONDS = 5.0
+DYING_SECONDS = 60.0
 """How long a process may take to die that was killed: the kernel takes its time on a busy machine."""
 USUAL = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "LC_ALL": "C"}
 
@@ -219,7 +219,7 @@ class World:
             if not folder.is_dir():
                 continue
             for line in (["status"], ["diff"], ["commit", "--allow-empty", "-qm", "x"]):
-                subprocess.run(["git", *line], cwd=folder, env=env, capture_output=True, check=False, timeout=30)
+                subprocess.run(["git", *line], cwd=folder, env=env, capture_output=True, check=False, timeout=150)
 
 
 @cache

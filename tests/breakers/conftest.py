@@ -11,4 +11,4 @@ from tests.scenarios.conftest import root, server, start, vendor  # noqa: F401 -
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight servers on a machine that has others to serve take their time."""
-    monkeypatch.setattr(raw, "PATIENCE", 150.0)
+    monkeypatch.setattr(raw, "PATIENCE", 300.0)

@@ -32,7 +32,7 @@ SEED = int(os.environ.get("CODELAW_TEST_SEED", random.Random().randrange(10**6) 
 IN_PROCESS = 4_000 if LONG else 300
 ON_THE_WIRE = 900 if LONG else 60
 COLD = 200 if LONG else 16
-PATIENCE = 60.0
+PATIENCE = 150.0
 """Seconds after which a cancel counts as lost; it is answered within one, where nothing else runs."""
 
 STREAM = VendorReply(text=finish("word " * 100_000), delay=0.002, times=0)

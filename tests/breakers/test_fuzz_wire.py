@@ -36,7 +36,7 @@ def resident(client: RawClient) -> float:
 async def settle(client: RawClient, waiting: dict[int | str, Any], answered: Counter[int | str]) -> None:
     """Every request so far is answered; what was said meanwhile is counted and forgotten."""
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             await asyncio.gather(*(client.wait_for(future) for _, future in waiting.values()))
     except TimeoutError:
         silent = [spelled(message)[:600] for message, future in waiting.values() if not future.done()]

@@ -37,7 +37,7 @@ def run(scene, log, *arguments, text=None):
         stdin=None if text is not None else subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=150,
         check=False,
         env={**os.environ, "PYTHONPATH": PATH},
     )
@@ -50,7 +50,7 @@ def run_closed(scene, log, *arguments):
         ["sh", "-c", f"{line} <&-"],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=150,
         check=False,
         env={**os.environ, "PYTHONPATH": PATH},
     )
@@ -81,7 +81,7 @@ class Terminal:
         self.seen = 0
         """How much of the text was waited for."""
 
-    def until(self, text, seconds=60.0):
+    def until(self, text, seconds=150.0):
         """Wait for `text` behind what was waited for before."""
         end = time.monotonic() + seconds
         while (found := self.text.find(text, self.seen)) < 0:
@@ -94,7 +94,7 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text.encode())
 
-    def hang_up(self, seconds=60.0):
+    def hang_up(self, seconds=150.0):
         """Close the window; gives the exit status."""
         os.close(self.fd)
         end = time.monotonic() + seconds
@@ -105,7 +105,7 @@ class Terminal:
             time.sleep(0.05)
         return os.waitstatus_to_exitcode(ended[1])
 
-    def status(self, seconds=60.0, typing=""):
+    def status(self, seconds=150.0, typing=""):
         """The exit status; `typing` is repeated until it is there."""
         end = time.monotonic() + seconds
         while not (ended := os.waitpid(self.pid, os.WNOHANG))[0]:

@@ -196,7 +196,7 @@ def test_a_reader_that_leaves_is_no_crash(log):
         process.stdout.readline()
         process.stdout.close()
         errors = process.stderr.read()
-        assert process.wait(60) == 1
+        assert process.wait(150) == 1
     assert errors == b""
 
 
@@ -351,7 +351,7 @@ def test_an_interrupt_signal_without_a_terminal_cancels_too(log):
         assert process.stdout is not None
         lines = [process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=150)
     assert process.returncode == 130
     assert json.loads((lines + rest.splitlines())[-1])["stopReason"] == "cancelled"
 

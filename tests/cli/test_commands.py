@@ -45,7 +45,7 @@ def begun(command, arguments, workspace, environment):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path if path)}  # noqa: PTH100
         | environment,

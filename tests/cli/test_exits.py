@@ -16,7 +16,7 @@ def run(program: str, stdout: int | IO[str] = subprocess.PIPE) -> subprocess.Com
     """A process whose command line is `program` instead of one of ours."""
     whole = f"import sys; sys.path.insert(0, {SERVER!r})\nfrom codelaw.cli import main as entries\n{program}"
     command = [sys.executable, "-I", "-c", whole]
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=150, check=False)
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 130, 143])

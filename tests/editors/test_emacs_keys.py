@@ -22,7 +22,7 @@ from tests.editors.test_emacs import RECIPE
 from tests.editors.test_neovim import ROOT, SERVER
 from tests.editors.test_neovim_keys import LONG, NOTE, act, finish
 
-PATIENCE_SECONDS = 90
+PATIENCE_SECONDS = 150
 
 
 class Emacs:

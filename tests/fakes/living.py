@@ -34,7 +34,7 @@ def sleeps(seconds: str) -> bool:
 
 async def dies(lives: Callable[[], object]) -> bool:
     """Whether who was killed is gone at last: a signal that was sent may not have arrived."""
-    for _ in range(3000):
+    for _ in range(7500):
         if not lives():
             return True
         await asyncio.sleep(0.02)

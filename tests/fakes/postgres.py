@@ -68,7 +68,7 @@ class Postgres:
             self._process = subprocess.Popen(
                 [self._bin / "postgres", "-D", self.data, *arguments], stdout=log, stderr=log, user=self._user
             )
-        until = time.monotonic() + 120
+        until = time.monotonic() + 150
         ready = [self._bin / "pg_isready", "-q", "-h", self.folder, "-p", str(self.port)]
         while subprocess.run(ready, check=False).returncode != 0:
             if self._process.poll() is not None or time.monotonic() > until:
@@ -84,7 +84,7 @@ class Postgres:
         """Stop it at once; what was committed stays."""
         if self._process is not None:
             self._process.send_signal(signal.SIGQUIT if hasattr(signal, "SIGQUIT") else signal.SIGTERM)
-            self._process.wait(60)
+            self._process.wait(150)
             self._process = None
 
     def end(self) -> None:

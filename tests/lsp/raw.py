@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 120.0
+PATIENCE = 150.0
 """Seconds after which waiting counts as a failure; nothing takes so long, on a busy machine either."""
 NO_ANSWER = object()
 
@@ -334,7 +334,7 @@ class RawClient:
             await self.writer.wait_closed()
         if self.process is not None:
             try:
-                await self.process.wait(20)
+                await self.process.wait(60)
             except TimeoutError:
                 await self.process.kill()
         self._task.cancel()

@@ -20,7 +20,7 @@ async def setting(client: RawClient, key: str) -> tuple[Any, str]:
 
 
 async def setting_becomes(client: RawClient, key: str, value: Any) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while (await setting(client, key))[0] != value:
             await asyncio.sleep(0.01)
 

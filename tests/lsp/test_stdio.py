@@ -60,7 +60,7 @@ def test_a_closed_pipe_is_told(pipe: tuple[int, int]) -> None:
     wire = PipeWire(pipe[1], lambda _why: told.set())
     os.close(pipe[0])
     wire.send(b"{}")
-    assert told.wait(60)
+    assert told.wait(150)
     wire.send(b"{}")
     wire.close(10)
 
@@ -72,7 +72,7 @@ async def test_frames_are_delivered_on_the_loop_and_then_the_end(pipe: tuple[int
     bodies = [b"%d" % number for number in range(2000)]
     os.write(pipe[1], b"".join(frame(body) for body in bodies))
     os.close(pipe[1])
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         await ended.wait()
     assert got == bodies
 
@@ -88,6 +88,6 @@ async def test_the_end_of_a_process_is_noticed(way: str, monkeypatch: pytest.Mon
     assert not done
     process.kill()
     await process.wait()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         await watching
         await parent.process_gone(process.pid)

@@ -38,7 +38,7 @@ async def actions(client: RawClient, uri: str, where: dict[str, Any], **context:
 
 async def shown(client: RawClient, count: int = 1) -> Path:
     """The file of the newest document that was shown."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while len(client.params("window/showDocument")) < count:
             await asyncio.sleep(0.01)
     return Path(client.params("window/showDocument")[-1]["uri"].removeprefix("file://"))
@@ -265,7 +265,7 @@ async def test_without_such_documents_a_file_is_shown_and_written_anew(begin: Be
         await client.command("codelaw.chat.show", {**chat, "what": "context"})
         assert "## Sections" in (await shown(client, 2)).read_text()
         await client.request("codelaw/chat/send", {**chat, "text": "Again"})
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while "Twice." not in file.read_text():
                 await asyncio.sleep(0.01)
         with pytest.raises(RpcError, match="A turn and a file are needed"):

@@ -62,7 +62,7 @@ def answered(record: dict[str, Any]) -> int:
 
 def doctor(root: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "codelaw", "doctor", "--json"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=150)
     return {finding["name"]: finding for finding in json.loads(done.stdout)["findings"]}
 
 

@@ -148,7 +148,7 @@ async def test_an_editor_that_takes_no_edit_is_shown_the_answer(begin: Begin, ro
         client.answers["window/showDocument"] = lambda params: shown.append(params["uri"]) or {"success": True}
         await pad.show()
         begun = await pad.send()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while not shown:
                 await asyncio.sleep(0.01)
         assert "Shown elsewhere." in Path(shown[0].removeprefix("file://")).read_text()
@@ -182,7 +182,7 @@ async def test_a_file_is_filled_in_by_another_server(begin: Begin, root: Path):
         begun = await pad.send()
         early = await pad.until("Paragraph 2 ")
         await pad.hide()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while (await client.request("codelaw/chat/read", {"chatId": begun["chatId"]}))["running"]:
                 await asyncio.sleep(0.05)
     async with begin([{"text": finish("Later.")}]) as client:

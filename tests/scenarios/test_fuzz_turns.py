@@ -116,7 +116,7 @@ async def play(chance: Chance, bench: Bench, chat: str | None, number: int) -> s
 
 async def ended(bench: Bench, chat: str) -> None:
     """What came with the answer has begun turns of its own (R-9)."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while (await bench.session.read(chat, limit=0)).running or not (await bench.session._chats.get(chat)).idle:
             await asyncio.sleep(0.005)
 

@@ -38,7 +38,7 @@ def running(word: str = TOKEN) -> list[int]:
 
 
 async def until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while not done():
             await asyncio.sleep(0.01)
 

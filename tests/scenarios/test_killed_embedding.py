@@ -51,7 +51,7 @@ async def talk(start: Start, vendor: LoopbackVendor) -> str:
         return (await client.request("codelaw/chat/send", {"text": SAID}))["chatId"]
 
 
-async def until(met: Any, seconds: float = 60) -> None:
+async def until(met: Any, seconds: float = 150) -> None:
     async with asyncio.timeout(seconds):
         while not met():
             await asyncio.sleep(0.02)

@@ -87,7 +87,7 @@ async def test_an_edit_of_a_selection_is_proposed_and_changes_nothing(start: Sta
         second = await client.command("codelaw.editor.proposal", again)
         assert second["lines"][1] == "    return sum(all)"
         assert (await client.command("codelaw.editor.proposal", turn))["lines"] == proposal["lines"]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while (chat := (await client.request("codelaw/chat/list", {}))["chats"][0])["mode"] == "ask":
                 await asyncio.sleep(0.02)
         assert (chat["kind"], chat["mode"]) == ("inline", "agent"), "who opens the chat goes on as usual"

@@ -223,7 +223,7 @@ async def test_a_kill_between_plan_and_change_is_judged_when_it_is_undone(
         client.answers["workspace/applyEdit"] = hold
         vendor.play(read(), edit("line 3 ", "LINE 3 "), VendorReply(text=finish("done")))
         await client.start("codelaw/chat/send", {"text": "go"})
-        await asyncio.wait_for(asked.wait(), 60)
+        await asyncio.wait_for(asked.wait(), 150)
         started = await client.event("turn_started")
         assert client.process is not None
         await client.process.kill()

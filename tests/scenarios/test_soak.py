@@ -90,7 +90,7 @@ class Soak:
 
     async def _heard(self, chat: str, steer: str) -> None:
         """Wait until a steer has been told or returned, or the turn that it became has ended."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while True:
                 record = await self.client.request("codelaw/chat/read", {"chatId": chat, "limit": 0})
                 told = [(event["turnId"], event["event"]) for event in record["events"]]

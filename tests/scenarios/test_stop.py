@@ -64,7 +64,7 @@ async def test_a_hundred_stops_and_after_each_there_is_silence(
                 request_id, future = await client.start("codelaw/chat/send", {"text": "go"})
                 event = await client.event(kind, mark, **fields)
                 if what == "command":
-                    for _ in range(6000):
+                    for _ in range(15000):
                         if (root / "begun").exists() and running():
                             break
                         await asyncio.sleep(0.01)

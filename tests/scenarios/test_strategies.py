@@ -73,7 +73,7 @@ def test_the_command_line_chooses_a_strategy_and_shows_what_it_keeps(tmp_path: P
     def codelaw(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "codelaw", *arguments], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False,
-            capture_output=True, text=True, timeout=60, env={**os.environ, **environment},
+            capture_output=True, text=True, timeout=150, env={**os.environ, **environment},
         )  # fmt: skip
 
     done = codelaw("chat", "What is here?", "--strategy", "last-n", "--json")

@@ -69,9 +69,9 @@ async def test_trust_by_the_button(start: Start, root: Path):
             return params["actions"][0]
 
         client.answers["window/showMessageRequest"] = trust
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             await asked.wait()
-        for _ in range(3000):
+        for _ in range(7500):
             if (await allowed(client))[0]:
                 break
             await asyncio.sleep(0.02)
@@ -91,7 +91,7 @@ async def test_a_changed_file_is_asked_about_again(start: Start, root: Path):
     async with start(QUIET) as client:
         client.answers["window/showMessageRequest"] = {"title": "Trust this folder"}
         await client.method("window/showMessageRequest")
-        for _ in range(3000):
+        for _ in range(7500):
             if (await allowed(client))[0]:
                 break
             await asyncio.sleep(0.02)

@@ -49,7 +49,7 @@ async def changed(desk: Desk, command: str) -> dict[str, tuple[bytes | None, byt
     journal = Kept()
     env = replace(desk.environment, journal=journal)
     async with kept(command, env):
-        await env.processes.run(command, cwd=desk.root, timeout=20)
+        await env.processes.run(command, cwd=desk.root, timeout=150)
     return journal.changes
 
 
@@ -145,12 +145,12 @@ async def test_what_was_too_large_to_keep_is_told_when_it_changed(desk: Desk):
     }.items():
         journal.notices.clear()
         async with kept(command, env):
-            await env.processes.run(command, cwd=desk.root, timeout=20)
+            await env.processes.run(command, cwd=desk.root, timeout=150)
         assert [
             name for name in ("large.bin", "same.bin") if any(name in one.message for one in journal.notices)
         ] == lost
     async with kept("rm -r many", env):
-        await env.processes.run("rm -r many", cwd=desk.root, timeout=20)
+        await env.processes.run("rm -r many", cwd=desk.root, timeout=150)
     assert journal.notices[-1].code == "undo_partial"
     assert "many" in journal.notices[-1].message
 

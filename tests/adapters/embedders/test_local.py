@@ -331,7 +331,7 @@ async def test_a_question_waits_for_one_pass_of_a_long_list_and_one_thread_does_
     await asyncio.sleep(0.05)
     for _ in range(3):
         slow.go.release()
-    await asyncio.wait_for(question, 60)
+    await asyncio.wait_for(question, 150)
     assert not long.done()
     assert slow.passes[0] > 1
     assert 1 in slow.passes[:3], "the question came in between"
@@ -358,7 +358,7 @@ async def test_who_is_cancelled_stops_the_work_and_closing_takes_no_time(tmp_pat
     await made.close()
     with pytest.raises(EmbeddingFailure, match="closed"):
         await last
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
 
 
 def test_matrix_products_leave_processors_to_others():

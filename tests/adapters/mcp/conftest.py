@@ -36,7 +36,7 @@ class Told:
                     return one
                 assert (one.name, one.state) != (name, "failed"), one.message
             self._came.clear()
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(150):
                 await self._came.wait()
 
 
@@ -58,7 +58,7 @@ class Person:
 
 async def no_calls() -> None:
     """Wait until no call is under way any more."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while any("Server._do" in str(task.get_coro()) for task in asyncio.all_tasks()):
             await asyncio.sleep(0.01)
 

@@ -24,7 +24,7 @@ async def both(servers: McpServers, told: Told, request: pytest.FixtureRequest) 
 
 
 async def use(servers: McpServers, server: str = "bad") -> ServedResult:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         return await servers.call(server, "tool", {}, NOBODY)
 
 

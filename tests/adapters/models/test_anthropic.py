@@ -68,7 +68,7 @@ async def failure(model: AnthropicModel) -> ModelFailure:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while not holds():
             await asyncio.sleep(0.005)
 

@@ -227,7 +227,7 @@ async def test_a_stop_ends_connections(online: Online):
 
     async with online.internet.serving("a.example", 80, endless):
         running = asyncio.ensure_future(online("curl -sS http://a.example/", "a.example"))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             await begun.wait()
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -273,7 +273,7 @@ async def test_landlock_alone_reaches_no_host_and_says_so(around: World):
         processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, network=(f"127.0.0.1:{port}",))
         assert not processes.keeps_to_hosts
         assert "no network, as only bubblewrap can allow the hosts of tools.bash.network" in processes.describe
-        got = await processes.run(f"curl -sS -m 5 http://127.0.0.1:{port}/", cwd=around.ws, timeout=20)
+        got = await processes.run(f"curl -sS -m 5 http://127.0.0.1:{port}/", cwd=around.ws, timeout=150)
     finally:
         await sandbox.close()
     assert got.exit_code != 0

@@ -46,7 +46,7 @@ async def run(around: World):
         pytest.skip(means.detail)
 
     async def one(command: str, **more: Any) -> ProcessResult:
-        return await around.processes(sandbox, means).run(command, cwd=around.ws, timeout=30, **more)
+        return await around.processes(sandbox, means).run(command, cwd=around.ws, timeout=150, **more)
 
     yield one
     await sandbox.close()
@@ -152,10 +152,10 @@ async def test_commands_run_the_users_skills_and_see_nothing_beside_them(around:
     processes = around.processes(sandbox, means)
     home = around.home
     scripts = f"sh {home}/.claude/skills/pdf/run.sh; sh {home}/.config/codelaw/skills/doc/run.sh"
-    result = await processes.run(f"{scripts}; echo x > {home}/.claude/skills/pdf/new", cwd=around.ws, timeout=30)
+    result = await processes.run(f"{scripts}; echo x > {home}/.claude/skills/pdf/new", cwd=around.ws, timeout=150)
     assert result.stdout.splitlines() == ["MARK .claude/skills/pdf/run.sh", "MARK .config/codelaw/skills/doc/run.sh"]
     assert not (home / ".claude/skills/pdf/new").exists(), "they are there to be read"
-    listed = await processes.run(f"find {home}/.claude {home}/.config -type f | xargs cat", cwd=around.ws, timeout=30)
+    listed = await processes.run(f"find {home}/.claude {home}/.config -type f | xargs cat", cwd=around.ws, timeout=150)
     assert sorted(listed.stdout.splitlines()) == [
         f"echo MARK {name}" for name in sorted(SKILL_FILES) if "skills" in name
     ]
@@ -189,7 +189,7 @@ async def test_the_lists_of_the_user_are_kept_to(around: World, run: Run):
     result = await processes.run(
         "cat deep/er/f; mv deep d2; cat d2/er/f; cat a.txt; echo x > a.txt; mv a.txt b; mkdir -p not/yet; echo x > not",
         cwd=around.ws,
-        timeout=30,
+        timeout=150,
     )
     await sandbox.close()
     assert result.stdout == "open\n"
@@ -398,11 +398,11 @@ async def test_what_is_denied_is_denied_to_commands(around: World, run: Run):
         "cat .env sub/.env Sub2/.ENV secrets/deep/key conf/prod/pw; mv .env e; mv sub s; cat e s/.env; mv conf c;"
         " cat c/prod/pw; ln .env h; cat h; echo x > lock.file; rm lock.file; cat lock.file; ls secrets"
     )
-    result = await processes.run(command, cwd=around.ws, timeout=30)
+    result = await processes.run(command, cwd=around.ws, timeout=150)
     again = await processes.run(
         "cat s/.env sub/.env conf/prod/pw c/prod/pw; echo new > .env.local; echo x > t; cat t",
         cwd=around.ws,
-        timeout=30,
+        timeout=150,
     )
     await sandbox.close()
     assert result.stdout == "content of lock.file\n"
@@ -485,5 +485,5 @@ def test_a_repository_around_the_workspace_that_is_another_users_is_none(around:
 async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World):
     sandbox = Sandbox(lambda: [around.own], [around.own], around.environment, kinds=("bubblewrap",))
     with pytest.raises(ToolFailure, match="commands may not see"):
-        await around.processes(sandbox, await sandbox.means()).run("true", cwd=around.own, timeout=5)
+        await around.processes(sandbox, await sandbox.means()).run("true", cwd=around.own, timeout=150)
     await sandbox.close()

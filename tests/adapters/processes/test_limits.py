@@ -45,21 +45,21 @@ async def test_a_command_that_takes_too_much_is_stopped(
     sandbox = None if kind is None else around.sandbox(kind)
     means = None if sandbox is None else await sandbox.means()
     processes = LocalProcesses(around.environment, sandbox=sandbox, means=means, limits=limit)
-    result = await processes.run(f"echo begun; {command}", cwd=around.ws, timeout=50)
+    result = await processes.run(f"echo begun; {command}", cwd=around.ws, timeout=150)
     if sandbox is not None:
         await sandbox.close()
     assert names in result.limit, result
     assert (result.stdout.strip(), result.timed_out) == ("begun", False)
-    assert result.seconds < 40
+    assert result.seconds < 120
     assert names in (hint(result, sandboxed=True) or "")
 
 
 async def test_a_file_has_a_largest_size(around: World):
     processes = LocalProcesses(USUAL, limits=Limits(file_size=1))
-    result = await processes.run("head -c 1048577 /dev/zero > large", cwd=around.ws, timeout=20)
+    result = await processes.run("head -c 1048577 /dev/zero > large", cwd=around.ws, timeout=150)
     assert "tools.bash.fileSizeMb" in result.limit
     assert (around.ws / "large").stat().st_size == 1 << 20
-    result = await processes.run("head -c 1048576 /dev/zero > small", cwd=around.ws, timeout=20)
+    result = await processes.run("head -c 1048576 /dev/zero > small", cwd=around.ws, timeout=150)
     assert (result.exit_code, result.limit) == (0, "")
 
 
@@ -73,16 +73,16 @@ async def test_what_commands_leave_in_their_temporary_folder_is_bounded(around: 
     fill = (
         "n=0; while [ $n -lt 60 ]; do head -c 400000 /dev/urandom > $TMPDIR/f$n; n=$((n+1)); sleep 0.1; done; sleep 60"
     )
-    result = await processes.run(fill, cwd=around.ws, timeout=50)
+    result = await processes.run(fill, cwd=around.ws, timeout=150)
     assert "tools.bash.tmpMb" in result.limit
     # The next command may clear up.
-    result = await processes.run("sleep 1; rm $TMPDIR/f*; echo done", cwd=around.ws, timeout=50)
+    result = await processes.run("sleep 1; rm $TMPDIR/f*; echo done", cwd=around.ws, timeout=150)
     await sandbox.close()
     assert (result.stdout, result.limit) == ("done\n", "")
 
 
 async def test_the_command_goes_first_when_memory_runs_out(around: World):
-    result = await LocalProcesses(USUAL).run("cat /proc/self/oom_score_adj; echo $0 $#", cwd=around.ws, timeout=20)
+    result = await LocalProcesses(USUAL).run("cat /proc/self/oom_score_adj; echo $0 $#", cwd=around.ws, timeout=150)
     assert result.stdout == "500\n/bin/bash 0\n"
 
 
@@ -104,9 +104,9 @@ async def main():
     sandbox = Sandbox(lambda: [folder], [], dict(os.environ), kinds=("bubblewrap",))
     means = await sandbox.means()
     processes = LocalProcesses(dict(os.environ), sandbox=sandbox, means=means, limits=Limits(processes=30))
-    result = await processes.run("for i in $(seq 40); do sleep 3 & done; wait", cwd=folder, timeout=50)
+    result = await processes.run("for i in $(seq 40); do sleep 3 & done; wait", cwd=folder, timeout=150)
     print(means.kind, means.users, result.exit_code, result.limit, result.stderr)
-    result = await processes.run("for i in $(seq 10); do sleep 0.01 & done; wait; echo fine", cwd=folder, timeout=50)
+    result = await processes.run("for i in $(seq 10); do sleep 0.01 & done; wait; echo fine", cwd=folder, timeout=150)
     print(result.stdout)
     await sandbox.close()
 

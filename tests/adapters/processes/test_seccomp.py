@@ -168,7 +168,7 @@ async def test_in_the_sandbox(around: World, network: bool):
     (around.ws / "try.py").write_text(PROGRAM)
     numbers = {name: seccomp.numbers(os.uname().machine)[name] for name in NUMBERED}
     command = f'{INTERPRETER} -u try.py "{numbers}"'
-    result = await around.processes(sandbox, means, network=network).run(command, cwd=around.ws, timeout=30)
+    result = await around.processes(sandbox, means, network=network).run(command, cwd=around.ws, timeout=150)
     unix = "done" if means.scoped or not network else "EAFNOSUPPORT"
     assert result.stdout.splitlines() == [
         *("vsock EAFNOSUPPORT", "alg EAFNOSUPPORT", "generic netlink EAFNOSUPPORT", f"unix {unix}", "inet done"),
@@ -204,7 +204,7 @@ async def test_with_the_network_shared_sockets_without_a_file_are_out_of_reach(a
     (around.ws / "try.py").write_text(CONNECT)
     name = around.abstract.getsockname()[1:].decode()
     command = f"{INTERPRETER} try.py {name}"
-    result = await around.processes(sandbox, means, network=True).run(command, cwd=around.ws, timeout=30)
+    result = await around.processes(sandbox, means, network=True).run(command, cwd=around.ws, timeout=150)
     await sandbox.close()
     assert result.stdout == ("False\n0\n" if scoped else "")
     assert scoped or "Address family not supported" in result.stderr

@@ -79,7 +79,7 @@ async def test_two_commands_that_race_read_nothing_hidden(around: World, sandbox
     done = 0
     while not swapping.done():
         try:
-            ended = await run("cat */.vscode/private.txt; true", cwd=around.ws, timeout=20)
+            ended = await run("cat */.vscode/private.txt; true", cwd=around.ws, timeout=150)
         except Exception as refused:  # noqa: BLE001 - it may be refused: what counts is what it reads
             assert "was changed while it was looked at" in str(refused) or "cannot be started" in str(refused)  # noqa: PT017
         else:
@@ -120,7 +120,7 @@ async def test_a_sandbox_of_which_a_part_vanished_is_set_up_again(
     confine = room.confine
     monkeypatch.setattr(drawing, "_sockets", vanishing)
     monkeypatch.setattr(room, "confine", gone)
-    ended = await (await processes(around, sandbox)).run("echo done", cwd=around.ws, timeout=20)
+    ended = await (await processes(around, sandbox)).run("echo done", cwd=around.ws, timeout=150)
     assert (ended.exit_code, ended.stdout) == (0, "done\n")
 
 
@@ -156,12 +156,12 @@ async def test_what_is_hidden_in_a_home_is_not_moved_to_another_name(around: Wor
     (around.own / "config.toml").write_text(SECRET)
     sandbox = around.sandbox("bubblewrap")
     run = (await processes(around, sandbox)).run
-    await run("mv .config c; mv data d; mv .m2 m; mv .cargo n", cwd=around.ws, timeout=20)
+    await run("mv .config c; mv data d; mv .m2 m; mv .cargo n", cwd=around.ws, timeout=150)
     ended = await run(
         "cat c/gh/hosts.yml d/codelaw/config.toml m/settings.xml n/credentials.toml; mkdir -p data/codelaw;"
         " echo x > data/codelaw/config.toml",
         cwd=around.ws,
-        timeout=20,
+        timeout=150,
     )
     await sandbox.close()
     assert SECRET not in ended.stdout

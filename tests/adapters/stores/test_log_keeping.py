@@ -20,7 +20,7 @@ async def test_no_commit_moves_the_log_and_the_keeper_does(open_store, path, mon
         await store.create(a_chat(f"c{number}", title="x" * 5000))
     assert path.stat().st_size == before
     await store.create(a_chat("last", title="x" * 5000))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while path.stat().st_size == before:
             await asyncio.sleep(0.01)
 

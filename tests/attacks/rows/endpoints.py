@@ -133,7 +133,7 @@ def many() -> Iterator[bytes]:
         ) + event("content_block_stop", index=number)
 
 
-async def ask(url: str, seconds: float = 45) -> str:
+async def ask(url: str, seconds: float = 150) -> str:
     """What comes of one request: `answer` and it, or the kind of failure with its words."""
     model = AnthropicModel(SECRET + "-key", url)
     try:
@@ -307,7 +307,7 @@ def counted(**usage: object) -> Action:
         async with model_url as url:
             model = AnthropicModel("k", url)
             try:
-                async with asyncio.timeout(60):
+                async with asyncio.timeout(150):
                     reply = await model.reply(REQUEST, lambda _: None)
             except ModelFailure:
                 return []

@@ -54,7 +54,7 @@ async def serving(*arguments: str) -> AsyncIterator[Server]:
     assert process.stderr is not None
     said = b""
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(150):
             while (found := LINE.search(said)) is None:
                 data = await process.stderr.read(4096)
                 if not data:
@@ -80,7 +80,7 @@ def greeting(token: object = None, number: int = 1) -> dict[str, object]:
     return {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
 
 
-PATIENCE = 40
+PATIENCE = 150
 """Seconds in which a client with the token is served; a busy machine takes some."""
 CHATS = {"jsonrpc": "2.0", "id": 2, "method": "codelaw/chat/list", "params": {}}
 

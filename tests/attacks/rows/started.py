@@ -85,7 +85,7 @@ def searched(folder: str, entry: str, *names: str, tool: str = "Grep", **environ
         ended = await asyncio.to_thread(
             subprocess.run,
             [sys.executable, "-P", "-m", "tests.attacks.searching", tool, "a"],
-            cwd=world.ws, env=env, capture_output=True, text=True, timeout=60, check=False,
+            cwd=world.ws, env=env, capture_output=True, text=True, timeout=150, check=False,
         )  # fmt: skip
         if ended.returncode != 0:
             raise NotRun(ended.stderr[-300:])
@@ -111,7 +111,7 @@ def served(*modules: str, on_path: bool = False) -> Action:
         command = [*server_command()[: server_command().index("codelaw") + 1], "--version"]
         ended = await asyncio.to_thread(
             subprocess.run,
-            command, cwd=world.ws, env=server_environment(env, [world.ws]), capture_output=True, text=True, timeout=60,
+            command, cwd=world.ws, env=server_environment(env, [world.ws]), capture_output=True, text=True, timeout=150,
             check=False,
         )  # fmt: skip
         if ended.returncode != 0 and not (world.out / "pwned").exists():

@@ -24,7 +24,7 @@ async def child(script, *arguments):
 
 
 async def until(true):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 150
     while not true():
         assert time.monotonic() < end
         await asyncio.sleep(0.05)

@@ -46,7 +46,7 @@ async def test_a_living_server_whose_connection_was_cut_lives_again_though_it_as
     await first.begin_turn(a_turn(first), said("m1"))
     cut(behind)
     third = await open_store()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(150):
         while not await third.is_alive(first.owner):  # it knows nothing of the cut
             await asyncio.sleep(0.05)
     assert await second.is_alive(first.owner)

@@ -50,7 +50,7 @@ async def test_a_killed_server_loses_nothing_it_was_told_is_stored(open_store, p
     assert len(ids) in (2 * told + 1, 2 * told + 3), "each append is whole or not there"
     started = time.monotonic()
     while await store.is_alive(owner):
-        assert time.monotonic() - started < 30
+        assert time.monotonic() - started < 120
     await store.begin_turn(a_turn(store, "t2"), said("x"))
 
 

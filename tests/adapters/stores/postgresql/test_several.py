@@ -49,10 +49,10 @@ async def test_writers_of_one_chat_do_not_hold_up_those_of_another(open_store):
     def slow(session):
         session.execute(f"SELECT 1 FROM chats WHERE id = 'c1'{session.row_lock}")
         held.set()
-        enough.wait(60)
+        enough.wait(150)
 
     holding = asyncio.ensure_future(first.database.write(slow))
-    await asyncio.to_thread(held.wait, 60)
+    await asyncio.to_thread(held.wait, 150)
     await second.append("c2", [said("m")])
     waiting = asyncio.ensure_future(second.append("c1", [said("m")]))
     await asyncio.sleep(0.2)
@@ -72,7 +72,7 @@ async def test_work_broken_off_by_a_deadlock_is_done_again(open_store):
             session.execute("UPDATE chats SET title = title || ? WHERE id = ?", (first, first))
             tries.append(first)
             if len(tries) <= 2:
-                both.wait(60)
+                both.wait(150)
             session.execute("UPDATE chats SET title = title || ? WHERE id = ?", (first, second))
 
         return work
