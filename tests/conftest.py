@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import faulthandler
+import inspect
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from blockbuster import BlockBuster
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+from codelaw.templates.render import preload
 from tests.fakes.postgres import postgres, postgres_url  # noqa: F401 - fixtures for every test
 
-settings.register_profile("codelaw", deadline=None)  # a slow machine is no failure
+# A slow machine is no failure, and what fails fails again: only the long form draws new examples each time.
+settings.register_profile(
+    "codelaw",
+    deadline=None,
+    derandomize="CODELAW_TEST_LONG" not in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("codelaw")
 
 ROOT = Path(__file__).parents[1]
-HUNG_SECONDS = 600
+HUNG_SECONDS = int(os.environ.get("CODELAW_TEST_HUNG_SECONDS", "1200"))
+LAST_SECONDS = 60
 REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
 """Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
@@ -67,6 +78,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"{program} is not on PATH")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Where `ended` does not help, as in a lock or a fixture of many tests, the process says where it stands and ends.
+
+    xdist then counts the test as failed and goes on with another process.
+    """
+    faulthandler.dump_traceback_later(HUNG_SECONDS + 5 * LAST_SECONDS, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 @pytest.fixture(autouse=True)
 def ended() -> Iterator[None]:
     """A test that waits for what never comes fails, far beyond any honest time, instead of hanging the run."""
@@ -78,12 +102,19 @@ def ended() -> Iterator[None]:
         raise TimeoutError(f"the test has not ended within {HUNG_SECONDS} s")
 
     before = signal.signal(signal.SIGALRM, hung)
-    signal.alarm(HUNG_SECONDS)
+    # Again and again: the first one may end a wait that its caller begins anew.
+    signal.setitimer(signal.ITIMER_REAL, HUNG_SECONDS, LAST_SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test cuts the power, and a disk that others keep busy may take half a minute to be sure of a file."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture(autouse=True)
@@ -100,12 +131,20 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
+@cache
+def _templates() -> None:
+    """As a session does: else the first test of a process that renders one would read it on the event loop."""
+    preload()
+
+
 @pytest.fixture(autouse=True)
 def unblocked(request: pytest.FixtureRequest) -> Iterator[None]:
     """A blocking call made by codelaw's own code on the event loop raises; `@pytest.mark.blocking` opts out."""
     if request.node.get_closest_marker("blocking") is not None:
         yield
         return
+    if inspect.iscoroutinefunction(request.function):
+        _templates()
     guard = BlockBuster(scanned_modules="codelaw")
     guard.activate()
     try:

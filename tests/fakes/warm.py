@@ -55,7 +55,7 @@ def warm(command: list[str], entry: str, *first: str) -> Iterator[list[str]]:
         finally:
             keeper.stdin.close()
             keeper.stdout.close()
-            keeper.wait(120)
+            keeper.wait(150)
 
 
 def keep(address: str, entry: str, first: list[str]) -> int:
@@ -66,6 +66,7 @@ def keep(address: str, entry: str, first: list[str]) -> int:
             _named(name)()
         else:
             importlib.import_module(name)
+    os.fsync = lambda _: None  # as in `tests/conftest.py`
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
