@@ -62,7 +62,8 @@ def starting(command: list[str], vendor: LoopbackVendor, root: Path, home: Path)
         model = {"baseUrl": vendor.url, "apiKey": "sk-test-SECRET", "name": "claude-sonnet-4-5"}
         env = {**os.environ, "CODELAW_HOME": str(home)}
         async with stdio(command, env=env) as client:
-            await client.initialize(capabilities, folders=[root], options={"model": model, **(options or {})})
+            given = {"model": model, "memory": {"timeoutMs": 20_000}, **(options or {})}
+            await client.initialize(capabilities, folders=[root], options=given)
             yield client
 
     return started
