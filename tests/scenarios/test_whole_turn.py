@@ -102,7 +102,7 @@ async def test_cancel_is_a_result_by_every_path(start: Start, vendor: LoopbackVe
         await client.cancel(request_id)
         first = (await client.wait_for(future))["result"]
         assert first["stopReason"] == "cancelled"
-        assert "word word".startswith(first["answer"])
+        assert ("word " * 499).startswith(first["answer"])
 
         mark = len(client.messages)
         _, future = await client.start("codelaw/chat/send", {"chatId": first["chatId"], "text": "two"})
