@@ -42,7 +42,7 @@ test("hostile Markdown runs nothing, loads nothing, and leads nowhere", async ()
   expect(reached.filter((href) => /^(javascript|command|data):/i.test(href))).toEqual([]);
   for (const name of ["click", "command", "entity", "raw"]) {
     const link = answer.getByText(name, { exact: true }).first();
-    if ((await link.count()) > 0) await link.click({ timeout: 2_000 });
+    if ((await link.count()) > 0) await link.click({ timeout: 30_000 });
   }
   await window.page.waitForTimeout(500);
   expect(asked, "nothing was fetched").toEqual([]);

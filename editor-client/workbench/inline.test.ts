@@ -82,7 +82,7 @@ test("an edit that runs is stopped by Escape, and nothing stays of it", async ()
   await eventually("the model is asked", async () => (await vendor.requests()).length === 1);
   await window.page.keyboard.press("Escape");
   await lens(window, "codelaw is writing").waitFor({ state: "hidden" });
-  await eventually("the request is closed", async () => (await vendor.requests())[0]?.closed_early, 10_000);
+  await eventually("the request is closed", async () => (await vendor.requests())[0]?.closed_early);
   expect(await window.page.locator(".tab", { hasText: "proposed by codelaw" }).count()).toBe(0);
 });
 

@@ -42,7 +42,7 @@ test("while 10 000 deltas come in, what is typed appears, and all of the text is
     await window.page.waitForTimeout(100);
   }
   expect(typed.length, "something was typed while the answer came").toBeGreaterThan(5);
-  await window.ended("finished", 80_000);
+  await window.ended("finished", 300_000);
   const longest = await window.panel.locator("body").evaluate(() => JSON.stringify(Reflect.get(globalThis, "longest")));
   const slowest = Math.max(...waits);
   tell(`${DELTAS} deltas in ${Date.now() - began} ms; long tasks ${longest}; slowest key ${slowest} ms`);

@@ -21,7 +21,7 @@ test("the server is killed in mid-turn: it is started again, nothing is lost or 
     finish("Here I am again."),
   ]);
   await window.say("Tell me a story");
-  await window.lastTurn.locator(".answer", { hasText: "[piece 20]" }).waitFor();
+  await window.lastTurn.locator(".answer", { hasText: "[piece 60]" }).waitFor();
   const killed = await workbench.server();
   process.kill(killed, "SIGKILL");
   await eventually("another server runs", () => workbench.servers().some((id) => id !== killed));
@@ -48,10 +48,9 @@ test("the window is loaded anew in mid-turn: nothing is lost or doubled, the dra
     finish("Here I am again."),
   ]);
   await window.say("Tell me a story");
-  await window.lastTurn.locator(".answer", { hasText: "[piece 20]" }).waitFor();
+  await window.lastTurn.locator(".answer", { hasText: "[piece 60]" }).waitFor();
   await window.message.fill("a draft");
-  // In a browser the editor writes down every 5 s what a panel keeps; elsewhere when the window closes.
-  await window.page.waitForTimeout(6_500);
+  await window.keeps("a draft");
   await window.reload();
   await window.showPanel();
   await window.lastTurn.waitFor();

@@ -26,7 +26,7 @@ export class Program {
   }
 
   /** Wait until it has said something that matches. */
-  async says(pattern: RegExp, milliseconds = 30_000): Promise<RegExpExecArray> {
+  async says(pattern: RegExp, milliseconds = 150_000): Promise<RegExpExecArray> {
     const until = Date.now() + milliseconds;
     while (Date.now() < until) {
       const match = pattern.exec(this.output);
@@ -87,7 +87,7 @@ export async function freePort(): Promise<number> {
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  milliseconds = 15_000,
+  milliseconds = 120_000,
 ): Promise<T> {
   const until = Date.now() + milliseconds;
   for (;;) {

@@ -19,6 +19,6 @@ test.each([false, true])("come back to the message when it is stopped; the panel
   }
   await window.panel.getByRole("button", { name: /^Stop/ }).click();
   await window.ended("cancelled");
-  await eventually("they are back", async () => (await window.message.inputValue()) === "Words that wait", 10_000);
+  await eventually("they are back", async () => (await window.message.inputValue()) === "Words that wait");
   await window.message.fill("");
 });

@@ -55,8 +55,9 @@ test("all files of a turn are compared at once, kept or undone by file, and that
   await expect(readFile(join(window.folder, "made.py"))).rejects.toThrow();
 
   const before = await pending.locator(".pending-file").count();
-  // In a browser the editor writes down every 5 s which chat a panel shows; elsewhere when the window closes.
-  await window.page.waitForTimeout(6_500);
+  // With it goes which chat the panel shows.
+  await window.message.fill("a draft of the review");
+  await window.keeps("a draft of the review");
   await window.reload();
   await window.showPanel();
   await pending.waitFor();

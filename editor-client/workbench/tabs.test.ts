@@ -126,8 +126,7 @@ test("two chats stream side by side, each is asked and stopped for itself, and b
   await message(right).fill("a draft on the right");
   await right.getByRole("button", { name: "Stop" }).click();
   await eventually("the right turn is stopped", async () => (await state(right)) === "cancelled");
-  // In a browser the editor writes down every 5 s what a page keeps; elsewhere when the window closes.
-  await window.page.waitForTimeout(6_500);
+  await window.keeps("a draft on the right");
   await window.reload();
   const [leftAgain, rightAgain] = [await pageWith(window, "It ran."), await pageWith(window, "[right 20]")];
   expect(await message(rightAgain).inputValue()).toBe("a draft on the right");

@@ -5,8 +5,8 @@ export default defineConfig({
     include: ["workbench/**/*.test.ts"],
     globalSetup: ["workbench/setup.ts"],
     fileParallelism: false,
-    testTimeout: 240_000,
-    hookTimeout: 120_000,
+    testTimeout: 900_000,
+    hookTimeout: 600_000,
     reporters: ["verbose"],
   },
 });

@@ -16,7 +16,7 @@ export class Window {
     readonly page: Page,
     readonly folder: string,
   ) {
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(120_000);
     page.on("console", (message) => {
       // The workbench's own log is long, and coloured.
       if (!message.text().startsWith("%c")) this.said.push(`${message.type()}: ${message.text().slice(0, 400)}`);
@@ -26,18 +26,18 @@ export class Window {
   }
 
   async go(url: string): Promise<void> {
-    await this.page.goto(url, { waitUntil: "domcontentloaded", timeout: 60_000 });
+    await this.page.goto(url, { waitUntil: "domcontentloaded", timeout: 150_000 });
     await this.ready();
   }
 
   async reload(): Promise<void> {
-    await this.page.reload({ waitUntil: "domcontentloaded", timeout: 60_000 });
+    await this.page.reload({ waitUntil: "domcontentloaded", timeout: 150_000 });
     await this.ready();
   }
 
   private async ready(): Promise<void> {
-    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
-    await this.status.waitFor({ timeout: 60_000 });
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 150_000 });
+    await this.status.waitFor({ timeout: 150_000 });
   }
 
   /** The item of the status bar; it is there when the extension runs. */
@@ -64,7 +64,7 @@ export class Window {
 
   async showPanel(): Promise<void> {
     await this.command("codelaw: Open Chat");
-    await this.message.waitFor({ timeout: 30_000 });
+    await this.message.waitFor();
   }
 
   async hidePanel(): Promise<void> {
@@ -121,7 +121,7 @@ export class Window {
   }
 
   /** The newest turn, once it has ended like this. */
-  async ended(state = "finished", milliseconds = 40_000): Promise<Locator> {
+  async ended(state = "finished", milliseconds = 150_000): Promise<Locator> {
     const turn = this.panel.locator(`article.turn[data-state="${state}"]`).last();
     const last = await this.turns.count();
     await eventually(
@@ -156,6 +156,36 @@ export class Window {
       await this.page.keyboard.press(key);
     }
     throw new Error(`${key} does not lead there`);
+  }
+
+  /** Wait until the editor has written down what a panel keeps; in a browser it does so every 5 s or later. */
+  async keeps(words: string): Promise<void> {
+    const written = (words: string): Promise<boolean> =>
+      indexedDB.databases().then(async (all) => {
+        const texts = all.map(
+          ({ name = "" }) =>
+            new Promise<string>((resolve, reject) => {
+              const opened = indexedDB.open(name);
+              opened.onerror = () => reject(new Error(name));
+              opened.onsuccess = () => {
+                const tables = [...opened.result.objectStoreNames].filter((table) => table === "ItemTable");
+                const done = (text: string): void => {
+                  opened.result.close();
+                  resolve(text);
+                };
+                if (tables.length === 0) {
+                  done("");
+                  return;
+                }
+                const rows = opened.result.transaction(tables).objectStore("ItemTable").getAll();
+                rows.onsuccess = () => done(JSON.stringify(rows.result));
+                rows.onerror = () => reject(new Error(name));
+              };
+            }),
+        );
+        return (await Promise.all(texts)).some((text) => text.includes(words));
+      });
+    await eventually(`the editor keeps "${words}"`, () => this.page.evaluate(written, words));
   }
 
   /** A file of the folder as it is on the disk. */

@@ -74,6 +74,7 @@ export class Workbench {
     const editor = new Program(NODE, [CODE_SERVER, ...address, ...where, ...few, ...quiet, ...brief], { env });
     const browser = await browserType.launchPersistentContext(join(folder, "browser"), {
       executablePath: chromium(),
+      timeout: 150_000,
       headless: true,
       args: FLAGS,
       viewport: SIZE,
@@ -191,7 +192,7 @@ export function useWorkbench(options: WorkbenchOptions & { window?: WindowOption
       }
       await Promise.all(running.windows.filter((one) => one !== window).map((one) => running.close(one)));
       const left = window === undefined ? 0 : 1;
-      await eventually("the servers of closed windows end", () => running.servers().length <= left, 20_000);
+      await eventually("the servers of closed windows end", () => running.servers().length <= left);
     });
     if (options.window === undefined) return;
     if (window === undefined) window = await running.open(options.window);

@@ -87,7 +87,7 @@ describe("the message of a commit", () => {
     open(one);
     answer = () => new Promise(() => undefined);
     const writing = write();
-    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    await vi.waitFor(() => expect(asked).toHaveLength(2), 150_000);
     fake.editor.progress?.cancel();
     await writing;
     expect(asked.at(-1)).toEqual(["codelaw/chat/cancel", { chatId: "c" }]);

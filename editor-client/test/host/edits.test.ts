@@ -183,7 +183,7 @@ describe("a turn that runs", () => {
     ends = [];
     answer = () => new Promise((resolve) => ends.push(resolve));
     asking = ask();
-    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    await vi.waitFor(() => expect(asked).toHaveLength(2), 150_000);
   });
 
   it("is shown at its lines, and stopped by one step", async () => {
@@ -201,7 +201,7 @@ describe("a turn that runs", () => {
 
   it("gives way to another edit of the document", async () => {
     const other = ask("quite different", 0, 0);
-    await vi.waitFor(() => expect(asked).toHaveLength(5));
+    await vi.waitFor(() => expect(asked).toHaveLength(5), 150_000);
     expect(asked[2]).toEqual(["codelaw/chat/cancel", { chatId: "c" }]);
     end({ stopReason: "cancelled", said: "" });
     await asking;

@@ -303,7 +303,7 @@ describe("dropped files", () => {
     expect(screen.getByText(/Only PNG, JPEG, GIF and WebP/)).toBeTruthy();
     fireEvent.paste(field(), { clipboardData: { files: [picture], getData: () => "" } });
     fireEvent.paste(field(), { clipboardData: { files: [picture], getData: () => "words" } });
-    await vi.waitFor(() => expect(panel.state().composer.attachments).toHaveLength(1));
+    await vi.waitFor(() => expect(panel.state().composer.attachments).toHaveLength(1), 150_000);
     expect(kept(panel.state()).attachments).toEqual([]);
     write(field(), "what is it?");
     press("Enter");

@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("the private environment", () => {
       code: "cancelled",
     });
     const beats = async () => (await readFile(path.join(root, "beats"), "utf8")).length;
-    await vi.waitFor(async () => expect(await beats()).toBeGreaterThan(1));
+    await vi.waitFor(async () => expect(await beats()).toBeGreaterThan(1), 150_000);
     stop.abort();
     await refusal;
     expect(await inStorage()).toEqual([]);

@@ -35,7 +35,7 @@ const begin = async (): Promise<ServerClass> => {
 };
 
 const until = async (what: () => boolean) =>
-  vi.waitFor(() => expect(what()).toBe(true), { timeout: 30_000, interval: 20 });
+  vi.waitFor(() => expect(what()).toBe(true), { timeout: 150_000, interval: 20 });
 const pidOf = (): number => {
   const line = fake.log.findLast((entry) => entry.includes("process "));
   return Number(/process (\d+)/.exec(line ?? "")?.[1]);
@@ -100,7 +100,7 @@ describe.skipIf(!existsSync(CODELAW))("the real server", { timeout: 60_000 }, ()
       fake.set("codelaw.turn.maxSteps", 9);
       await vi.waitFor(
         async () => expect(await read("turn.maxSteps")).toMatchObject({ value: 9, origin: "client" }),
-        30_000,
+        150_000,
       );
       fake.set("codelaw.turn.maxSteps", undefined);
       await fake.context.secrets.store("codelaw.model.apiKey", KEY);
@@ -124,7 +124,7 @@ describe.skipIf(!existsSync(CODELAW))("the real server", { timeout: 60_000 }, ()
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, "config.toml"), '"[Repair](command:workbench.action.quit)" = 1\n');
     server.start();
-    await vi.waitFor(() => expect(fake.log.join("\n")).toContain("[Repair] (command:workbench.action.quit)"), 30_000);
+    await vi.waitFor(() => expect(fake.log.join("\n")).toContain("[Repair] (command:workbench.action.quit)"), 150_000);
     await rm(folder, { recursive: true });
     expect(fake.log.filter((line) => line.startsWith("warned")).join("\n")).not.toContain("](");
   });
