@@ -73,14 +73,18 @@ export function processes(command: RegExp, entry: string): number[] {
     .map(Number);
 }
 
-/** A port of loopback that was free a moment ago. */
+/** A port of loopback that is free, and that the system gives to nobody by itself. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("There is no free port.");
-  return address.port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    const free = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (free) return port;
+  }
 }
 
 /** Look again until it holds. */

