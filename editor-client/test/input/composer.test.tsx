@@ -242,9 +242,13 @@ describe("attachments", () => {
     expect(document.activeElement).toBe(field());
   });
 
-  test("with a running turn it is said that they wait", () => {
-    open({ chat: running(), composer });
-    expect(screen.getByText("Attached files go with the next message.")).toBeTruthy();
+  test("go along with a word to a running turn", () => {
+    const panel = open({ chat: running(), composer });
+    write(field(), "See there");
+    press("Enter");
+    expect(panel.asked("codelaw/chat/steer").map(({ params }) => params)).toMatchObject([
+      { text: "See there", attachments: composer.attachments.map(({ uri }) => ({ uri })) },
+    ]);
   });
 
   test("the menu adds files and the selection, by keys alone", () => {

@@ -4,15 +4,21 @@ import "../style/attachments.css";
 import { useHands } from "../hands";
 import { bringsFiles, droppedUris } from "../text/dropped";
 import type { Panel } from "../panel";
-import { picturesIn, readPictures } from "../text/pictures";
+import { fitting, picturesIn, readPictures } from "../text/pictures";
 import { focusComposer } from "./focus";
 import { Icon } from "./Icon";
 import { Thumbnail } from "./Thumbnail";
 import { Visible } from "./Visible";
 import { t } from "../language";
 
+interface Props {
+  attachments: readonly Attachment[];
+  /** Why the pictures among them would not be seen, in words. */
+  unseen: string | null;
+}
+
 /** What goes along with the next message, each with a button that takes it out again. */
-export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
+export function Attachments({ attachments, unseen }: Props) {
   const { panel } = useHands();
   const list = useRef<HTMLUListElement>(null);
   if (attachments.length === 0) return null;
@@ -31,9 +37,10 @@ export function Attachments({ attachments }: { attachments: readonly Attachment[
         <li
           key={`${attachment.uri} ${attachment.label}`}
           class="attachment"
-          title={attachment.picture === undefined ? attachment.uri : attachment.label}
+          title={attachment.picture === undefined ? attachment.uri : (unseen ?? attachment.label)}
         >
           {attachment.picture !== undefined && <Thumbnail picture={attachment.picture} />}
+          {attachment.picture !== undefined && unseen !== null && <Icon name="warning" />}
           <span class="attachment-label">
             <Visible text={attachment.label} />
           </span>
@@ -58,9 +65,11 @@ export async function attachPictures(
   files: readonly File[],
   say: (words: string) => void,
 ): Promise<void> {
-  const { attachments, left } = await readPictures(files);
+  const { attachments: read, left } = await readPictures(files);
+  const attachments = fitting(panel.state().composer.attachments, read);
   if (attachments.length > 0) panel.dispatch({ kind: "attach", attachments });
   if (left) say(t.pictureUnknown);
+  else if (attachments.length < read.length) say(t.picturesTooMany);
 }
 
 /** Takes files that are dropped anywhere on the panel; `say` tells the user what could not be taken. */

@@ -4,6 +4,7 @@ import { useHands } from "../hands";
 import type { State } from "../state";
 import type { Typed } from "../text/mention";
 import { picturesIn } from "../text/pictures";
+import { unseen } from "../text/seeing";
 import { Attachments, attachPictures, DropArea } from "./Attachments";
 import { EarlierFiles } from "./EarlierFiles";
 import { focusComposer, MESSAGE_ID } from "./focus";
@@ -35,6 +36,7 @@ export function Composer({ state }: { state: State }) {
   const running = chat !== null && chat.running !== null;
   const stoppable = running || sending !== null || chat?.compacting === true;
   const blank = text.trim() === "";
+  const blind = unseen(state);
 
   const write = useCallback(
     (typed: Typed): void => {
@@ -154,7 +156,7 @@ export function Composer({ state }: { state: State }) {
       <div class="composer-box" data-editing={editing !== null}>
         <Mentions completion={completion} />
         <LookingAt state={state} />
-        <Attachments attachments={attachments} />
+        <Attachments attachments={attachments} unseen={blind} />
         <div class="composer-field" data-text={`${text.slice(0, MEASURED)} `}>
           <textarea
             ref={field}
@@ -199,7 +201,7 @@ export function Composer({ state }: { state: State }) {
             <Icon name="add" />
           </Menu>
           <span class="composer-state" role="status">
-            {stopping ? t.escapeAgain : note !== "" ? note : standing(state)}
+            {stopping ? t.escapeAgain : note !== "" ? note : standing(state, blind)}
           </span>
           {stoppable && (
             <button type="button" class="composer-stop" title={stopTitle(running, sending)} onClick={stop}>
@@ -229,11 +231,8 @@ const stopTitle = (running: boolean, sending: number | null): string =>
   running || sending !== null ? t.stopTurn : t.stopCompaction;
 
 /** What holds for the message as it is. */
-function standing({ composer, chat }: State): string {
-  if (composer.sending !== null) return t.sending;
-  const steers = chat !== null && chat.running !== null;
-  return steers && composer.attachments.length > 0 ? t.attachedNext : "";
-}
+const standing = ({ composer }: State, blind: string | null): string =>
+  composer.sending !== null ? t.sending : (blind ?? "");
 
 function placeholder(state: State): string {
   if (state.composer.editing !== null) return t.writeAnew;

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Chat } from "../../src/protocol/types";
 import { useHands } from "../hands";
 import type { State } from "../state";
+import { modelOf } from "../text/seeing";
 import { ModelPicker } from "./ModelPicker";
 import { Picker, type PickerOption } from "./Picker";
 import { t } from "../language";
@@ -39,9 +40,6 @@ export function Pickers({ state }: { state: State }) {
   const { panel, actions } = useHands();
   const chat = state.chat?.chat;
   const mode = chat?.mode ?? state.next.mode ?? "agent";
-  const named = chat === undefined ? state.next.model : chat.model;
-  // A chat that was just made may not know its model's name yet.
-  const model = named === null || named === "" ? (state.models.find((one) => one.current)?.name ?? "") : named;
   const strategy = chat?.strategy ?? state.next.strategy;
   // It is for those who ask for it: by the command, on the page of the context, or by having chosen one.
   const [wanted, setWanted] = useState(false);
@@ -64,7 +62,7 @@ export function Pickers({ state }: { state: State }) {
       />
       <ModelPicker
         models={state.models}
-        value={model}
+        value={modelOf(state)}
         open={state.choosing === "model"}
         onOpen={(wanted) => open(wanted ? "model" : null)}
         onChoose={(value) => void actions.setModel(value)}

@@ -1,8 +1,10 @@
 // Pictures that are pasted or dropped, on their way to the server (M-6).
 import type { Attachment } from "../../src/messages";
 
-/** Bytes of one picture that the server takes. */
+/** Bytes of one picture that the server takes, pictures of one message, and bytes of all of them. */
 const MOST_BYTES = 5 * 1024 * 1024;
+const MOST = 5;
+const MOST_TOGETHER = 10 * 1024 * 1024;
 const TAKEN: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 export interface ReadPictures {
   attachments: Attachment[];
@@ -25,6 +27,28 @@ export async function readPictures(files: readonly File[]): Promise<ReadPictures
     }),
   );
   return { attachments, left: taken.length < files.length };
+}
+
+/** The first of `added` that go along with one message beside what is attached already; the others make it too much. */
+export function fitting(attached: readonly Attachment[], added: readonly Attachment[]): Attachment[] {
+  const pictures = attached.filter(({ picture }) => picture !== undefined);
+  const known = new Set(pictures.map(({ uri }) => uri));
+  let count = pictures.length;
+  let size = pictures.reduce((sum, one) => sum + bytesOf(one), 0);
+  return added.filter((one) => {
+    if (known.has(one.uri)) return true;
+    if (count >= MOST || size + bytesOf(one) > MOST_TOGETHER) return false;
+    known.add(one.uri);
+    count += 1;
+    size += bytesOf(one);
+    return true;
+  });
+}
+
+/** The bytes that the base64 of a picture stands for. */
+function bytesOf({ picture }: Attachment): number {
+  const data = picture?.data ?? "";
+  return Math.floor((data.replace(/=+$/, "").length * 3) / 4);
 }
 
 /** The bytes of a picture, to be drawn. */

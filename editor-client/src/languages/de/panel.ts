@@ -333,6 +333,10 @@ export const panel: PanelWords = {
   // The message field.
   attached: "Angehängt",
   pictureUnknown: "Nur Bilder als PNG, JPEG, GIF oder WebP von höchstens 5 MB können gesendet werden.",
+  picturesTooMany: "Mit einer Nachricht gehen höchstens fünf Bilder, zusammen 10 MB.",
+  picturesUnseen: (model: string) => `Das Modell ${model} kann keine Bilder sehen: Es erfährt nur ihre Art und Größe.`,
+  picturesUnknown: (model: string) =>
+    `Ob das Modell ${model} Bilder sieht, ist nicht bekannt: Es erfährt nur ihre Art und Größe. Wenn es sie sieht, setzen Sie models.${model}.vision auf true.`,
   pictures: "Bilder",
   dropUnknown:
     "Der Editor sagt nicht, wo diese Dateien liegen. Ziehen Sie sie aus seinem Explorer, oder nutzen Sie „Dateien hinzufügen …“.",
@@ -370,7 +374,6 @@ export const panel: PanelWords = {
   stopTurn: "Antwort anhalten (zweimal Escape)",
   stopCompaction: "Verdichtung anhalten (zweimal Escape)",
   sending: "Wird gesendet …",
-  attachedNext: "Angehängte Dateien gehen mit der nächsten Nachricht.",
   writeAnew: "Nachricht neu schreiben",
   enterSteers: "Die Eingabetaste lenkt die laufende Antwort",
   askOrTell: "Fragen oder auftragen. @ nennt eine Datei",

@@ -327,6 +327,10 @@ export const panel = {
   // The message field.
   attached: "Attached",
   pictureUnknown: "Only PNG, JPEG, GIF and WebP pictures of at most 5 MB can be sent.",
+  picturesTooMany: "At most five pictures, and 10 MB of them, go with one message.",
+  picturesUnseen: (model: string) => `The model ${model} cannot see pictures: it only learns their kinds and sizes.`,
+  picturesUnknown: (model: string) =>
+    `Whether the model ${model} sees pictures is not known: it only learns their kinds and sizes. If it does see them, set models.${model}.vision to true.`,
   pictures: "Pictures",
   dropUnknown: "The editor does not tell where these files are. Drag them from its Explorer, or use “Add files…”.",
   dropHere: "Hold Shift and drop files to add them.",
@@ -363,7 +367,6 @@ export const panel = {
   stopTurn: "Stop the turn (Escape twice)",
   stopCompaction: "Stop the compaction (Escape twice)",
   sending: "Sending…",
-  attachedNext: "Attached files go with the next message.",
   writeAnew: "Write the message anew",
   enterSteers: "Enter steers the running turn",
   askOrTell: "Ask or tell. @ names a file",
