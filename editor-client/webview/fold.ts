@@ -112,6 +112,7 @@ function take(draft: Draft, { event, turnId, seq, at }: ChatEvent): void {
       if (turn !== null) {
         answered(draft, turnId);
         turn.result = event.result;
+        turn.endedAt = at;
         turn.interrupted = false;
       }
       if (draft.chat.running === turnId) draft.chat.running = null;
@@ -170,6 +171,7 @@ function newTurn(id: string): Turn {
     at: 0,
     items: [],
     result: null,
+    endedAt: null,
     interrupted: false,
     reverted: false,
     withdrawn: false,

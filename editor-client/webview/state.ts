@@ -119,6 +119,8 @@ export interface Turn {
   at: number;
   items: Item[];
   result: TurnResult | null;
+  /** When the result came, in seconds since the epoch. */
+  endedAt: number | null;
   /** It ended when its server died, without a result. */
   interrupted: boolean;
   /** Its changes were undone. */

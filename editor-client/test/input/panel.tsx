@@ -89,6 +89,7 @@ export const turnOf = (id: string, text: string, extra: Partial<Turn> = {}): Tur
   at: 0,
   items: [],
   result: null,
+  endedAt: null,
   interrupted: false,
   reverted: false,
   withdrawn: false,

@@ -121,8 +121,23 @@ describe("the time of a turn", () => {
     const at = (seconds: number, event: (typeof more)[number]) => ({ ...event, at: first!.at + seconds });
     const timed = [2, 32, 33, 34].map((seconds, place) => at(seconds, more[place]!));
     const state = run(showing(record("c")), heard(first!, ...timed));
-    expect(timesOf(turnIn(state), endOf(turnIn(state))!)).toEqual({ worked: 3, waited: 30 });
-    expect(show(state).container.querySelector(".figures")!.textContent).toContain("3.0 s · waited 30 s for you");
+    expect(timesOf(turnIn(state), endOf(turnIn(state))!)).toEqual({ worked: 4, waited: 30 });
+    expect(show(state).container.querySelector(".figures")!.textContent).toContain("4.0 s · waited 30 s for you");
+  });
+
+  it("ends with its result, whatever is told of it later", () => {
+    const [first, answer, end, later] = events(
+      "c",
+      "t1",
+      1,
+      started("Go"),
+      { kind: "answer", delta: "It goes.", step: 1 },
+      ended("c", "t1"),
+      { kind: "notice", level: "info", code: "reverted", message: "Undone in a.py." },
+    );
+    const at = (seconds: number, event: typeof first) => ({ ...event!, at: first!.at + seconds });
+    const state = run(showing(record("c")), heard(first!, at(2, answer), at(9, end), at(60, later)));
+    expect(show(state).container.querySelector(".figures")!.textContent).toContain("9.0 s");
   });
 
   it("counts questions side by side once", () => {
