@@ -200,7 +200,14 @@ class ThinkingDelta:
     text: str
 
 
-Delta = TextDelta | ThinkingDelta
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The reply has begun; what the vendor says by then that it bills."""
+
+    usage: Usage
+
+
+Delta = Begun | TextDelta | ThinkingDelta
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (
     ApiMessage,
+    Begun,
     CallBlock,
     Delta,
     ModelReply,
@@ -86,7 +87,8 @@ async def test_text_thinking_calls_and_usage_arrive(vendor: LoopbackVendor, mode
     assert reply.calls[0].id == "toolu_a"
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "Hello ✓"
     assert "".join(delta.text for delta in deltas if isinstance(delta, ThinkingDelta)) == "hmm"
-    assert len([delta for delta in deltas if delta.text]) == 4
+    assert deltas[0] == Begun(Usage(10, 7, 5, 1))
+    assert len([delta for delta in deltas[1:] if not isinstance(delta, Begun) and delta.text]) == 4
 
 
 async def test_the_body_is_what_the_vendor_wants(vendor: LoopbackVendor, model: AnthropicModel) -> None:

@@ -17,7 +17,7 @@ from codelaw.adapters.models.anthropic_stream import LONGEST_NAME, MOST_CALLS, M
 from codelaw.adapters.models.endpoints import LARGEST_ERROR
 from codelaw.adapters.models.events import Events, TooLarge
 from codelaw.domain.errors import ModelFailure
-from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest, TextBlock, Usage
+from codelaw.domain.models import ApiMessage, Begun, ModelReply, ModelRequest, TextBlock, Usage
 
 KEY = "sk-test-51f0c3"
 REQUEST = ModelRequest("claude-sonnet-5-5", (), (ApiMessage("user", (TextBlock("?"),)),), 512)
@@ -443,7 +443,8 @@ async def test_a_long_reply_in_small_pieces_is_told_in_larger_ones() -> None:
     heard: list[Any] = []
     async with endpoint(STREAM + b"\r\n", START, text("ab") * 200_000, END) as server:
         reply = await ask(server, heard=heard)
-    assert reply.text == "ab" * 200_000 == "".join(piece.text for piece in heard)
+    assert isinstance(heard[0], Begun)
+    assert reply.text == "ab" * 200_000 == "".join(piece.text for piece in heard[1:])
     # Each is looked at together with the whole: as many as letters would be quadratic work.
     assert len(heard) < 60_000
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from codelaw.domain.messages import Call, FoundPage, WebSearch
-from codelaw.domain.models import BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
+from codelaw.domain.models import Begun, BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
 
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 _SEARCHES = "web_search_requests"
@@ -129,6 +129,7 @@ class ReplyReader:
                 self._start(body.get("index"), _mapping(body.get("content_block"), "content_block"))
             case "message_start":
                 self._count(_mapping(body.get("message"), "message").get("usage"))
+                self._on_delta(Begun(self.usage))
             case "message_delta":
                 delta = _mapping(body.get("delta"), "delta")
                 reason, sequence = delta.get("stop_reason"), delta.get("stop_sequence")

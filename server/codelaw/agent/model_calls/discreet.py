@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.models import (
     ApiMessage,
+    Begun,
     CallBlock,
     Delta,
     ImageBlock,
@@ -85,7 +86,7 @@ class Discreet:
             return on_delta(kind(piece))
 
         def feed(delta: Delta) -> bool | None:
-            if not delta.text:
+            if isinstance(delta, Begun) or not delta.text:
                 return on_delta(delta)
             if isinstance(delta, ThinkingDelta):
                 return tell(ThinkingDelta, thinking.feed(delta.text))

@@ -17,7 +17,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
 from codelaw.domain.messages import WebSearch
-from codelaw.domain.models import ApiMessage, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta
+from codelaw.domain.models import ApiMessage, Begun, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta, Usage
 from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
 
@@ -206,8 +206,16 @@ class Asker:
         self._stream = self.inputs.dialect.stream()
         self.turn.partial, self.turn.partial_answer = joint.said, GrowingText()
 
+        begun: Usage | None = None
+        arrived: list[str] = []
+
         def on_delta(delta: Delta) -> bool:
+            nonlocal begun
+            if isinstance(delta, Begun):
+                begun = delta.usage
+                return False
             silence.heard()
+            arrived.append(delta.text)
             if isinstance(delta, ThinkingDelta):
                 self.turn.emit(ThoughtDelta(delta.text, self.turn.step))
                 return False
@@ -225,19 +233,24 @@ class Asker:
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise
+        except asyncio.CancelledError:
+            if begun is not None:
+                self.turn.spend(self._billed(begun, "".join(arrived)))
+            raise
         self._feed(joint.end(), joint)
         self._tell_searches(reply)
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))
         usage = reply.usage
         if reply.stop_reason == "closed":
-            # The vendor tells the output only at the end: what has arrived was billed at least.
             searched = sum(not search.problem for search in reply.searches)
-            output = max(usage.output_tokens, estimate(reply.text))
-            usage = replace(usage, output_tokens=output, web_searches=max(usage.web_searches, searched))
-            if usage.total_tokens == usage.output_tokens:
-                usage = replace(usage, input_tokens=self.estimated)
+            usage = replace(self._billed(usage, reply.text), web_searches=max(usage.web_searches, searched))
         return replace(reply, text=joint.text, usage=usage)
+
+    def _billed(self, told: Usage, arrived: str) -> Usage:
+        """The least that was billed for a reply which we have left: the vendor tells the output only at the end."""
+        usage = replace(told, output_tokens=max(told.output_tokens, estimate(arrived)))
+        return usage if usage.total_tokens > usage.output_tokens else replace(usage, input_tokens=self.estimated)
 
     def _tell_searches(self, reply: ModelReply) -> None:
         """What the vendor has searched for, and the pages that it found, as calls that have ended (X-1)."""
