@@ -35,6 +35,10 @@ def test_a_plan_is_carried_out_by_a_command():
     assert "/go " in slash.HELP
 
 
+def test_the_help_fits_into_eighty_columns():
+    assert [line for line in slash.HELP.splitlines() if len(line) > 79] == []
+
+
 def test_what_a_subagent_calls_stands_above_the_line_of_its_own_call(capsys: pytest.CaptureFixture[str]):
     usage = {"inputTokens": 1, "cacheReadTokens": 0, "cacheWriteTokens": 0, "outputTokens": 1}
     printer = TurnPrinter(Screen())

@@ -28,8 +28,21 @@ def context(server: Server, arguments: argparse.Namespace) -> int:
     return ask_server(server, arguments, "codelaw/context/inspect", params, show)
 
 
+def print_below(screen: Screen, report: Json) -> None:
+    """The report for somebody at a prompt: the sizes stand below the long text, where they are in sight."""
+    screen.line(report["text"], aside=False)
+    screen.line("", aside=False)
+    _print_sizes(screen, report)
+
+
 def print_report(screen: Screen, report: Json) -> None:
     """The report of `codelaw/context/inspect` for a person."""
+    _print_sizes(screen, report)
+    screen.line("", aside=False)
+    screen.line(report["text"], aside=False)
+
+
+def _print_sizes(screen: Screen, report: Json) -> None:
     for part in report["sections"]:
         marks = " ".join(mark for mark in ("cached", "cut") if part[mark])
         screen.line(f"{part['layer']:<5} {part['name']:<28} {part['tokens']:>8} tokens  {marks}".rstrip(), aside=False)
@@ -52,5 +65,3 @@ def print_report(screen: Screen, report: Json) -> None:
             screen.line(over, aside=False, style=DIM)
     for item in report["dropped"]:
         screen.line(f"left out: {item['name']}: {item['reason']}", aside=False, style=DIM)
-    screen.line("", aside=False)
-    screen.line(report["text"], aside=False)

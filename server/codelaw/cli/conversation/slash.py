@@ -16,15 +16,16 @@ HELP = """\
 /restore [ID]   undo the newest compaction, or all back to that one
 /summary        the summaries of what was archived, with their ids
 /agents         the kinds of subagents, and what is wrong with files of yours
-/undo           undo what the last turn did to files; what you typed since stays
+/undo           undo what the last turn did to files, not what you typed since
 /quit           leave, as Ctrl-D does
-Your own commands and skills, from .codelaw/commands, .codelaw/skills and the like, stand
-below where there are any.
-Any other line that begins with / is not sent. To send one, begin it with // or a space.
+Your own commands and skills, from .codelaw/commands, .codelaw/skills and the
+like, stand below where there are any.
+Any other line that begins with / is not sent. To send one, begin it with // or
+a space.
 Ctrl-C cancels the running turn. @path makes the model read that file first.
-A paste of several lines is one message; Enter sends it. A \\ at the end of a line
-goes on in the next one. \"\"\" alone on a line, not indented, begins a longer text,
-and the same typed again ends it; a \"\"\" inside a paste does not."""
+A paste of several lines is one message; Enter sends it. A \\ at the end of a
+line goes on in the next one. \"\"\" alone on a line, not indented, begins a
+longer text, and the same typed again ends it; a \"\"\" inside a paste does not."""
 
 _USAGE = {
     "new": "",
