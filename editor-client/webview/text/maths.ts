@@ -19,6 +19,8 @@ const WIDE = 60;
 /** What a token's `info` says of a formula. */
 const DISPLAY = "display";
 const OPEN = "open";
+/** A formula that defines words for itself is source: a few of them make millions of characters. */
+const DEFINING = /\\(?:[egx]?def|let|futurelet|(?:re)?newcommand|providecommand)(?![a-zA-Z])/;
 const LIMITS: Options = { throwOnError: true, trust: false, strict: false, maxExpand: 200, maxSize: [20, 20] };
 
 // -------------------------------------------------------------------------------------------------------- what is one
@@ -156,7 +158,7 @@ const made = new Map<string, string | null>();
 
 /** The formula as MathML, which is sanitised with all else; null where it is none that can be shown. */
 function mathml(tex: string, displayMode: boolean): string | null {
-  if (temml === null || tex.length > LONGEST) return null;
+  if (temml === null || tex.length > LONGEST || DEFINING.test(tex)) return null;
   const key = `${displayMode ? DISPLAY : ""} ${tex}`;
   let html = made.get(key);
   if (html === undefined) {
