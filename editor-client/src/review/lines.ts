@@ -26,12 +26,31 @@ export function chunksOf(one: readonly string[], other: readonly string[]): Chun
   if (a.length === 0 && b.length === 0) return [];
   const whole = [{ from: 0, to: a.length, start: 0, end: b.length }];
   const found = a.length === 0 || b.length === 0 ? whole : (shortest(a, b) ?? anchored(a, b));
-  return found.map(({ from, to, start, end }) => ({
+  const all = found.map(({ from, to, start, end }) => ({
     from: from + top,
     to: to + top,
     start: start + top,
     end: end + top,
   }));
+  return lowered(all, one, other);
+}
+
+/**
+ * What only adds or only removes, as far down as it can stand where the lines below are like its own: in whatever way
+ * it was found, and whatever was done elsewhere, it is the same place.
+ */
+function lowered(chunks: readonly Chunk[], one: readonly string[], other: readonly string[]): Chunk[] {
+  const found: Chunk[] = [];
+  let below = one.length + 1;
+  for (const { from, to, start, end } of [...chunks].reverse()) {
+    const [lines, first, last] = from === to ? [other, start, end] : [one, from, to];
+    const free = from === to || start === end ? below - to - 1 : 0;
+    let by = 0;
+    while (by < free && lines[first + by] === lines[last + by]) by += 1;
+    found.push({ from: from + by, to: to + by, start: start + by, end: end + by });
+    below = from + by;
+  }
+  return found.reverse();
 }
 
 /** Myers' way; null when it would take too long. */

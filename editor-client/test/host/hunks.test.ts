@@ -74,6 +74,37 @@ describe("a part", () => {
     expect(apply(now, rejection(now, second!, "\n")!)).toBe(now.replace("6b\n", ""));
   });
 
+  it("stays when another one is taken back, also where it could stand a few lines further up or down", () => {
+    const old = text("import os", "", "", "def f():", "    pass");
+    const done = `${old.replace("os", "sys")}${text("", "", "def g():", "    pass")}`;
+    const [first] = hunksOf(old, done, done);
+    const now = apply(done, rejection(done, first!, "\n")!);
+    expect(now).toBe(done.replace("sys", "os"));
+    const [left, ...more] = hunksOf(old, done, now);
+    expect(more).toEqual([]);
+    expect(left!.touched).toBe(false);
+    expect(apply(now, rejection(now, left!, "\n")!)).toBe(old);
+  });
+
+  it("is not forgotten while anything of it is there, whichever is taken back first", () => {
+    const any = random(11);
+    const line = (): string => ["a", "b", "", "}"][any(4)]!;
+    for (let round = 0; round < 2000; round += 1) {
+      const old = Array.from({ length: any(9) }, line);
+      const done = old.flatMap((one) => (any(4) === 0 ? [] : any(4) === 0 ? [one, line()] : [one]));
+      const [one, other] = [text(...old), text(...done)];
+      let now = other;
+      for (;;) {
+        const parts = hunksOf(one, other, now);
+        const edits = parts.flatMap((part) => rejection(now, part, "\n") ?? []);
+        if (parts.length === 0) expect(now).toBe(one);
+        const edit = edits[any(edits.length || 1)];
+        if (edit === undefined) break;
+        now = apply(now, edit);
+      }
+    }
+  });
+
   it("in which somebody has typed is not taken back", () => {
     const now = after.replace("TWO", "TWO, mine");
     const [first, second] = hunksOf(before, after, now);
