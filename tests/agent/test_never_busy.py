@@ -80,6 +80,28 @@ async def test_whatever_fails_around_a_turn_ends_it(bench: Bench, place: str, mo
     await goes_on(bench, first.chat_id)
 
 
+@pytest.mark.parametrize("place", ["OpenTurn", "Executor", "RunningTurn", "named"])
+async def test_whatever_fails_where_a_turn_begins_leaves_the_chat_free(
+    bench: Bench, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.vendor.play(bench.finish("first"))
+    first = await bench.turn("hello")
+    told = len(bench.events)
+
+    def fails(*_: Any, **more: Any) -> Any:
+        raise OverflowError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(chat_module, place, fails)
+        with pytest.raises(OverflowError):
+            await bench.turn("never", first.chat_id)
+    await goes_on(bench, first.chat_id)
+    news = [event.event.kind for event in bench.events[told:]]
+    assert news.count("turn_started") == news.count("turn_ended"), "who saw it begin sees it end"
+    record = (await bench.session.read(first.chat_id)).messages
+    assert [one.content for one in record if one.role == "user"][1] == "never"
+
+
 async def test_an_end_that_the_store_will_never_take_is_written_plainly(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,36 +189,45 @@ class AgentChat:
         stored = StoredTurn(turn_id, self.chat.id, "running", self.house.store.owner, time.time())
         try:
             await self._begin(stored, user, question.pictures)
-            self.running = running = RunningTurn(self.chat.id, turn_id)
-            self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
         finally:
             self._starting = False
-        known = (self.chat.id, turn_id, user, self.house.store, self.outbox)
-        self.opened = opened = OpenTurn(
-            *known,
-            refs=self._refs,
-            compressing=inputs.settings.compress_results,
-            keeping=inputs.economical,
-            as_text=inputs.settings.as_text,
-            pictures=self.pictures,
-        )
-        self.outbox.turn = turn_id
-        opened.emit(question.started(typed, steers))
-        for notice in notices:
-            opened.notice(notice)
-        executor = Executor(
-            opened,
-            inputs.toolbox,
-            replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed), sees=inputs.sees),
-            self.gate,
-            self.notes,
-            held=self.house.held,
-            redaction=self.house.redaction,
-            recorder=self.house.recorder,
-            hooks=self.house.hooks,
-        )
-        running.work = asyncio.create_task(self._work(executor, typed, inputs, leaving), name=f"turn {turn_id}")
-        running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
+        try:
+            self.running = running = RunningTurn(self.chat.id, turn_id)
+            self.notes.drop(steer for steer in self.notes.waiting if steer.id in steers)
+            known = (self.chat.id, turn_id, user, self.house.store, self.outbox)
+            self.opened = opened = OpenTurn(
+                *known,
+                refs=self._refs,
+                compressing=inputs.settings.compress_results,
+                keeping=inputs.economical,
+                as_text=inputs.settings.as_text,
+                pictures=self.pictures,
+            )
+            self.outbox.turn = turn_id
+            opened.emit(question.started(typed, steers))
+            for notice in notices:
+                opened.notice(notice)
+            executor = Executor(
+                opened,
+                inputs.toolbox,
+                replace(self.environment(), skills=inputs.skills, named_urls=self._named_urls(typed), sees=inputs.sees),
+                self.gate,
+                self.notes,
+                held=self.house.held,
+                redaction=self.house.redaction,
+                recorder=self.house.recorder,
+                hooks=self.house.hooks,
+            )
+            running.work = asyncio.create_task(self._work(executor, typed, inputs, leaving), name=f"turn {turn_id}")
+            running.conduct = asyncio.create_task(self._conduct(running, opened, executor, stored))
+        except Exception:  # a bug must not leave the chat busy for ever
+            self._owed, self.loaded = (crash.ended(stored), crash.last_words(stored, [])), False
+            if self.opened is not None:
+                failed = result_of(self.chat.id, self.opened, Ending("failed", error=FAILED))
+                self.outbox.post(turn_id, TurnEnded(failed))
+            self.running = self.opened = None
+            self.outbox.turn = ""
+            raise
         return running
 
     async def _work(self, executor: Executor, typed: str, inputs: TurnInputs, leaving: Leaving | None) -> Ending:
@@ -324,11 +333,7 @@ class AgentChat:
         self._owed = None
 
     async def _conduct(
-        self,
-        running: RunningTurn,
-        opened: OpenTurn,
-        executor: Executor,
-        stored: StoredTurn,
+        self, running: RunningTurn, opened: OpenTurn, executor: Executor, stored: StoredTurn
     ) -> TurnResult:
         assert running.work is not None  # noqa: S101 - set before this task was made
         ending = await ending_of(running.work, opened.id)
@@ -356,13 +361,7 @@ class AgentChat:
             self.house.embedding.kick(self.chat.id)
         return result
 
-    async def _conclude(
-        self,
-        ending: Ending,
-        opened: OpenTurn,
-        executor: Executor,
-        stored: StoredTurn,
-    ) -> TurnResult:
+    async def _conclude(self, ending: Ending, opened: OpenTurn, executor: Executor, stored: StoredTurn) -> TurnResult:
         self.loaded &= await opened.recall()
         left = [call for _, call in opened.open_calls()]
         last = last_words(opened, ending)
