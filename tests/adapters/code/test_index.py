@@ -131,6 +131,21 @@ async def test_an_index_that_cannot_be_written_goes_on_in_memory(tmp_path: Path,
     await one.close()
 
 
+async def test_a_file_that_was_exchanged_between_two_servers_is_read_whatever_its_time_says(
+    tmp_path: Path, desk: Desk
+) -> None:
+    place = desk.put("basket.py", BASKET)
+    long_ago(place)
+    one = WorkspaceIndex(tmp_path / "kept")
+    assert await found(one, desk, "total_price") == ["basket.py:2"]
+    await one.close()
+    place.write_text(BASKET.replace("total_price", "other_price"))
+    long_ago(place)
+    other = WorkspaceIndex(tmp_path / "kept")
+    assert await found(other, desk, "other_price") == ["basket.py:2"]
+    await other.close()
+
+
 async def test_a_disk_that_is_full_costs_what_is_kept_and_nothing_else(tmp_path: Path, desk: Desk) -> None:
     one = WorkspaceIndex(tmp_path / "kept")
     desk.put("basket.py", BASKET)

@@ -92,10 +92,10 @@ async def test_what_has_just_changed_is_told_once_more(desk: Desk, monkeypatch: 
     later(desk.root)
     follower = Follower(desk.workspace, desk.root)
     first = await follower.look()
-    assert (first.changed["old.py"], first.changed["new.py"]) == (old.stat().st_mtime, surveying.NEVER)
+    assert (first.changed["old.py"], first.changed["new.py"]) == (old.stat().st_ctime, surveying.NEVER)
     assert (await follower.look()).changed.keys() == {"new.py"}
     later(new)
-    assert (await follower.look()).changed == {"new.py": new.stat().st_mtime}
+    assert (await follower.look()).changed == {"new.py": new.stat().st_ctime}
     assert (await follower.look()).changed == {}
 
 

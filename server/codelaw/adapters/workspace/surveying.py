@@ -221,7 +221,7 @@ class _Look:
     def _met(self, shown: str, facts: os.stat_result) -> int:
         """Note a file that is new or has changed; gives its stamp."""
         young = self._young(facts)
-        self.changed[shown] = NEVER if young else facts.st_mtime
+        self.changed[shown] = NEVER if young else facts.st_ctime
         return UNSURE if young else _stamp(facts)
 
     def _young(self, facts: os.stat_result) -> bool:
