@@ -163,6 +163,40 @@ async def test_damaged_vectors_are_made_anew(
     kept.close()
 
 
+@pytest.mark.parametrize("damage", ["numbers = 'text'", "digests = 7", "numbers = x'0000'", "numbers = zeroblob(0)"])
+async def test_a_damaged_row_costs_no_search(
+    tmp_path: Path, desk: Desk, make: Made, embedder: HttpEmbedder, damage: str
+) -> None:
+    first = make(embedder)
+    await first.search(desk.workspace, "state")
+    await first.vectors.done()
+    (file,) = (tmp_path / "kept").glob("*.vectors.db")
+    with sqlite3.connect(file) as kept:
+        kept.execute(f"UPDATE vectors SET {damage} WHERE path = 'run.py'")
+    kept.close()
+    second = make(embedder)
+    await second.search(desk.workspace, "state")
+    await second.vectors.done()
+    assert (await second.search(desk.workspace, "walk")).places[0].path == "walk.py"
+    assert second.state().embedded == 3
+
+
+async def test_vectors_of_another_size_than_the_questions_cost_no_search(
+    desk: Desk, make: Made, embedder: HttpEmbedder, vendor: LoopbackEmbeddings
+) -> None:
+    first = make(embedder)
+    await first.search(desk.workspace, "state")
+    await first.vectors.done()
+    vendor.dimension = 48
+    desk.put("sing.py", "def sing(job):\n    return job.state\n")
+    later = HttpEmbedder(vendor.url, KEY)
+    second = make(later)
+    await second.search(desk.workspace, "state")
+    await second.vectors.done()
+    assert (await second.search(desk.workspace, "walk")).places[0].path == "walk.py"
+    await later.close()
+
+
 async def test_a_file_that_is_gone_has_no_vectors_any_more(desk: Desk, make: Made) -> None:
     index = make(HashingEmbedder())
     await index.search(desk.workspace, "state")

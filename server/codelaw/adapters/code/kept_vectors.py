@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,10 +54,11 @@ class KeptVectors:
                 for path, hashed, digests, numbers in connection.execute(
                     "SELECT path, hash, digests, numbers FROM vectors WHERE embedder = ?", (embedder,)
                 ):
-                    parts = tuple(digests[at : at + DIGEST] for at in range(0, len(digests), DIGEST))
+                    parts = tuple(bytes(digests[at : at + DIGEST]) for at in range(0, len(digests), DIGEST))
                     rows = np.frombuffer(numbers, "<f2").reshape(len(parts), -1) if parts else np.zeros((0, 1), "<f2")
                     found[path] = Embedded(hashed, parts, rows)
-        except (sqlite3.Error, OSError, ValueError) as error:
+            _check([one.rows for one in found.values() if one.digests])
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             _log.warning("the vectors in %s are made anew: %s", self._path, error)
             self._remove()
             return {}
@@ -99,3 +100,13 @@ class KeptVectors:
                 Path(f"{self._path}{side}").unlink(missing_ok=True)
             except OSError as error:
                 _log.warning("%s cannot be removed: %s", self._path, error)
+
+
+def _check(vectors: Sequence[Halves]) -> None:
+    """Nothing, unless something else than numbers is among them, or they have several sizes.
+
+    Raises:
+        ValueError: it is so.
+    """
+    if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
+        raise ValueError("these are no vectors of one embedder")

@@ -67,7 +67,8 @@ class CodeVectors:
         self._loaded: tuple[Path, str] | None = None
         """Of which file and embedder the vectors are that are held."""
         self._held: dict[str, Embedded] = {}
-        self._beside: tuple[int, Vectors] | None = None
+        self._beside: tuple[tuple[int, int], Vectors] | None = None
+        """With the edition and the size of those that are side by side."""
         self._edition = 0
         self._wanted: tuple[Workspace, Path, Mapping[str, Row]] | None = None
         """The view and the files of the newest search, until somebody works on them."""
@@ -139,9 +140,12 @@ class CodeVectors:
             return {}
         from codelaw.ranking.code.nearness import beside, nearest  # noqa: PLC0415 - numpy
 
-        edition = self._edition
-        if self._beside is None or self._beside[0] != edition:
-            self._beside = edition, beside({path: one.rows for path, one in self._held.copy().items()})
+        # An endpoint may give vectors of another size from one day to the next.
+        edition, size = self._edition, len(vector) // 4
+        if self._beside is None or self._beside[0] != (edition, size):
+            held = self._held.copy()
+            rows = {path: one.rows for path, one in held.items() if one.rows.shape[1] == size}
+            self._beside = (edition, size), beside(rows)
         return nearest(self._beside[1], vector)
 
     async def close(self) -> None:
