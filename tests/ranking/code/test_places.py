@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from codelaw.ports.code import Place, PlaceKind, Symbol
 from codelaw.ranking.code.chunks import LINES, chunks
+from codelaw.ranking.code import frame as module
 from codelaw.ranking.code.digest import Digest, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked
@@ -112,7 +113,7 @@ def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest)
     assert [one for one in gc.get_referents(digest) if gc.is_tracked(one) and not isinstance(one, type)] == []
     known = framed({f"a{number}.py": digest for number in range(40)})
     gc.collect()
-    assert [one for one in gc.get_referents(known.stems, known.holders.files, known.paths) if gc.is_tracked(one)] == []
+    assert [one for one in gc.get_referents(known.stems.files, known.holders.files, known.paths) if gc.is_tracked(one)] == []
 
 
 @given(st.binary(max_size=200))
@@ -153,6 +154,17 @@ def test_a_small_frame_over_a_large_one_says_what_has_changed(frame: Frame) -> N
     same = framed({"shop/basket.py": digested("shop/basket.py", FILES["shop/basket.py"])}, frame)
     scores = [(one.path, one.start, round(one.score, 6)) for one in found(same, "item total price")]
     assert scores == [(one.path, one.start, round(one.score, 6)) for one in found(frame, "item total price")]
+
+
+def test_a_frame_that_is_made_in_many_parts_is_the_same(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SLAB", 3)
+    monkeypatch.setattr(module, "TOGETHER", 2)
+    other = framed({path: digested(path, text) for path, text in reversed(FILES.items())})
+    assert other.paths == frame.paths == tuple(sorted(FILES))
+    for which in ("chunks", "files"):
+        one, two = getattr(frame, which), getattr(other, which)
+        for name in ("terms", "begins", "owners", "weights", "fields"):
+            assert np.array_equal(getattr(one, name), getattr(two, name)), (which, name)
 
 
 def test_a_file_is_named_once_before_others_as_good_are_named() -> None:

@@ -83,7 +83,7 @@ def named(frame: Frame, name: str, *, begun: bool) -> list[tuple[str, Symbol]]:
     from codelaw.ranking.code.naming import called, parts_of  # noqa: PLC0415
 
     last = (parts_of(name) or [name])[-1].casefold()
-    holding = (one for one in _defining(frame) if any(last in own.casefold() for own in one[1].names))
+    holding = (one for one in _defining(frame) if last in one[1].told.casefold())
     return called(((path, digest.symbols) for path, digest in holding), name, begun=begun)
 
 
@@ -94,7 +94,7 @@ def _defining(frame: Frame) -> list[tuple[str, Digest]]:
         every = zip(lower.standing.tolist(), lower.paths, lower.digests, strict=True)
         known += (one for one in every if not frame.covers(one[1]))
     known.sort(key=lambda one: (-one[0], one[1]))
-    return [(path, digest) for _, path, digest in known if digest.names]
+    return [(path, digest) for _, path, digest in known if digest.defines]
 
 
 def outline_in(path: str, digest: Digest) -> FileOutline:

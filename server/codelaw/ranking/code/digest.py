@@ -6,11 +6,11 @@ valid only for the `FORMAT` it was written with.
 
 from __future__ import annotations
 
-import json
 import re
-import sys
+import struct
 import zlib
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +24,13 @@ from codelaw.ranking.code.chunks import Chunk, chunks
 from codelaw.ranking.code.symbols import is_document, read
 from codelaw.ranking.words import number, terms
 
-FORMAT = 1
+FORMAT = 2
 DEFINED, CODE, COMMENT = 0, 1, 2
 """The fields of a chunk: names that it defines, its code, and what is written for people."""
 FIELDS = 3
 MOST_COUNTED = 255
+NUMBER = np.dtype("<u4")
+_SIZES = struct.Struct("<5I")
 _WORD = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _NAME = re.compile(r"[A-Za-z_]\w{2,79}")
 
@@ -40,27 +42,21 @@ Counts = npt.NDArray[np.uint8]
 class Digest:
     """One file as it is ranked.
 
-    Its numbers lie in two arrays and its names in plain tuples, which the garbage collector does not look at: a large
-    workspace has hundreds of thousands of chunks and symbols, and it would stop every thread to visit them.
+    It is two plain objects, whatever the file holds: of small files arrays and tuples would take more than what is in
+    them, and a large workspace has hundreds of thousands. Nor does the garbage collector look into them, which would
+    stop every thread.
     """
 
-    owning: tuple[str, ...]
-    """The symbol that each chunk belongs to."""
-    names: tuple[str, ...]
-    """The name of each symbol."""
-    kinds: tuple[str, ...]
-    """The kind of each symbol."""
-    sizes: tuple[int, int, int]
-    """How many entries, names that are defined, and names that stand in it."""
-    numbers: Numbers
-    """Terms and owners of the entries, `lengths`, `defined`, `used`, the lines of chunks, and those of symbols."""
-    counts: Counts
-    """How often an entry's term stands there: a row of `FIELDS` numbers for each."""
+    told: str
+    """A line each: the symbol that each chunk belongs to, the name of each symbol, and the kind of each symbol."""
+    data: bytes
+    """`_SIZES`; terms of the entries, `lengths`, `defined`, `used`, the lines of chunks, those of symbols, how many
+    entries each chunk has, all as `NUMBER`; `counts`."""
 
     @property
     def size(self) -> int:
         """How many chunks there are."""
-        return len(self.owning)
+        return self._sizes[3]
 
     @property
     def chunks(self) -> tuple[Chunk, ...]:
@@ -68,67 +64,94 @@ class Digest:
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        return self._symbols(0, len(self.names))
+        return self._symbols(0, self._sizes[4])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each symbol."""
+        *_, size, symbols = self._sizes
+        return _lines_of(self.told)[size : size + symbols]
+
+    @property
+    def defines(self) -> bool:
+        """Whether there is a symbol."""
+        return self._sizes[4] > 0
 
     @property
     def terms(self) -> Numbers:
         """One entry for each term of each chunk."""
-        return self.numbers[: self.sizes[0]]
+        return self._numbers(0, self._sizes[0])
 
     @property
     def owners(self) -> Numbers:
         """The chunk of each entry."""
-        return self.numbers[self.sizes[0] : 2 * self.sizes[0]]
+        entries, defined, used, size, symbols = self._sizes
+        many = self._numbers(entries + (FIELDS + 2) * size + defined + used + 2 * symbols, size)
+        return np.repeat(np.arange(size, dtype=np.uint32), many)
+
+    @property
+    def counts(self) -> Counts:
+        """How often an entry's term stands there: a row of `FIELDS` numbers for each."""
+        entries = self._sizes[0]
+        return np.frombuffer(self.data, np.uint8, offset=len(self.data) - FIELDS * entries).reshape(-1, FIELDS)
 
     @property
     def lengths(self) -> Numbers:
         """Terms of each chunk: a row of `FIELDS` numbers for each."""
-        begin = 2 * self.sizes[0]
-        return self.numbers[begin : begin + FIELDS * self.size].reshape(-1, FIELDS)
+        entries, _, _, size, _ = self._sizes
+        return self._numbers(entries, FIELDS * size).reshape(-1, FIELDS)
 
     @property
     def defined(self) -> Numbers:
         """The names that the file defines."""
-        begin = 2 * self.sizes[0] + FIELDS * self.size
-        return self.numbers[begin : begin + self.sizes[1]]
+        entries, defined, _, size, _ = self._sizes
+        return self._numbers(entries + FIELDS * size, defined)
 
     @property
     def used(self) -> Numbers:
         """The names that stand in it."""
-        begin = 2 * self.sizes[0] + FIELDS * self.size + self.sizes[1]
-        return self.numbers[begin : begin + self.sizes[2]]
+        entries, defined, used, size, _ = self._sizes
+        return self._numbers(entries + FIELDS * size + defined, used)
 
     def chunk(self, at: int) -> Chunk:
         """The chunk of this number."""
-        begin = len(self.numbers) - 2 * (len(self.names) + self.size - at)
-        start, end = self.numbers[begin : begin + 2].tolist()
-        return Chunk(start, end, self.owning[at])
+        start, end = self._lines(at, at + 1)
+        return Chunk(start, end, _lines_of(self.told)[at])
 
     def beginning(self, start: int, end: int) -> tuple[Symbol, ...]:
         """The symbols that begin in these lines, the last one not included."""
-        starts = self.numbers[len(self.numbers) - 2 * len(self.names) :: 2] if self.names else self.numbers[:0]
-        first, last = starts.searchsorted([start, end]).tolist()
-        return self._symbols(first, last)
-
-    def _symbols(self, first: int, last: int) -> tuple[Symbol, ...]:
-        begin = len(self.numbers) - 2 * len(self.names)
-        lines = self.numbers[begin + 2 * first : begin + 2 * last].tolist()
-        told = zip(self.names[first:last], self.kinds[first:last], lines[::2], lines[1::2], strict=True)
-        return tuple(Symbol(*one) for one in told)
+        *_, size, symbols = self._sizes
+        starts = self._lines(size, size + symbols)[::2]
+        return self._symbols(bisect_left(starts, start), bisect_left(starts, end))
 
     def packed(self) -> bytes:
         """For the disk."""
-        lines = self.numbers[len(self.numbers) - 2 * (len(self.names) + self.size) :].reshape(-1, 2).tolist()
-        pieces = zip(lines, self.owning, strict=False)
-        symbols = zip(self.names, self.kinds, lines[self.size :], strict=True)
-        head = {
-            "chunks": [[start, end, symbol] for (start, end), symbol in pieces],
-            "symbols": [[name, kind, start, end] for name, kind, (start, end) in symbols],
-            "sizes": self.sizes,
-        }
-        told = json.dumps(head, separators=(",", ":")).encode()
-        body = self.numbers[: len(self.numbers) - 2 * len(lines)].astype("<u4").tobytes() + self.counts.tobytes()
-        return zlib.compress(len(told).to_bytes(4, "little") + told + body, 1)
+        told = self.told.encode("utf-8", "surrogatepass")
+        return zlib.compress(len(told).to_bytes(4, "little") + told + self.data, 1)
+
+    @property
+    def _sizes(self) -> tuple[int, int, int, int, int]:
+        """How many entries, names that are defined, names that stand in it, chunks, and symbols."""
+        return _SIZES.unpack_from(self.data)
+
+    def _numbers(self, begin: int, count: int) -> Numbers:
+        return np.frombuffer(self.data, NUMBER, count, _SIZES.size + NUMBER.itemsize * begin)
+
+    def _lines(self, first: int, last: int) -> list[int]:
+        """Where the chunks begin and end, and behind them the symbols."""
+        entries, defined, used, size, _ = self._sizes
+        return self._numbers(entries + FIELDS * size + defined + used + 2 * first, 2 * (last - first)).tolist()
+
+    def _symbols(self, first: int, last: int) -> tuple[Symbol, ...]:
+        *_, size, symbols = self._sizes
+        told, lines = _lines_of(self.told), self._lines(size + first, size + last)
+        names, kinds = told[size + first : size + last], told[size + symbols + first : size + symbols + last]
+        return tuple(Symbol(*one) for one in zip(names, kinds, lines[::2], lines[1::2], strict=True))
+
+
+@lru_cache(maxsize=256)
+def _lines_of(told: str) -> tuple[str, ...]:
+    return tuple(told.split("\n"))
 
 
 def unpacked(data: bytes) -> Digest:
@@ -140,27 +163,16 @@ def unpacked(data: bytes) -> Digest:
     try:
         raw = zlib.decompress(data)
         begin = 4 + int.from_bytes(raw[:4], "little")
-        head = json.loads(raw[4:begin])
-        entries, defined, used = sizes = tuple(map(int, head["sizes"]))
-        pieces, symbols = head["chunks"], head["symbols"]
-        lines = [line for start, end, _ in pieces for line in (start, end)]
-        lines += (line for _, _, start, end in symbols for line in (start, end))
-        size = 2 * entries + FIELDS * len(pieces) + defined + used
-        if min(sizes) < 0 or begin + 4 * size + FIELDS * entries != len(raw):
+        found = Digest(raw[4:begin].decode("utf-8", "surrogatepass"), raw[begin:])
+        entries, defined, used, size, symbols = _SIZES.unpack_from(found.data)
+        numbers = entries + (FIELDS + 3) * size + defined + used + 2 * symbols
+        if len(found.data) != _SIZES.size + NUMBER.itemsize * numbers + FIELDS * entries:
             raise ValueError("the sizes of a digest do not agree")
-        numbers = np.concatenate([np.frombuffer(raw, "<u4", size, begin), np.array(lines, np.uint32)])
-        if entries and int(numbers[entries : 2 * entries].max()) >= len(pieces):
-            raise ValueError("an entry of a digest has no chunk")
-        return Digest(
-            owning=tuple(str(one[2]) for one in pieces),
-            names=tuple(str(one[0]) for one in symbols),
-            kinds=tuple(sys.intern(str(one[1])) for one in symbols),
-            sizes=(entries, defined, used),
-            numbers=numbers,
-            counts=np.frombuffer(raw, np.uint8, entries * FIELDS, begin + 4 * size).reshape(-1, FIELDS).copy(),
-        )
-    except (zlib.error, KeyError, TypeError, IndexError, OverflowError) as error:
+        if found.told.count("\n") + 1 != size + 2 * symbols or len(found.owners) != entries:
+            raise ValueError("an entry or a name of a digest has no chunk")
+    except (zlib.error, struct.error) as error:
         raise ValueError(f"no digest: {error}") from error
+    return found
 
 
 def digested(path: str, text: str) -> Digest:
@@ -177,34 +189,32 @@ def digested(path: str, text: str) -> Digest:
         named.setdefault(symbol.start, []).append(symbol.name)
     fields = (_lines(code, count), _lines(words, count))
     entries = array("I")
-    owners = array("I")
+    many: list[int] = []
     counts = bytearray()
     lengths: list[tuple[int, ...]] = []
-    for owner, piece in enumerate(pieces):
+    for piece in pieces:
         names = [name for line in range(piece.start, piece.end) for name in named.get(line, ())]
         texts = ("\n".join([piece.symbol, *names]), *("\n".join(part[piece.start : piece.end]) for part in fields))
         counted = [_counted(part) for part in texts]
         lengths.append(tuple(part.total() for part in counted))
         together = dict.fromkeys(term for part in counted for term in part)
         entries.extend(together)
-        owners.extend([owner] * len(together))
+        many.append(len(together))
         for term in together:
             counts.extend(min(part[term], MOST_COUNTED) for part in counted)
     defined = _numbers({symbol.name for symbol in found.symbols if symbol.kind != "heading"})
     used = _numbers(set(_NAME.findall(text)))
     lines = [line for one in (*pieces, *found.symbols) for line in (one.start, one.end)]
-    numbers = (entries, owners, [one for row in lengths for one in row], defined, used, lines)
+    numbers = (entries, [one for row in lengths for one in row], defined, used, lines, many)
+    sizes = _SIZES.pack(len(entries), len(defined), len(used), len(pieces), len(found.symbols))
+    names = (*(piece.symbol for piece in pieces), *(symbol.name for symbol in found.symbols))
     return Digest(
-        owning=tuple(piece.symbol for piece in pieces),
-        names=tuple(symbol.name for symbol in found.symbols),
-        kinds=tuple(symbol.kind for symbol in found.symbols),
-        sizes=(len(entries), len(defined), len(used)),
-        numbers=np.concatenate([np.array(part, np.uint32) for part in numbers]),
-        counts=np.frombuffer(counts, np.uint8).reshape(-1, FIELDS).copy(),
+        told="\n".join([*names, *(symbol.kind for symbol in found.symbols)]),
+        data=b"".join([sizes, *(np.array(part, NUMBER).tobytes() for part in numbers), counts]),
     )
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=50_000)
 def numbered(word: str) -> tuple[int, ...]:
     """The terms of one word as numbers."""
     return tuple(map(number, terms(word)))

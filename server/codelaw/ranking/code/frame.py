@@ -10,8 +10,9 @@ edit costs what the edited file is worth.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from typing import Any
@@ -37,6 +38,8 @@ PATH_WEIGHT, FILE_PATH_WEIGHT = 1.0, 2.0
 K1, FILE_K1 = 1.2, 1.5
 """How soon a repeated term stops counting."""
 IN_PATH = 1 << FIELDS
+SLAB = 500_000
+"""Entries that are weighed together."""
 TOGETHER = 20_000
 """Paths that are sorted in one call."""
 
@@ -64,10 +67,18 @@ class Postings:
             return slice(0, 0)
         return slice(int(self.begins[at]), int(self.begins[at + 1]))
 
+    def rarities(self, terms: Numbers) -> Floats:
+        """How rare each of these terms is: its idf."""
+        if not len(self.terms):
+            return np.zeros(len(terms))
+        at = np.minimum(self.terms.searchsorted(terms), len(self.terms) - 1)
+        held = np.where(self.terms[at] == terms, self.begins[at + 1] - self.begins[at], 0)
+        return np.log(1 + (np.maximum(0, self.size - held) + 0.5) / (held + 0.5))
+
 
 @dataclass(frozen=True)
 class Holders:
-    """The files whose path has a term."""
+    """The files whose path, or whose name, has a term."""
 
     terms: Numbers
     """Each once, ascending."""
@@ -75,11 +86,11 @@ class Holders:
     """Where the files of each term begin; one more at the end."""
     files: Integers
 
-    def get(self, term: int) -> list[int]:
+    def of(self, term: int) -> Integers:
         at = int(self.terms.searchsorted(np.uint32(term)))
         if at == len(self.terms) or int(self.terms[at]) != term:
-            return []
-        return self.files[int(self.begins[at]) : int(self.begins[at + 1])].tolist()
+            return self.files[:0]
+        return self.files[int(self.begins[at]) : int(self.begins[at + 1])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +122,10 @@ class Frame:
     chunks: Postings
     files: Postings
     holders: Holders
-    stems: tuple[tuple[int, ...], ...]
-    """The terms of each file's name."""
+    stems: Holders
+    """By the terms of files' names."""
+    rarities: Floats
+    """How rare the terms of each file's name are, added."""
     asides: Mapping[frozenset[int], Integers]
     """The files that stand aside, by the terms that ask for them."""
     standing: Floats
@@ -146,24 +159,29 @@ def framed(files: Mapping[str, Digest], below: Frame | None = None, gone: frozen
     sizes = np.array([digest.size for digest in digests], np.int64)
     firsts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owners = np.repeat(np.arange(len(paths), dtype=np.int32), sizes)
-    named = [tuple(sorted({term for word in words(path) for term in numbered(word)})) for path in paths]
-    lengths = np.concatenate([np.zeros((0, FIELDS), np.uint32), *(digest.lengths for digest in digests)])
+    known = references(digests) if below is None else None
+    named = _listed({term for word in words(path) for term in numbered(word)} for path in paths)
+    stems = _listed(stem(path) for path in paths)
+    lengths = np.zeros((int(firsts[-1]), FIELDS), np.uint32)
+    for first, digest in zip(firsts.tolist(), digests, strict=False):
+        lengths[first : first + digest.size] = digest.lengths
     together = np.zeros((len(paths), FIELDS))
     np.add.at(together, owners, lengths)
     entries = _entries(digests, firsts, named)
     chunks = _postings(entries, lengths, _Scale(PATH_WEIGHT, K1, below and below.chunks.mean))
-    entries = _of_files(entries, owners)
     scale = _Scale(FILE_PATH_WEIGHT, FILE_K1, below and below.files.mean)
-    known = references(digests) if below is None else None
+    held = _postings(entries, together, scale, owners)
+    rarities = (below.files if below is not None else held).rarities(stems.terms)
     return Frame(
         paths=paths,
         digests=digests,
         firsts=firsts,
         owners=owners,
         chunks=chunks,
-        files=_postings(entries, together, scale),
+        files=held,
         holders=_holders(named),
-        stems=tuple(tuple(stem(path)) for path in paths),
+        stems=_holders(stems),
+        rarities=np.bincount(stems.files, rarities, len(paths)).astype(np.float64),
         asides=_asides(paths),
         standing=known.standing if known is not None else _standing_as(below, paths),
         references=known,
@@ -188,32 +206,61 @@ class _Entries:
 
     terms: Numbers
     owners: npt.NDArray[np.int32]
-    counts: tuple[npt.NDArray[Any], ...]
-    """For each field, and whether the term stands in the path."""
+    counts: Sequence[npt.NDArray[np.uint8]]
+    """For each field, and behind them whether the term stands in the path."""
 
 
-def _entries(digests: tuple[Digest, ...], firsts: Integers, named: Sequence[Sequence[int]]) -> _Entries:
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The terms of each file, ascending."""
+
+    terms: Numbers
+    begins: Integers
+    """Where those of each file begin; one more at the end."""
+
+    @property
+    def files(self) -> npt.NDArray[np.int32]:
+        """The file of each term."""
+        return np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
+
+
+def _listed(terms: Iterable[Iterable[int]]) -> _Listed:
+    """No list of lists, which would be large."""
+    found, begins = array("I"), array("q", [0])
+    for one in terms:
+        found.extend(sorted(one))
+        begins.append(len(found))
+    return _Listed(np.array(found, np.uint32), np.array(begins, np.int64))
+
+
+def _entries(digests: tuple[Digest, ...], firsts: Integers, named: _Listed) -> _Entries:
     """The entries of all chunks. What is large here is held in few bytes, and a column at a time."""
-    most = sum(len(one.terms) + one.size * len(path) for one, path in zip(digests, named, strict=True))
+    begins = named.begins.tolist()
+    most = sum(len(one.terms) + one.size * (begins[at + 1] - begins[at]) for at, one in enumerate(digests))
     terms, owners = np.zeros(most, np.uint32), np.zeros(most, np.int32)
-    counts = np.zeros((FIELDS + 1, most), np.uint8)
+    counts = [np.zeros(most, np.uint8) for _ in range(FIELDS + 1)]
     end = 0
-    for digest, first, path in zip(digests, firsts.tolist(), named, strict=False):
-        own, of, counted = _with_path(digest, first, path)
+    for at, (digest, first) in enumerate(zip(digests, firsts.tolist(), strict=False)):
+        own, of, counted = _with_path(digest, first, named.terms[begins[at] : begins[at + 1]])
         begin, end = end, end + len(own)
-        terms[begin:end], owners[begin:end], counts[:, begin:end] = own, of, counted.T
+        terms[begin:end], owners[begin:end] = own, of
+        for field, count in enumerate(counts):
+            count[begin:end] = counted[:, field]
     order = np.argsort(terms[:end], kind="stable")  # the owners ascend already
-    return _Entries(terms[order], owners[order], tuple(count[order] for count in counts))
+    terms, owners = terms[order], owners[order]
+    for field in range(len(counts)):
+        counts[field] = counts[field][order]
+    return _Entries(terms, owners, counts)
 
 
-def _with_path(digest: Digest, first: int, path: Sequence[int]) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
+def _with_path(digest: Digest, first: int, path: Numbers) -> tuple[Numbers, npt.NDArray[np.int32], Counts]:
     """The entries of a file ordered by chunk, the terms of its path among those of each chunk."""
-    size = digest.size
-    terms = np.concatenate([digest.terms, np.tile(np.array(path, np.uint32), size)])
+    size, own = digest.size, digest.terms
+    terms = np.concatenate([own, np.tile(path, size)])
     owners = np.concatenate([digest.owners, np.repeat(np.arange(size, dtype=np.uint32), len(path))])
     counts = np.zeros((len(terms), FIELDS + 1), np.uint8)
-    counts[: len(digest.terms), :FIELDS] = digest.counts
-    counts[len(digest.terms) :, FIELDS] = 1
+    counts[: len(own), :FIELDS] = digest.counts
+    counts[len(own) :, FIELDS] = 1
     keys = owners.astype(np.uint64) << np.uint64(32) | terms
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
@@ -224,49 +271,72 @@ def _with_path(digest: Digest, first: int, path: Sequence[int]) -> tuple[Numbers
     return terms[each], (owners[each] + first).astype(np.int32), np.add.reduceat(counts[order], starts, axis=0)
 
 
-def _of_files(entries: _Entries, owners: npt.NDArray[np.int32]) -> _Entries:
-    """The entries of whole files; `owners` says the file of each chunk."""
-    files = owners[entries.owners]
-    if not len(files):
-        return entries
-    new = (entries.terms[1:] != entries.terms[:-1]) | (files[1:] != files[:-1])
-    starts = np.flatnonzero(np.concatenate([[True], new]))
-    counts = [np.add.reduceat(count, starts, dtype=np.float32) for count in entries.counts[:FIELDS]]
-    in_path = np.maximum.reduceat(entries.counts[FIELDS], starts)
-    return _Entries(entries.terms[starts], files[starts], (*counts, in_path))
-
-
-def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale) -> Postings:
+def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale, files: Integers | None = None) -> Postings:
+    """The postings of chunks; of whole files where `files` says the file of each chunk."""
     mean = scale.mean
     if mean is None:
         mean = np.maximum(lengths.mean(axis=0), 1e-9) if len(lengths) else np.ones(FIELDS)
     shares = (WEIGHTS / (1 - LENGTH + LENGTH * lengths / mean)).astype(np.float32)
-    *counts, in_path = entries.counts
-    weights: npt.NDArray[np.float32] = in_path.astype(np.float32) * np.float32(scale.path)
-    fields: Counts = (in_path > 0).astype(np.uint8) * np.uint8(IN_PATH)
-    for field, count in enumerate(counts):
-        weights += (count * shares[entries.owners, field]).astype(np.float32, copy=False)
-        fields |= (count > 0).astype(np.uint8) << np.uint8(field)
-    new = entries.terms[1:] != entries.terms[:-1]
-    begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(entries.terms)), bool), new]))
+    most = len(entries.terms)
+    owners, weights = np.empty(most, np.int32), np.empty(most, np.float32)
+    fields = np.empty(most, np.uint8)
+    terms: list[Numbers] = [entries.terms[:0]]
+    begins: list[Integers] = [np.zeros(0, np.int64)]
+    end = 0
+    for own in _slabs(entries.terms):
+        held, of = entries.terms[own], entries.owners[own]
+        counts = [count[own] for count in entries.counts]
+        if files is not None:
+            of = files[of]
+            starts = np.flatnonzero(np.concatenate([[True], (held[1:] != held[:-1]) | (of[1:] != of[:-1])]))
+            held, of = held[starts], of[starts]
+            in_path = np.maximum.reduceat(counts.pop(), starts)
+            counts = [np.add.reduceat(count, starts, dtype=np.float32) for count in counts] + [in_path]
+        begin, end = end, end + len(held)
+        owners[begin:end] = of
+        weights[begin:end], fields[begin:end] = _weighed(counts, shares[of], scale)
+        firsts = np.flatnonzero(np.concatenate([[True], held[1:] != held[:-1]]))
+        terms.append(held[firsts])
+        begins.append(firsts + begin)
     return Postings(
-        terms=entries.terms[begins],
-        begins=np.append(begins, len(entries.terms)),
-        owners=entries.owners,
-        weights=(weights / (weights + np.float32(scale.k1))).astype(np.float32, copy=False),
-        fields=fields,
+        terms=np.concatenate(terms),
+        begins=np.append(np.concatenate(begins), end),
+        owners=owners[:end],
+        weights=weights[:end],
+        fields=fields[:end],
         mean=mean,
         size=len(lengths),
     )
 
 
-def _holders(named: Sequence[Sequence[int]]) -> Holders:
-    terms = np.array([term for one in named for term in one], np.uint32)
-    files = np.repeat(np.arange(len(named), dtype=np.int32), [len(one) for one in named])
-    order = np.argsort(terms, kind="stable")
-    terms = terms[order]
+def _slabs(terms: Numbers) -> Iterator[slice]:
+    """Parts of about `SLAB` entries, each with all entries of its terms: what is worked out of one is soon free."""
+    begin = 0
+    while begin < len(terms):
+        last = int(terms[min(begin + SLAB, len(terms)) - 1])
+        end = int(terms.searchsorted(np.uint32(last), side="right"))
+        yield slice(begin, end)
+        begin = end
+
+
+def _weighed(
+    counts: Sequence[npt.NDArray[Any]], shares: npt.NDArray[np.float32], scale: _Scale
+) -> tuple[npt.NDArray[np.float32], Counts]:
+    """What entries count, and the fields in which they stand; `shares` is what one term of each field is worth."""
+    *counted, in_path = counts
+    weights: npt.NDArray[np.float32] = in_path.astype(np.float32) * np.float32(scale.path)
+    fields: Counts = (in_path > 0).astype(np.uint8) * np.uint8(IN_PATH)
+    for field, count in enumerate(counted):
+        weights += (count * shares[:, field]).astype(np.float32, copy=False)
+        fields |= (count > 0).astype(np.uint8) << np.uint8(field)
+    return (weights / (weights + np.float32(scale.k1))).astype(np.float32, copy=False), fields
+
+
+def _holders(named: _Listed) -> Holders:
+    order = np.argsort(named.terms, kind="stable")
+    terms = named.terms[order]
     begins = np.flatnonzero(np.concatenate([np.ones(min(1, len(terms)), bool), terms[1:] != terms[:-1]]))
-    return Holders(terms[begins], np.append(begins, len(terms)), files[order])
+    return Holders(terms[begins], np.append(begins, len(terms)), named.files[order])
 
 
 def _asides(paths: tuple[str, ...]) -> dict[frozenset[int], Integers]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ MOST_USERS = 200
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
+Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,11 @@ class References:
 def references(digests: Sequence[Digest]) -> References:
     """Who uses whom; a name weighs the less, the more files use it."""
     size = len(digests)
-    names, owners = _columns([digest.defined for digest in digests])
+    names, owners = _columns(digests)
     known, first, many = np.unique(names, return_index=True, return_counts=True)
     few = many <= MOST_DEFINERS
     known, first, many = known[few], first[few], many[few]
-    used = np.concatenate([np.zeros(0, np.uint32), *(digest.used for digest in digests)])
-    users = np.repeat(np.arange(size), [len(digest.used) for digest in digests])
+    used, users = _gathered(digests, "used")
     at = np.searchsorted(known, used)
     held = known.take(at, mode="clip") == used if len(known) else np.zeros(len(used), bool)
     users, at = users[held], at[held]
@@ -70,9 +70,19 @@ def references(digests: Sequence[Digest]) -> References:
     return References(users.astype(np.int32), definers.astype(np.int32), shares, standing)
 
 
-def _columns(parts: Sequence[npt.NDArray[np.uint32]]) -> tuple[npt.NDArray[np.uint32], Integers]:
-    """All numbers of all files ordered by number, and the file of each."""
-    numbers = np.concatenate([np.zeros(0, np.uint32), *parts])
-    files = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+def _columns(digests: Sequence[Digest]) -> tuple[Numbers, Integers]:
+    """All names that are defined, in order, and the file of each."""
+    numbers, files = _gathered(digests, "defined")
     order = np.argsort(numbers, kind="stable")
     return numbers[order], files[order]
+
+
+def _gathered(digests: Sequence[Digest], which: Literal["defined", "used"]) -> tuple[Numbers, Integers]:
+    """The names of all files side by side, and the file of each; one file's at a time, since views are large."""
+    sizes = [len(digest.defined if which == "defined" else digest.used) for digest in digests]
+    numbers = np.zeros(sum(sizes), np.uint32)
+    end = 0
+    for digest, size in zip(digests, sizes, strict=True):
+        begin, end = end, end + size
+        numbers[begin:end] = digest.defined if which == "defined" else digest.used
+    return numbers, np.repeat(np.arange(len(digests), dtype=np.int32), sizes)

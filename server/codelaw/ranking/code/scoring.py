@@ -234,27 +234,21 @@ def _users(frame: Frame, plain: Floats, lower: Scores | None) -> Floats:
 
 def _stem(frame: Frame, question: Question) -> Floats:
     """For each file what is named of its name, times the share that this is of the name."""
-    scores = np.zeros(len(frame.paths))
-    rarities: dict[int, float] = {}
-    near = {file for term in question.weights for file in frame.holders.get(term)}
-    for file in near:
-        hit = total = 0.0
-        for term in frame.stems[file]:
-            if term not in rarities:
-                rarities[term] = _rarity(frame.whole.files, term)
-            total += rarities[term]
-            hit += rarities[term] * min(1.0, question.weights.get(term, 0.0))
-        scores[file] = hit * hit / total if total else 0.0
-    return scores
+    hit = np.zeros(len(frame.paths))
+    for term, weight in question.weights.items():
+        files = frame.stems.of(term)
+        if len(files):
+            hit[files] += min(1.0, weight) * _rarity(frame.whole.files, term)
+    return np.divide(hit * hit, frame.rarities, out=np.zeros(len(hit)), where=frame.rarities > 0)
 
 
 def _path(frame: Frame, question: Question) -> Floats:
     scores = np.zeros(len(frame.paths))
     size = len(frame.whole.paths)
     for term, weight in question.weights.items():
-        files = frame.holders.get(term)
-        if files:
-            count = len(frame.whole.holders.get(term))
+        files = frame.holders.of(term)
+        if len(files):
+            count = len(frame.whole.holders.of(term))
             scores[files] += weight * math.log(1 + (max(0, size - count) + 0.5) / (count + 0.5))
     return scores
 
