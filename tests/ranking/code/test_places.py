@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codelaw.ports.code import Place, PlaceKind, Symbol
-from codelaw.ranking.code.chunks import LINES, chunks
 from codelaw.ranking.code import frame as module
+from codelaw.ranking.code.chunks import LINES, chunks
 from codelaw.ranking.code.digest import Digest, digested, unpacked
 from codelaw.ranking.code.frame import Frame, framed
 from codelaw.ranking.code.question import asked
@@ -113,7 +113,9 @@ def test_the_garbage_collector_does_not_visit_chunks_and_symbols(digest: Digest)
     assert [one for one in gc.get_referents(digest) if gc.is_tracked(one) and not isinstance(one, type)] == []
     known = framed({f"a{number}.py": digest for number in range(40)})
     gc.collect()
-    assert [one for one in gc.get_referents(known.stems.files, known.holders.files, known.paths) if gc.is_tracked(one)] == []
+    assert [
+        one for one in gc.get_referents(known.stems.files, known.holders.files, known.paths) if gc.is_tracked(one)
+    ] == []
 
 
 @given(st.binary(max_size=200))
