@@ -137,15 +137,20 @@ def _templates() -> None:
     preload()
 
 
+@pytest.fixture(scope="session")
+def guard() -> BlockBuster:
+    """Wraps what may block; making it costs more than switching it on."""
+    return BlockBuster(scanned_modules="codelaw")
+
+
 @pytest.fixture(autouse=True)
-def unblocked(request: pytest.FixtureRequest) -> Iterator[None]:
+def unblocked(request: pytest.FixtureRequest, guard: BlockBuster) -> Iterator[None]:
     """A blocking call made by codelaw's own code on the event loop raises; `@pytest.mark.blocking` opts out."""
     if request.node.get_closest_marker("blocking") is not None:
         yield
         return
     if inspect.iscoroutinefunction(request.function):
         _templates()
-    guard = BlockBuster(scanned_modules="codelaw")
     guard.activate()
     try:
         yield

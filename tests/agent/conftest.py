@@ -16,6 +16,7 @@ from codelaw.domain.events import AnswerDelta, ChatEvent, RetryEvent, ThoughtDel
 from codelaw.domain.files import Folder
 from codelaw.settings import load_settings
 from tests.fakes.editor import Buffers, User
+from tests.fakes.fresh_store import put_store
 from tests.loopback.script import VendorReply
 from tests.loopback.server import LoopbackVendor
 
@@ -87,6 +88,8 @@ async def open_session(bench: Bench, settings: dict[str, Any]) -> Session:
         client[group] = {**client.get(group, {}), **values}
     effective = load_settings(environ={}, client=client)
     assert effective.problems == []
+    if not (bench.home / "codelaw.db").exists():
+        await put_store(bench.home / "codelaw.db")
     return await Session.open(
         settings=effective,
         folders=[Folder(bench.root.name, bench.root, bench.root.as_uri())],
