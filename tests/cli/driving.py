@@ -31,8 +31,9 @@ def command(scene, log, *arguments):
 
 
 def run(scene, log, *arguments, text=None):
+    """Without a terminal, in a process that is forked."""
     return subprocess.run(
-        command(scene, log, *arguments),
+        [*FORKED, "--scene", scene, str(log), *arguments],
         input=text,
         stdin=None if text is not None else subprocess.DEVNULL,
         capture_output=True,
