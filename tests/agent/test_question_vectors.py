@@ -177,7 +177,7 @@ async def test_an_embedder_that_takes_most_of_the_time_is_used_and_asked_once_a_
     await bench.reopen(context={"recentMax": 6})
     chat = await old_chat(bench)
     await bench.session.save_memory("The lighthouse keeper is called Otto")
-    await slow(bench, vendor, lambda: asyncio.sleep(1.8), 3_000)
+    await slow(bench, vendor, lambda: asyncio.sleep(6.0), 10_000)
     await bench.session.backfill(None)
     vendor.requests.clear()
     bench.vendor.play(bench.finish("zinc yellow"))

@@ -105,7 +105,7 @@ async def test_a_steers_mentions_are_resolved_and_its_reminder_is_stored_once(be
 async def test_what_waits_is_returned_when_the_turn_ends_otherwise(bench: Bench, end: str):
     if end == "step_limit":
         await bench.reopen(turn={"maxSteps": 1})
-    last = fault("401", wait=0.2, times=0) if end == "failed" else bench.act("LS", {}, delay=0.05)
+    last = fault("401", wait=2.0, times=0) if end == "failed" else bench.act("LS", {}, delay=0.2)
     bench.vendor.reset([last])
     running = await bench.session.send(None, "go")
     await until(lambda: bench.vendor.messages)
