@@ -206,6 +206,10 @@ def play(request):
     return ended(SCENE)
 
 
+SEARCHED = []
+"""The searches so far: the first comes before the index is whole."""
+
+
 def main():
     send({"method": "window/logMessage", "params": {"type": 4, "message": "hello"}})
     while True:
@@ -267,6 +271,13 @@ def main():
         elif method == "codelaw/chat/revert":
             data = {"code": "nothing_to_undo", "message": "Nothing is left.", "hint": ""}
             send({"id": id_, "error": {"code": -32803, "message": "Nothing is left.", "data": data}})
+        elif method == "codelaw/search":
+            SEARCHED.append(id_)
+            send({"id": id_, "result": {"places": [], "indexed": {"fresh": len(SEARCHED) > 1}}})
+        elif method == "codelaw/index/status":
+            files, pending = (50, 0) if len(SEARCHED) > 1 else (12, 38)
+            state = {"files": files, "pending": pending, "chunks": 60, "seconds": 1.0, "state": "ready", "skipped": {}}
+            send({"id": id_, "result": state | {"commits": 1, "embedding": False}})
         elif method == "codelaw/context/archive":
             cut = {"id": "cut1", "at": 1000.0, "roundsArchived": 1, "summary": "model", "text": f"# {NASTY}"}
             cuts = [] if SCENE == "plain" else [cut]

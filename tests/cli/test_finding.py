@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.cli.driving import Terminal
 from tests.cli.test_commands import codelaw
 
 
@@ -33,6 +35,15 @@ def test_places_are_printed_as_path_and_line(work: Path) -> None:
     assert "nowhere" in missing.stderr
 
 
+def test_the_index_tells_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
+    terminal = Terminal("plain", tmp_path / "log", "index")
+    terminal.until("looking at the files")
+    terminal.until("12 files are indexed, 38 wait")
+    terminal.until("50 files in 60 pieces, read in 1.0 s: ready")
+    terminal.until("1 commit says which files a change needed")
+    assert terminal.status() == 0
+
+
 def test_the_index_is_told_and_made_anew(work: Path) -> None:
     done = codelaw("index", workspace=work)
     assert done.returncode == 0, done.stderr
@@ -40,6 +51,13 @@ def test_the_index_is_told_and_made_anew(work: Path) -> None:
     assert first.startswith("2 files in 2 pieces")
     assert first.endswith(": ready")
     assert rest == ["1 left out: binary"]
+    for words in (
+        ["init", "-q"],
+        ["add", "pay.py"],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Pay"],
+    ):
+        subprocess.run(["git", *words], cwd=work, check=True)
+    assert "1 commit says which files a change needed" in codelaw("index", workspace=work).stdout.splitlines()
     anew = json.loads(codelaw("index", "--rebuild", "--json", workspace=work).stdout)
     assert (anew["files"], anew["state"], anew["pending"]) == (2, "ready", 0)
     assert anew["seconds"] > 0

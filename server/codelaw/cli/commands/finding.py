@@ -49,10 +49,13 @@ def index(server: Server, arguments: argparse.Namespace) -> int:
         if arguments.rebuild:
             await client.request("codelaw/index/rebuild", {})
         # A search looks at every file before it answers.
-        fresh = False
-        while not fresh:
-            fresh = (await client.request("codelaw/search", {"query": "index", "limit": 1}))["indexed"]["fresh"]
-        state = await client.request("codelaw/index/status", {})
+        screen.passing("looking at the files")
+        while True:
+            found = await client.request("codelaw/search", {"query": "index", "limit": 1})
+            state = await client.request("codelaw/index/status", {})
+            if found["indexed"]["fresh"]:
+                break
+            screen.passing(f"{state['files']} files are indexed, {state['pending']} wait")
         while state["embedding"]:
             await asyncio.sleep(_LOOK_SECONDS)
             state = await client.request("codelaw/index/status", {})
@@ -71,7 +74,8 @@ def _show(screen: Screen, state: Json, *, as_json: bool) -> None:
     for reason, count in state["skipped"].items():
         screen.line(f"{count} left out: {reason}", aside=False)
     if state["commits"]:
-        screen.line(f"{state['commits']} commits of git say which files their changes needed", aside=False)
+        commits = "1 commit says" if state["commits"] == 1 else f"{state['commits']} commits say"
+        screen.line(f"{commits} which files a change needed", aside=False)
     if state.get("embedder"):
         screen.line(f"{state['embedded']} pieces have vectors of {one_line(state['embedder'], 200)}", aside=False)
     if state.get("note"):
