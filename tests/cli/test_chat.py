@@ -37,6 +37,7 @@ def test_colour_can_be_switched_off(log, monkeypatch, name, value):
     terminal.until("chat c1")
     assert terminal.status() == 0
     assert ("\x1b[32m✓" in terminal.text) == (not value)
+    assert ("\x1b[K" in terminal.text) == (value != "dumb")
     assert "Hello." in terminal.text
 
 

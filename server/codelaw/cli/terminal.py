@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from codelaw.domain.safety.unseen import legible
@@ -120,8 +120,8 @@ class Screen:
         target.flush()
 
     def passing(self, text: str) -> None:
-        """A line that the next output takes away; terminals only."""
-        if self.aside.isatty():
+        """A line that the next output takes away; only where a terminal can do that."""
+        if self.aside.isatty() and not _is_dumb():
             self.end_line()
             self.aside.write(self._styled(one_line(text), DIM, self.aside))
             self.aside.flush()
@@ -154,7 +154,14 @@ class Screen:
 
 
 def _colour_is_unwanted() -> bool:
+    return bool(_environment().get("NO_COLOR")) or _is_dumb()
+
+
+def _is_dumb() -> bool:
+    return _environment().get("TERM") == "dumb"
+
+
+def _environment() -> Mapping[str, str]:
     from codelaw.settings.places import process_environment  # noqa: PLC0415 - only a terminal is worth its load
 
-    environment = process_environment()
-    return bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
+    return process_environment()
