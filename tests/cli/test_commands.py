@@ -8,11 +8,13 @@ import os
 import socket
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 from codelaw.app.health import endpoint
-from codelaw.cli.main import main
+from codelaw.cli.main import STRATEGIES, main
+from codelaw.domain.chats import Strategy
 from codelaw.settings.model import ModelGroup
 from tests.cli.driving import FORKED, INSTALLED
 from tests.loopback.server import LoopbackVendor
@@ -98,6 +100,28 @@ def test_the_context_is_shown_by_section(workspace):
     exact = codelaw("context", "What is @frob.py?", "--exact", workspace=workspace)
     assert exact.returncode == 0, exact.stderr
     assert "Nobody counts tokens where this model is asked." in exact.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["chats", "--limit", "0"], "argument --limit: '0' is not a whole number above 0"),
+        (["memory", "save", "x", "--confidence", "2"], "argument --confidence: '2' is not a number from 0 to 1"),
+        (["memory", "save", " "], "argument TEXT: it is empty"),
+        (["chat", "--workspace", "nowhere", "hi"], "--workspace: 'nowhere' is not a folder"),
+        (["trust", "nowhere"], "'nowhere' is not a folder"),
+        (["serve", "--tcp", "8080"], "'8080' is not HOST:PORT"),
+        (["chat", "--strategy", "best", "hi"], "argument --strategy: invalid choice: 'best'"),
+    ],
+)
+def test_wrong_arguments_are_told_in_plain_words(workspace, arguments, told):
+    done = codelaw(*arguments, workspace=workspace)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_every_strategy_of_the_server_is_offered():
+    assert list(get_args(Strategy)) == STRATEGIES
 
 
 def test_the_doctor_tells_what_works_and_where_from(workspace):

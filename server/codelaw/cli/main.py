@@ -12,6 +12,8 @@ from codelaw.cli.exits import CANCELLED, FAILED, USAGE, leave
 
 NOT_ON_WINDOWS = "Windows is not supported. Install and run codelaw inside WSL 2, which is Linux."
 CATEGORIES = ["preference", "fact", "skill", "habit", "event", "context", "constraint", "decision"]
+STRATEGIES = ["layered", "full", "last-n", "summary+recent", "span-retrieval", "sliding-window", "auto"]
+_OFFERED = ", ".join(STRATEGIES)
 
 
 def entry() -> NoReturn:
@@ -97,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     chat.add_argument("--mode", choices=["agent", "ask", "plan"], help="ask only reads, plan ends with a plan")
     chat.add_argument("--model", metavar="NAME", help="the model to ask")
-    chat.add_argument("--strategy", metavar="S", help="how the context is built")
+    chat.add_argument("--strategy", metavar="S", choices=STRATEGIES, help=f"how the context is built: {_OFFERED}")
     chat.add_argument("--json", action="store_true", help="print events as JSON, one a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
 
@@ -120,7 +122,8 @@ def _parser() -> argparse.ArgumentParser:
     context.add_argument("text", nargs="?", metavar="TEXT", help="show the context for this question")
     _of_a_client(context)
     context.add_argument("--chat", metavar="ID", help="the chat to show (default: a new one)")
-    context.add_argument("--strategy", metavar="S", help="show this strategy; the chat is not changed")
+    shown = f"show this strategy, the chat is not changed: {_OFFERED}"
+    context.add_argument("--strategy", metavar="S", choices=STRATEGIES, help=shown)
     context.add_argument("--exact", action="store_true", help="ask the vendor to count, which is free")
     context.add_argument("--json", action="store_true", help="the whole report as JSON")
 
@@ -159,7 +162,7 @@ def _memory_commands(commands: Any) -> None:
         action = _command(actions, name, told, running.memory)
         action.set_defaults(action=name)
         if argument is not None:
-            action.add_argument(argument, metavar=argument.upper())
+            action.add_argument(argument, metavar=argument.upper(), type=_words)
         if name == "update":
             action.add_argument("--text", metavar="TEXT", help="the new text")
         _of_a_client(action)
@@ -268,8 +271,14 @@ def _take_words(parser: argparse.ArgumentParser, arguments: argparse.Namespace, 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
 
 
 def _share(text: str) -> float:
@@ -278,7 +287,7 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return share
 
 

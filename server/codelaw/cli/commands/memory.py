@@ -82,7 +82,7 @@ _REQUESTS = {
 
 def _entries(screen: Screen, answer: Json) -> None:
     if not answer["memories"]:
-        screen.line("Nothing like it is remembered.", style=DIM)
+        screen.line("Nothing is remembered, or nothing like it.", style=DIM)
     for entry in answer["memories"]:
         _line(screen, entry)
     if answer.get("nextCursor"):

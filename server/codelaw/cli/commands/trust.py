@@ -32,7 +32,7 @@ def trust(arguments: argparse.Namespace) -> int:
     """Show what the folder's settings file sets, ask, and remember the answer for just this content."""
     folder = Path(arguments.dir)
     if not folder.is_dir():
-        arguments.usage_error(f"{arguments.dir!r} is no folder")
+        arguments.usage_error(f"{arguments.dir!r} is not a folder")
     folder = folder.resolve()
     screen = Screen()
     try:

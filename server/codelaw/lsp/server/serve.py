@@ -63,7 +63,7 @@ def split_address(address: str) -> tuple[str, int]:
     """`HOST:PORT`, `[::1]:PORT` or `:PORT` in its parts; without a host it is 127.0.0.1."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        message = f"{address!r} is no HOST:PORT"
+        message = f"{address!r} is not HOST:PORT"
         raise ValueError(message)
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
