@@ -57,7 +57,11 @@ test("a small change is seen whole in the side bar as it opens, and is allowed a
   const { window, vendor } = at();
   await vendor.play([
     call("read", "Read", { path: "src/till.py" }),
-    call("edit", "Edit", { path: "src/till.py", old_string: "total(basket):", new_string: "total(basket: list[str]):" }),
+    call("edit", "Edit", {
+      path: "src/till.py",
+      old_string: "total(basket):",
+      new_string: "total(basket: list[str]):",
+    }),
     finish("Done."),
   ]);
   await window.say("Say what a basket is");
