@@ -278,7 +278,8 @@ class WorkspaceIndex:
         """Note what is to be read, and forget what is gone; gives the latter."""
         rows, owed, note = self._rows.disk, self._owed, self._note
         found = await self._worker.do(lambda: taken(survey, rows, owed, MAX_FILES, note))
-        self._survey, self._owed, self._note = survey, found.owed, found.note
+        # Of a survey only what the next one needs is kept: the first one names every file.
+        self._survey, self._owed, self._note = replace(survey, changed={}, gone=frozenset()), found.owed, found.note
         self._rows.drop(found.gone)
         return found.gone
 

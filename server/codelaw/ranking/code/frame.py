@@ -298,12 +298,14 @@ def _postings(entries: _Entries, lengths: npt.NDArray[Any], scale: _Scale, files
         firsts = np.flatnonzero(np.concatenate([[True], held[1:] != held[:-1]]))
         terms.append(held[firsts])
         begins.append(firsts + begin)
+    for column in (owners, weights, fields):
+        column.resize(end, refcheck=False)  # what was too much is given back, as no copy would
     return Postings(
         terms=np.concatenate(terms),
         begins=np.append(np.concatenate(begins), end),
-        owners=owners[:end],
-        weights=weights[:end],
-        fields=fields[:end],
+        owners=owners,
+        weights=weights,
+        fields=fields,
         mean=mean,
         size=len(lengths),
     )
