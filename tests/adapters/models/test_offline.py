@@ -28,6 +28,7 @@ from codelaw.domain.models import (
     ModelRequest,
     ResultBlock,
     TextBlock,
+    TextDelta,
     ToolSchema,
 )
 from codelaw.tools.base import ToolEnvironment, run_tool
@@ -105,7 +106,7 @@ async def converse(
         request = ModelRequest("offline", (layer,), tuple(messages), 1000, tools)
         deltas: list[Delta] = []
         reply = await model.reply(request, deltas.append)
-        assert "".join(delta.text for delta in deltas) == reply.text
+        assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == reply.text
         assert await model.reply(request, lambda _: None) == reply
         assert reply.usage.input_tokens > 0
         assert reply.usage.output_tokens > 0
