@@ -236,7 +236,7 @@ def without_newest(retention: Any, rows: list[Row], need: set[str], kept: int, *
 
 
 def messages(rows: Sequence[Row], *, whole: bool) -> Iterator[Message]:
-    """The rows as our record would hold them; summaries are no part of what is archived."""
+    """The rows as our record would hold them; summaries are not part of what is archived."""
     place = 0
     while place < len(rows):
         row, turn = rows[place], f"t{rows[place]['turn']}"

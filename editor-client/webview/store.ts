@@ -192,7 +192,7 @@ function arrived(before: State, event: ChatEvent, text: string): State {
   return { ...state, composer, chat: emptyChat(born(state, event), event.seq - 1) };
 }
 
-/** What was on its way when the panel was made anew has begun a turn: it is no draft any more. */
+/** What was on its way when the panel was made anew has begun a turn: it is not a draft any more. */
 function delivered(state: State, chatId: string, text: string, at: number): State {
   const { composer } = state;
   const { sent } = composer;

@@ -136,7 +136,7 @@ async def test_a_broken_head_is_told_and_the_command_is_called(bench: Bench):
     (notice,) = bench.kinds("notice")
     assert (notice.code, notice.message) == (
         "command_problem",
-        ".codelaw/commands/odd.md: Its head is no YAML in line 3.",
+        ".codelaw/commands/odd.md: Its head is not YAML in line 3.",
     )
 
 

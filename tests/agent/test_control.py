@@ -72,7 +72,7 @@ async def test_cancel_withdraws_an_open_question(bench: Bench):
 
 
 async def test_cancel_is_idempotent_and_false_without_a_turn(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(chat_requests, "STOP_SECONDS", 30.0)  # a slow machine finds out later that it is no chat
+    monkeypatch.setattr(chat_requests, "STOP_SECONDS", 30.0)  # a slow machine finds out later that it is not a chat
     bench.vendor.reset([bench.finish("x")])
     result = await bench.turn("go")
     assert await bench.session.cancel(result.chat_id) is False

@@ -214,7 +214,7 @@ async def test_waits_after_failures_grow(world: World, monkeypatch):
 
 async def test_a_lasting_failure_ends_the_trying_but_not_the_index(world: World):
     made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("embedding.path is no folder.", lasting=True)
+    world.embedder.failure = EmbeddingFailure("embedding.path is not a folder.", lasting=True)
     world.shared.add("c", "text")
     made.kick()
     await done(made)
@@ -246,7 +246,7 @@ async def test_another_embedder_embeds_everything_anew_beside_the_old_vectors(wo
 
 async def test_what_an_embedder_of_before_says_stops_no_other_one(world: World):
     made, _ = world.server()
-    world.embedder.failure = EmbeddingFailure("embedding.path is no folder.", lasting=True)
+    world.embedder.failure = EmbeddingFailure("embedding.path is not a folder.", lasting=True)
     world.embedder.free.clear()
     world.shared.add("c", "text")
     made.kick("c")

@@ -81,7 +81,7 @@ DAMAGE: dict[str, tuple[Message, ...]] = {
         Message("note1", "turn1", "user", "STEERCANARY", Metadata(note="steer")),
         result("turn1", "c1"),
     ),
-    "a result that is no JSON": (
+    "a result that is not JSON": (
         called("turn1", "c1"),
         Message("bad1", "turn1", "tool", "not json\nat all", Metadata(step=1, tool_name="Read", call_id="c1")),
     ),

@@ -57,7 +57,7 @@ async def test_the_model_sees_what_a_formatter_did_and_edits_on(bench: Bench):
     ("command", "why"),
     [
         ("seq 5000 > a.py", "too long to be shown"),
-        ("printf 'y\\0y' > a.py", "no text"),
+        ("printf 'y\\0y' > a.py", "not text"),
         ("printf sk-ant-api03-0123456789abcdef > a.py", "it holds a key"),
         ("rm a.py", "removed"),
     ],

@@ -158,7 +158,7 @@ async def test_an_allow_spares_the_question_and_no_more(bench: Bench):
     [
         ("exit 1", "it ended with exit code 1"),
         ("kill -9 $$", "it ended with exit code"),
-        ("printf '{\"decision'", "no JSON that can be read"),
+        ("printf '{\"decision'", "not JSON that can be read"),
         ("head -c 3000000 /dev/zero | tr '\\0' '{'", "it printed more than is read"),
         ({"command": "sleep 60 & sleep 60", "timeoutSeconds": 1}, "took too long"),
     ],

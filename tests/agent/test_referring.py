@@ -83,7 +83,7 @@ async def test_a_symbol_is_named_with_its_places_and_none_of_its_text(bench: Ben
     assert " shapes.py:2-3 function area\n shapes.py:6-7 function area\n</attachment>" in told
     assert told.count("shapes.py:2-3") == 2
     assert "return 1" not in told
-    assert "system-reminder" not in told, "it is no file"
+    assert "system-reminder" not in told, "it is not a file"
     assert notices(bench) == []
 
 

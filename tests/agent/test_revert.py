@@ -364,7 +364,7 @@ async def test_a_removed_file_that_somebody_made_anew_is_left_alone(bench: Bench
     assert set(report.reverted) == uris(bench, "same.txt")
     assert {one.reason for one in report.conflicts} == {
         "other.txt was made anew since the turn removed it.",
-        "data.bin is no text, and was changed since.",
+        "data.bin is not text, and was changed since.",
     }
     assert (bench.root / "other.txt").read_bytes() == b"mine\n"
     assert (bench.root / "data.bin").read_bytes() == b"\0mine"

@@ -136,7 +136,7 @@ async def test_what_cannot_be_shown_says_why(bench: Bench, servers: FakeServers)
     shots(bench, "ok")
     await bench.turn("look")
     assert shown(bench) == []
-    assert "image/svg+xml, 6 bytes, not shown: it is no PNG, JPEG, GIF or WebP" in said(bench)
+    assert "image/svg+xml, 6 bytes, not shown: it is not a PNG, JPEG, GIF or WebP" in said(bench)
 
 
 async def test_a_failed_calls_picture_is_not_shown(bench: Bench, servers: FakeServers) -> None:

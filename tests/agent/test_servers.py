@@ -102,7 +102,7 @@ async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers)
     assert question.risk == "execute"
     assert [option.rule for option in question.options] == [None, "mcp__desk__put", "mcp__desk__put", None]
     assert servers.calls == [("desk", "put", {"thing": "a cup"})]
-    for text in ("It lies there.", "at: 3", "image/png, 4 bytes, not shown: it is no PNG"):
+    for text in ("It lies there.", "at: 3", "image/png, 4 bytes, not shown: it is not a PNG"):
         assert text in said(desk)
 
 
@@ -306,12 +306,12 @@ async def test_what_is_wrong_with_a_file_is_told_once(bench: Bench, servers: Fak
     await bench.turn("again", chat)
     told = [(notice.code, notice.message) for notice in bench.kinds("notice")]
     assert [code for code, _ in told] == ["mcp_problem", "mcp_failed"]
-    assert ".vscode/mcp.json: it is no JSON" in told[0][1]
+    assert ".vscode/mcp.json: it is not JSON" in told[0][1]
     assert "The variable NOT_SET_ANYWHERE is not set." in told[1][1]
     (bench.root / ".vscode" / "mcp.json").unlink()
     os.mkfifo(bench.root / ".vscode" / "mcp.json")
     await bench.turn("once more", chat)
-    said = ".vscode/mcp.json: it is no file of at most 1000000 bytes that can be read; it is left aside."
+    said = ".vscode/mcp.json: it is not a file of at most 1000000 bytes that can be read; it is left aside."
     assert bench.kinds("notice")[-1].message == said
 
 

@@ -251,7 +251,7 @@ async def test_the_settings_name_more_folders(bench_at_home: Bench, whose: Path)
         "tools/skills/inside/SKILL.md",
     ]
     await bench.turn("hello")
-    told = f"skills.paths: ../out is no folder of the workspace. skills.paths: {missing} is no folder."
+    told = f"skills.paths: ../out is not a folder of the workspace. skills.paths: {missing} is not a folder."
     assert notices(bench) == [("skill_problem", told)]
 
 
@@ -324,7 +324,7 @@ async def test_what_is_wrong_with_a_skill_is_told_once_in_a_chat(bench_at_home: 
     await bench.turn("and again", chat)
     ((code, told),) = notices(bench)
     assert code == "skill_problem"
-    assert ".codelaw/skills/odd/SKILL.md: Its head is no YAML in line 3." in told
+    assert ".codelaw/skills/odd/SKILL.md: Its head is not YAML in line 3." in told
     assert ".codelaw/skills/binary/SKILL.md: It cannot be read: " in told
     assert "- odd: ODDMARK" in system(bench.sent()), "its first line stands for the description"
     assert "binary" not in system(bench.sent())

@@ -49,7 +49,7 @@ def test_a_file_is_as_if_the_steps_had_not_been(steps, current, wanted):
         ([Step("a", None)], "b", "made anew", True),
         ([Step("a", "b")], None, "removed since", True),
         ([Step("a\nb", "A\nb")], "AA\nb", "line 1", True),
-        ([Step("a\nb", "A\nb")], "A\nB", "no text", False),
+        ([Step("a\nb", "A\nb")], "A\nB", "not text", False),
         ([Step(None, "a"), Step("a\nmine", "A\nmine")], "A\nmine", "changed since the turn created it", True),
     ],
 )

@@ -26,7 +26,7 @@ ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 def workspace(tmp_path):
     (tmp_path / "README.md").write_text("# Sample\n\nThe frobnicator lives in `frob.py`.\n")
     (tmp_path / "frob.py").write_text("def frobnicator():\n    return 1\n")
-    (tmp_path / "asyncio.py").write_text("raise SystemExit('the workspace is no place for modules')\n")
+    (tmp_path / "asyncio.py").write_text("raise SystemExit('the workspace is not a place for modules')\n")
     return tmp_path
 
 
@@ -270,7 +270,7 @@ def test_the_doctor_tells_problems_of_the_settings(workspace, home):
 
 @pytest.mark.parametrize(
     ("url", "told"),
-    [("http://127.0.0.1:9", "nothing listens on port 9"), ("localhost", "is no address"), ("http://x:y", "Port")],
+    [("http://127.0.0.1:9", "nothing listens on port 9"), ("localhost", "is not an address"), ("http://x:y", "Port")],
 )
 def test_the_doctor_says_what_is_wrong_with_an_endpoint(workspace, url, told):
     done = codelaw("doctor", workspace=workspace, ANTHROPIC_BASE_URL=url)
@@ -282,7 +282,7 @@ def test_the_doctor_looks_for_the_script(workspace):
     environment = {"CODELAW_MODEL__PROVIDER": "scripted", "CODELAW_MODEL__SCRIPT": str(workspace / "script.json")}
     done = codelaw("doctor", workspace=workspace, **environment)
     assert done.returncode == 1
-    assert "script.json is no file" in done.stdout
+    assert "script.json is not a file" in done.stdout
     (workspace / "script.json").write_text("[]")
     assert codelaw("doctor", workspace=workspace, **environment).returncode == 0
 

@@ -53,5 +53,5 @@ def test_where_there_is_no_message_it_is_said_why(work: Path, tmp_path: Path) ->
 def test_the_offline_model_writes_none(work: Path) -> None:
     done = codelaw("commit-message", workspace=work, CODELAW_MODEL__PROVIDER="offline")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "The offline model is no language model: it proposes nothing." in done.stderr
+    assert "The offline model is not a language model: it proposes nothing." in done.stderr
     assert "Set an API key" in done.stderr

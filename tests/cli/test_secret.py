@@ -40,7 +40,7 @@ def test_what_is_no_token_is_refused_and_not_shown(
     (tmp_path / "file").write_text(text, encoding="utf-8")
     assert main(["serve", "--tcp", "127.0.0.1:0", "--token-file", str(tmp_path / "file")]) == 2
     told = capsys.readouterr().err
-    assert "no token" in told
+    assert "not a token" in told
     assert not text.strip() or text.strip() not in told
 
 

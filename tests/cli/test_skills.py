@@ -26,7 +26,7 @@ def test_skills_are_listed_with_what_is_wrong_and_the_prompt_is_the_same_in_ever
         f"    {home}/.agents/skills/mine/SKILL.md",
         "odd                  Odd [31mred",
         "    .codelaw/skills/odd/SKILL.md",
-        "    Its head is no YAML in line 3. It has no description: a model cannot tell when to use it.",
+        "    Its head is not YAML in line 3. It has no description: a model cannot tell when to use it.",
         "pdf                  Fills forms",
         "    .codelaw/skills/pdf/SKILL.md",
         "pdf                  Fills forms",

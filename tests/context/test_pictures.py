@@ -30,7 +30,7 @@ RESULT = ToolResult(
         "text": "Taken.",
         "images": [
             {"media_type": "image/png", "bytes": 33, "size": "750×1000", "sent": True},
-            {"media_type": "image/svg+xml", "bytes": 6, "unseen": "it is no PNG"},
+            {"media_type": "image/svg+xml", "bytes": 6, "unseen": "it is not a PNG"},
         ],
     },
     "",
@@ -57,7 +57,7 @@ ASKED = Message("ask", "t", "user", "look")
 def test_what_is_said_of_a_picture_while_it_is_shown_and_after() -> None:
     body = shown(FULL)
     assert " image/png, 750×1000, 33 bytes, shown with this result" in body
-    assert " image/svg+xml, 6 bytes, not shown: it is no PNG" in body
+    assert " image/svg+xml, 6 bytes, not shown: it is not a PNG" in body
     assert " image/png, 750×1000, 33 bytes, not shown any more" in shown(KEPT)
     assert "shown with this result" not in shown(KEPT)
     gone = without_pictures(FULL)

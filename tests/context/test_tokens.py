@@ -127,7 +127,7 @@ def test_the_output_reserve(window: int, max_output: int | None, profile: ModelP
 def test_what_is_sent_as_max_tokens() -> None:
     assert max_tokens(200_000, 16_384, 20_000) == 16_384
     assert max_tokens(200_000, 16_384, 190_000) == 10_000
-    assert max_tokens(200_000, 16_384, 199_900) == 256, "what is left is no answer"
+    assert max_tokens(200_000, 16_384, 199_900) == 256, "what is left is not an answer"
     assert max_tokens(200_000, 16_384, 250_000) == 256
     assert max_tokens(200_000, 100, 250_000) == 100, "the user's own limit"
 

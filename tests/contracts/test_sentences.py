@@ -12,7 +12,7 @@ from scripts.sentences import Sentence, sentences
 RIDDLES = re.compile(
     r"\b(?:so many|told|mend|whereof|thereof)\b"
     r"|\bis none\b"
-    r"|\bis no (?:number|name|open|document|folder|address|valid|[A-Z][\w.]* URL)\b"
+    r"|(?<![Tt]here )\b(?:is|are) no (?!longer\b|more\b|shorter\b|limit\b)"
     r"|\bnames nothing\b|\bno more than so\b"
 )
 """Words that made readers guess: 'a number' is said for 'so many', 'is not a' for 'is no'."""

@@ -36,7 +36,7 @@ def test_kind_and_size_come_from_the_bytes(content: bytes, media_type: str) -> N
 def test_a_header_is_looked_for_among_so_many_parts_and_no_more() -> None:
     frame = jpeg(640, 480)[2:]
     filled = image_of(b"\xff\xd8" + b"\xff" * 4_000_000 + frame)
-    assert (filled.width, filled.height) == (640, 480), "what fills up is no part"
+    assert (filled.width, filled.height) == (640, 480), "what fills up is not part"
     assert image_of(b"\xff\xd8" + b"\xff\xe0\0\2" * 9_000 + frame).width == 640
     with pytest.raises(NoImage, match="cannot be read"):
         image_of(b"\xff\xd8" + b"\xff\xe0\0\2" * 1_000_000 + frame)
@@ -53,8 +53,8 @@ def test_a_torn_header_is_refused_wherever_it_ends(whole: bytes) -> None:
     ("content", "told"),
     [
         (b"", "save it as one of these"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no PNG, JPEG, GIF or WebP"),
-        (b"%PDF-1.7", "no PNG, JPEG, GIF or WebP"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not a PNG, JPEG, GIF or WebP"),
+        (b"%PDF-1.7", "not a PNG, JPEG, GIF or WebP"),
         (png(0, 480), "cannot be read"),
         (png(LONGEST_SIDE + 1, 1), "make it smaller"),
         (png(1, 1) + bytes(MOST_BYTES), "make it smaller"),

@@ -279,7 +279,7 @@ def test_open_buffers_are_changed_and_not_the_disk_behind_them(start: Start, pro
     assert seen["buffers"]["dos.txt"]["text"] == "ALPHA\nbeta\nend\nlast"
     assert (project / "dos.txt").read_bytes() == b"alpha\r\nbeta\r\ngamma\r\nomega"
 
-    # A buffer that has no file yet, one that takes another name, and what is no document.
+    # A buffer that has no file yet, one that takes another name, and what is not a document.
     emacs.run('(progn (find-file "new.txt") (insert "fresh"))')
     emacs.run('(progn (find-file "first.txt") (insert "top\\n") (set-visited-file-name "second.txt"))')
     emacs.run('(mapc (function find-file-noselect) (list "../outside.txt" "big.txt" "clean.txt"))')
@@ -296,4 +296,4 @@ def test_open_buffers_are_changed_and_not_the_disk_behind_them(start: Start, pro
     assert seen["buffers"]["clean.txt"]["text"] == f"{after}more\n"
     assert seen["buffers"]["clean.txt"]["modified"] is False
     assert "unsaved changes in" in seen["chat"]
-    assert ".chat.md" not in seen["chat"], "what the server is started from is no document"
+    assert ".chat.md" not in seen["chat"], "what the server is started from is not a document"

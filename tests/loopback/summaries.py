@@ -23,7 +23,7 @@ BAD = (
     "empty", "whitespace", "headless", "one_heading_missing", "other_order", "pending", "next_steps", "answer", "echo",
     "tool_call", "cut", "huge", "refusal", "overflow", "413", "529_for_ever", "500_for_ever", "401", "404", "reset",
 )  # fmt: skip
-"""Replies that are no summary, each by its name; `slow`, `endless`, `hang` and `late` are about time."""
+"""Replies that are not a summary, each by its name; `slow`, `endless`, `hang` and `late` are about time."""
 
 
 def wants_summary(body: Mapping[str, Any]) -> bool:

@@ -450,7 +450,7 @@ class FakeSession:
         states = [ServerState(name, state, 3, "x" * (name == "odd")) for name, state in self.server_states.items()]
         sources, digests = dict.fromkeys(self.server_states, ".mcp.json"), dict.fromkeys(self.server_states, "d1")
         logged_in = frozenset(name for name, state in self.server_states.items() if state == "ready")
-        return ServerList(tuple(states), sources, ("It is no JSON.",), digests, self.asking, logged_in=logged_in)
+        return ServerList(tuple(states), sources, ("It is not JSON.",), digests, self.asking, logged_in=logged_in)
 
     async def restart_server(self, name):
         if name not in self.server_states:

@@ -354,7 +354,7 @@ async def test_paths_are_completed_with_exact_ranges(start: Start, root: Path):
         anywhere = await complete(client, uri, 2, 4)
         assert sorted(texts(anywhere)) == ["@docs/deep/stylish.md", "@docs/style.md"]
         assert {item["filterText"] for item in anywhere["items"]} == {"@sty"}
-        assert await complete(client, uri, 2, 16) is None, "an address is no mention"
+        assert await complete(client, uri, 2, 16) is None, "an address is not a mention"
         assert await complete(client, uri, 2, 6) is None, "nor is what comes after one"
 
         quoted = await complete(client, uri, 3, 5)

@@ -46,13 +46,13 @@ async def test_a_message_to_a_running_turn_names_its_pictures_and_their_bytes_ca
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        ("not base64!", "its data is no base64"),
-        (encoded(b"<svg/>"), "it is no PNG, JPEG, GIF or WebP: save it as one of these"),
+        ("not base64!", "its data is not base64"),
+        (encoded(b"<svg/>"), "it is not a PNG, JPEG, GIF or WebP: save it as one of these"),
         (encoded(png(9000, 10)), "it is 9000×10 pixels"),
         (encoded(png(640, 480)[:20]), "its header (image/png) cannot be read"),
         (encoded(png(640, 480) + bytes(6 << 20)), "make it smaller"),
         ("A" * (45 << 20), "make it smaller"),
-        ("", "it is no PNG"),
+        ("", "it is not a PNG"),
     ],
     ids=["base64", "kind", "side", "torn", "large", "huge", "empty"],
 )

@@ -13,7 +13,7 @@ async def test_servers_are_listed_let_start_and_begun_anew(client: RawClient) ->
     listed = await client.request("codelaw/mcp/list", {})
     ready: dict[str, Any] = {"name": "desk", "state": "ready", "tools": 3, "source": ".mcp.json", "digest": "d1"}
     ready["loggedIn"] = True
-    assert listed == {"servers": [ready, ODD], "problems": ["It is no JSON."]}
+    assert listed == {"servers": [ready, ODD], "problems": ["It is not JSON."]}
     enabled = await client.request("codelaw/mcp/enable", {"name": "odd", "enabled": True})
     assert enabled["servers"][1] == {**ODD, "state": "starting"}
     assert await client.command("codelaw.mcp.restart", {"name": "desk"}) == {"restarted": True}

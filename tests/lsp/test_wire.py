@@ -76,7 +76,7 @@ async def test_headers_in_any_case_and_garbage_between_messages(client: RawClien
     await client.send_body(json.dumps(request), header="CONTENT-length")
     assert (await client.wait_for(future))["result"] == {"chats": []}
     start = len(client.messages)
-    await client.send_bytes(b"this is no header\r\n\r\n")
+    await client.send_bytes(b"this is not a header\r\n\r\n")
     error = await client.until(lambda message: "error" in message, start)
     assert (error["id"], error["error"]["code"]) == (None, -32700)
     assert await client.request("codelaw/chat/list", {}) == {"chats": []}

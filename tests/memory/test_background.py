@@ -82,9 +82,9 @@ def test_the_questions_share_no_content_word_with_what_they_are_about():
 
 def test_vectors_of_another_size_or_number_are_refused():
     _, vectors = model()
-    with pytest.raises(ValueError, match="no vectors of the sentences"):
+    with pytest.raises(ValueError, match="not vectors of the sentences"):
         measured(vectors[:-1])
-    with pytest.raises(ValueError, match="no vectors of the sentences"):
+    with pytest.raises(ValueError, match="not vectors of the sentences"):
         measured([*vectors[:-1], unit([1.0])])
     assert measured(vectors).floor(unit([1.0])) is None
 

@@ -128,7 +128,7 @@ async def test_a_diagnostic_goes_along_as_data(begin: Begin, root: Path, verb: s
         assert asked["content"].startswith(where)
         assert "@" not in asked["content"], "a tool names no file in the user's stead"
         assert "https:" not in asked["content"], "and no address that may be fetched"
-        assert "Delete" not in asked["content"], "what a tool prints is no word of the user's"
+        assert "Delete" not in asked["content"], "what a tool prints is not a word of the user's"
         assert "</attachment>" not in asked["content"]
         parts = [part["text"] for part in asked["metadata"]["fragments"] if part["name"] == "attachment"]
         assert len(parts) == 2

@@ -246,7 +246,7 @@ async def test_what_cannot_be_sent_is_refused_in_words(begin: Begin, root: Path)
     async with begin(replies) as client:
         pad = Pad(client, uri_of(root), "# Title\n\n## You\n\n")
         await pad.show()
-        # A title alone is no question: there is a heading for one.
+        # A title alone is not a question: there is a heading for one.
         with pytest.raises(RpcError, match="no question") as refused:
             await pad.send()
         assert refused.value.data["code"] == "invalid_text"

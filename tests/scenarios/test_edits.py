@@ -222,7 +222,7 @@ async def test_commands_see_the_edits_of_documents_that_were_clean(start: Start,
         assert editor.saved == [clean.uri], "what the user had not saved is not saved for them"
         assert ran["data"]["stdout"] == "x = 2\nm = 1"
         assert ran["data"]["unsaved"] == ["mine.py"]
-        assert "changed" not in ran["data"], "a save, and the formatter in it, is no change of the user's"
+        assert "changed" not in ran["data"], "a save, and the formatter in it, is not a change of the user's"
         result = await turn(editor, vendor, edit("x = 2", "x = 3"), chat=result["chatId"])
         *_, again = await observations(editor, result["chatId"])
         assert again["status"] == "success", "what the formatter made of an own edit needs no new Read"

@@ -131,7 +131,7 @@ async def test_without_a_sandbox_an_allow_lets_no_command_run(start: Start, vend
 
 
 def _named(word: str) -> list[str]:
-    """Processes with that word on their command line that are no shell's."""
+    """Processes with that word on their command line that are not a shell's."""
     found: list[str] = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:

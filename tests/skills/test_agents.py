@@ -35,7 +35,7 @@ def test_tools_may_be_a_list_or_all():
 
 def test_what_is_wrong_is_told_and_the_rest_counts():
     broken = read("---\ndescription: one: two: three\nmodel: inherit\n---\nDo it.")
-    assert broken.problem == "Its head is no YAML in line 2. A value with a colon in it needs quotes."
+    assert broken.problem == "Its head is not YAML in line 2. A value with a colon in it needs quotes."
     assert (broken.sheet.name, broken.description, broken.body, broken.model) == (
         "file",
         "one: two: three",

@@ -33,9 +33,9 @@ def test_what_is_no_yaml_is_told_and_gives_its_plain_fields():
     found = written("---\nname: review\ndescription: Use it when: things break\n bad: [\n---\nDo it.")
     assert found.fields == {"name": "review", "description": "Use it when: things break"}
     assert found.body == "Do it."
-    assert found.problem == "Its head is no YAML in line 3. A value with a colon in it needs quotes."
-    assert written("---\nname: @x\n---\n").problem == "Its head is no YAML in line 2."
-    assert written("---\nname: 'x\n---\n").problem.startswith("Its head is no YAML in line ")
+    assert found.problem == "Its head is not YAML in line 3. A value with a colon in it needs quotes."
+    assert written("---\nname: @x\n---\n").problem == "Its head is not YAML in line 2."
+    assert written("---\nname: 'x\n---\n").problem.startswith("Its head is not YAML in line ")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_is_no_yaml_is_told_and_gives_its_plain_fields():
         (f"---\nname: {'x' * LONGEST * 2}\n---\nDo it.", "Its head has no end"),
         ("---\n" + "[" * 5000 + "\n---\nDo it.", "Its head has more than 500 brackets"),
         (f"---\nx:\n  [{'[],' * MOST_BRACKETS}]\n---\nDo it.", "Its head has more than 500 brackets"),
-        ("---\n" + "- " * 9000 + "\n---\nDo it.", "Its head is no YAML"),
+        ("---\n" + "- " * 9000 + "\n---\nDo it.", "Its head is not YAML"),
     ],
 )
 def test_a_head_that_cannot_be_read_is_told(text: str, problem: str):

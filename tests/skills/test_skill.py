@@ -53,7 +53,7 @@ def test_a_head_that_keeps_to_the_convention_is_no_problem():
         (
             "---\ndescription: Fill: forms\n---\nx",
             "Fill: forms",
-            "Its head is no YAML in line 2. A value with a colon in it needs quotes.",
+            "Its head is not YAML in line 2. A value with a colon in it needs quotes.",
         ),
         (
             "---\nname: PDF Forms\ndescription: Fill.\n---\n",

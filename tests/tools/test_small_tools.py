@@ -44,8 +44,8 @@ async def test_ls_says_what_is_wrong(desk: Desk):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("src/a.py:3", "A line number is no part of a path."),
-        ("src/a.py:3-7", "A line number is no part of a path."),
+        ("src/a.py:3", "A line number is not part of a path."),
+        ("src/a.py:3-7", "A line number is not part of a path."),
         ("src\\a.py", "Paths are written with `/`."),
         ("/src/a.py", "without `/` in front"),
         ("work/src/a.py", "leave its name out"),

@@ -192,7 +192,7 @@ ODD: dict[str, str] = {
     "with an empty section of next steps": with_end("### Next Steps\nNone."),
     "with an empty label": with_insight("* **Pending**: none"),
     "with a hint left standing": with_insight("* **User Preferences**: what the user insists on, in their words"),
-    "about agents": with_insight("* Now we have `<tool_use>` and `Action: Read[…]`; [] is no call\n* Next, the loop ended"),
+    "about agents": with_insight("* Now we have `<tool_use>` and `Action: Read[…]`; [] is not a call\n* Next, the loop ended"),
     "with a section of its own": with_end("### Notes\n* the server listens on 8080"),
 }  # fmt: skip
 

@@ -2072,7 +2072,7 @@ attachments?: ((AttachmentParams | ImageParams | TextParams)[] | null)
 editor?: (EditorParams | null)
 }
 /**
- * A text that is no document, as a terminal's output or a page that was pasted (M-6).
+ * A text that is not a document, as a terminal's output or a page that was pasted (M-6).
  * 
  * This interface was referenced by `Definitions`'s JSON-Schema
  * via the `definition` "TextParams".

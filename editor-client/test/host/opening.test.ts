@@ -168,7 +168,7 @@ describe("files that are dropped in a remote window", () => {
     expect(await dropped(DROPPED.slice(0, 1))).toMatchObject({ attachments: [{ uri: DROPPED[0] }] });
   });
 
-  it("are not found from a window that is no remote's", async () => {
+  it("are not found from a window that is not a remote's", async () => {
     expect(await dropped(DROPPED)).toBeNull();
     expect(fake.editor.done.map(({ what }) => what)).toContain("warning");
   });

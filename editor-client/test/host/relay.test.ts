@@ -116,7 +116,7 @@ describe("a request of the panel's", () => {
   });
 
   it.each([[null], [undefined], ["x"], [[1]], [3]])(
-    "with params that are no object is not sent: %j",
+    "with params that are not an object is not sent: %j",
     async (params) => {
       await relay.take({ kind: "request", id: 1, method: "codelaw/chat/list", params }, page);
       expect(asked).toEqual([]);

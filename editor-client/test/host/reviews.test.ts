@@ -288,7 +288,7 @@ describe("a review", () => {
     expect(await provider.provideTextDocumentContent(fake.Uri.parse("codelaw-review:/a.py?nonsense"))).toBe("");
   });
 
-  it("of very many files shows the first ones and says so; what is no text is named", async () => {
+  it("of very many files shows the first ones and says so; what is not text is named", async () => {
     changes = [change(1, "x\u202e.png", { isText: false })];
     for (let number = 2; number <= 5000; number += 1) {
       changes.push(change(number, `${number}.py`));
@@ -297,7 +297,7 @@ describe("a review", () => {
     await reviewing.take({ kind: "review", chatId: "c", what: "show", turnId: "t1" });
     expect(compared()).toHaveLength(MOST_COMPARED);
     expect(said("information")).toEqual([
-      "Not compared, because they are no text: 1 file (x⟨U+202E⟩.png).",
+      "Not compared, because they are not text: 1 file (x⟨U+202E⟩.png).",
       "200 of 4,999 files are compared here; the panel lists them all.",
     ]);
     const told = posted.filter((message) => message.kind === "pending").at(-1)!;

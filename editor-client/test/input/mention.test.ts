@@ -47,7 +47,7 @@ describe("which mention the caret is in", () => {
     ["a hyphen before it", "a-@src|"],
     ["a space behind it", "@src |"],
     ["the caret before it", "|@src"],
-    ["a colon behind what is no kind", "@see:me|"],
+    ["a colon behind what is not a kind", "@see:me|"],
     ["a closed quotation", '@"my file.txt"|'],
     ["a quotation of another line", '@"my\nfile|'],
     ["nothing", "|"],
@@ -107,7 +107,7 @@ describe("what a mention becomes", () => {
   });
 });
 
-describe("a mention that is no path", () => {
+describe("a mention that is not a path", () => {
   const become = (marked: string, path: string, kind: "special" | "symbol"): string => {
     const { text, caret } = typed(marked);
     const begun = mentionAt(text, caret);

@@ -266,7 +266,7 @@ describe("links", () => {
     expect(fileInCode("C:\\src\\a.py")).not.toBeNull();
   });
 
-  it("in running text have a folder or a line, and are no part of an address", () => {
+  it("in running text have a folder or a line, and are not part of an address", () => {
     const found = filesInText("In src/a.py:1 and b.py:22, not e.g. or 1.2 or example.com/x or v1.2.3.");
     expect(found.map(({ target }) => target.path)).toEqual(["src/a.py", "b.py"]);
   });

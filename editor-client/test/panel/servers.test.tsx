@@ -20,12 +20,12 @@ describe("the servers that people bring along", () => {
       return Promise.resolve({ servers });
     });
     const restartServer = vi.fn(() => Promise.resolve());
-    const listServers = () => Promise.resolve({ servers, problems: ["It is no JSON."] });
+    const listServers = () => Promise.resolve({ servers, problems: ["It is not JSON."] });
     const { container } = show(<Servers state={state} />, { listServers, enableServer, restartServer });
     await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(2));
     expect(container.textContent).toContain("2 tools");
     expect(container.textContent).toContain(COMMAND);
-    expect(container.textContent).toContain("It is no JSON.");
+    expect(container.textContent).toContain("It is not JSON.");
     expect(container.textContent).not.toContain("\u202e");
     await expectAccessible(container);
     fireEvent.click(screen.getByRole("button", { name: "Let odd start" }));

@@ -41,7 +41,7 @@ describe("servers of other versions", () => {
     },
   );
 
-  test("what is no name of a method is left out", () => {
+  test("what is not a name of a method is left out", () => {
     expect(announced(server({ version: VERSION, methods: [...METHODS, 3, null] })).methods).toEqual([...METHODS]);
   });
 });

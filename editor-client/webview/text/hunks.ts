@@ -9,7 +9,7 @@ export interface DiffLine {
 
 const HEAD = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** The lines of a diff of one or more files; what is no diff is shown as it is. */
+/** The lines of a diff of one or more files; what is not a diff is shown as it is. */
 export function hunks(diff: string): DiffLine[] {
   const lines: DiffLine[] = [];
   let [before, after, leftBefore, leftAfter] = [0, 0, 0, 0];

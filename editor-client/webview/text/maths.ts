@@ -1,4 +1,4 @@
-// Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]` become MathML, and what is no formula stays text.
+// Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]` become MathML, and what is not a formula stays text.
 import type { MarkdownIt, StateBlock, StateInline, Token } from "markdown-it";
 import type { Options } from "temml";
 

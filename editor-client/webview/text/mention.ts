@@ -9,7 +9,7 @@ export interface Begun {
   end: number;
   prefix: string;
   quoted: boolean;
-  /** It is no mention but the name of a command, at the beginning of the text. */
+  /** It is not a mention but the name of a command, at the beginning of the text. */
   command?: boolean;
 }
 
@@ -30,7 +30,7 @@ const WORD_BEFORE = /[a-zA-Z0-9._-]$/u;
 /** What would be read as a part of a bare path, or is the end of the text, where one goes on typing. */
 const NEEDS_SPACE = /^(?:$|[a-zA-Z0-9/_"-])/u;
 const PLAIN = /^[a-zA-Z0-9/._-]*[a-zA-Z0-9/_-]$/u;
-/** What is no path and needs no quotes (M-8). */
+/** What is not a path and needs no quotes (M-8). */
 const OTHER =
   /^(?:symbol:[a-zA-Z0-9$_.:#~-]*[a-zA-Z0-9$_~#]|git:[a-zA-Z0-9/._~^@{}-]*[a-zA-Z0-9/_~^}]|problems:|terminal:last)$/u;
 

@@ -25,7 +25,7 @@ export function timesOf({ at, items }: Pick<Turn, "at" | "items">, until: number
 
 /** When it ended, or where nobody said so when the last thing of it happened; null where that is not known. */
 export function endOf({ at, items, endedAt }: Pick<Turn, "at" | "items" | "endedAt">): number | null {
-  // What comes later, as the news that it was reverted, is no part of its time.
+  // What comes later, as the news that it was reverted, is not part of its time.
   if (at > 0 && endedAt !== null) return Math.max(at, endedAt);
   const last = items.reduce((most, item) => Math.max(most, item.at, item.kind === "call" ? (item.endedAt ?? 0) : 0), 0);
   return at > 0 && last > at ? last : null;

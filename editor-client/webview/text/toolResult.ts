@@ -9,7 +9,7 @@ export interface ToolResult {
   facts: { name: string; value: string }[];
 }
 
-/** The parts of a tool's result; what is no such object is one text. */
+/** The parts of a tool's result; what is not such an object is one text. */
 export function partsOf(content: string): ToolResult {
   const envelope = objectIn(content);
   if (envelope === null) return { error: "", text: content, bodies: [], facts: [] };

@@ -110,7 +110,7 @@ class Bringing:
 
 
 async def _below(workspace: Workspace, place: str, ending: str) -> list[tuple[str, str]]:
-    """The files of a place, as paths below it, with their addresses; open documents that are no files yet too."""
+    """The files of a place, as paths below it, with their addresses; open documents that are not files yet too."""
     try:
         top = await located(workspace, place)
         found = await files_below(workspace, top, most=MOST_FILES)

@@ -183,7 +183,7 @@ class TurnMaker:
         self.agents = BroughtAgents(own_agents(environment))
 
     def check_text(self, text: str) -> None:
-        """Refuse what is no message (`invalid_text`)."""
+        """Refuse what is not a message (`invalid_text`)."""
         if not text.strip():
             raise Refusal("invalid_text", "The message is empty.", "Write something.")
         if len(text) > LONGEST_TEXT:

@@ -18,7 +18,7 @@ def agreed(screen: Screen, question: str) -> bool:
 
 
 def _drop_typed_ahead() -> None:
-    """What was typed before the values were seen is no answer."""
+    """What was typed before the values were seen is not an answer."""
     if sys.platform != "win32":
         import termios  # noqa: PLC0415 - not there on Windows
 

@@ -115,7 +115,7 @@ class Asking:
                 hidden = self._rows(hidden)
                 self._choices(request, offered, hidden)
             elif await _more_is_typed():
-                screen.line("  Several lines at once are no answer.", style=DIM)
+                screen.line("  Several lines at once are not an answer.", style=DIM)
             elif (chosen := verdict(typed, offered)) is None:
                 screen.line(f"  Please answer {_choices(_open(offered, hidden), more=bool(hidden))}.", style=DIM)
             elif chosen[0] == "reject":
@@ -232,7 +232,7 @@ def _rejection(request: Json, comment: str) -> Json:
 
 
 def _drop_typed_ahead() -> None:
-    """What was typed before the question was seen is no answer to it."""
+    """What was typed before the question was seen is not an answer to it."""
     try:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except termios.error:

@@ -28,7 +28,7 @@ def chosen_token(argument: str | None, file: str | None) -> str | None:
             with Path(file).open(encoding="utf-8") as lines:
                 return _checked(lines.readline(LONGEST + 2).strip(), f"the first line of {file}")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
             message = f"--token-file: {file} cannot be read: {reason}"
             raise ValueError(message) from None
     given = process_environment().get(VARIABLE, "").strip()
@@ -37,7 +37,7 @@ def chosen_token(argument: str | None, file: str | None) -> str | None:
 
 def _checked(token: str, source: str) -> str:
     if not token or len(token) > LONGEST or not token.isascii() or not token.isprintable() or " " in token:
-        message = f"{source} is no token: it must have 1 to {LONGEST} printable ASCII characters and no blank"
+        message = f"{source} is not a token: it must have 1 to {LONGEST} printable ASCII characters and no blank"
         raise ValueError(message)
     if len(token) < SHORTEST:
         _warn(f"{source} has fewer than {SHORTEST} characters: it can be guessed")

@@ -26,7 +26,7 @@ def server_command() -> list[str]:
 
 @contextmanager
 def spawned(arguments: argparse.Namespace) -> Generator[Server]:
-    """A running server, ended on leaving. A workspace that is no folder is a usage error."""
+    """A running server, ended on leaving. A workspace that is not a folder is a usage error."""
     if not Path(arguments.workspace).is_dir():
         arguments.usage_error(f"--workspace: {arguments.workspace!r} is not a folder")
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module

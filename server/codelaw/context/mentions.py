@@ -39,7 +39,7 @@ class Named:
 def named(text: str) -> list[Named]:
     """Every mention in `text`, in order of appearance (M-1).
 
-    Absolute paths, paths that escape the folder and paths without a letter or digit are no mentions. Whether a file is
+    Absolute paths, paths that escape the folder and paths without a letter or digit are not mentions. Whether a file is
     there is for the caller to find out.
     """
     found: list[Named] = []
@@ -61,7 +61,7 @@ _RESOURCE = re.compile(rf'{BEFORE}@(?:"([a-zA-Z0-9_-]{{1,64}}):([^"\n]+)"|([a-zA
 def resources_named(text: str, servers: Collection[str]) -> list[tuple[str, str]]:
     """Server and address of every `@server:uri` of one of these servers, in order, without repeats (X-3).
 
-    A quoted one may hold spaces; what ends a sentence is no part of the other.
+    A quoted one may hold spaces; what ends a sentence is not part of the other.
     """
     found: dict[tuple[str, str], None] = {}
     for match in _RESOURCE.finditer(text):
@@ -82,7 +82,7 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A mention that is no path: a symbol's name, what git says, a terminal, the problems (M-8)."""
+    """A mention that is not a path: a symbol's name, what git says, a terminal, the problems (M-8)."""
 
     kind: ReferenceKind
     name: str
@@ -95,9 +95,9 @@ class Reference:
 
 
 def references(text: str) -> list[Reference]:
-    """Every mention in `text` that is no path, in order of appearance, without repeats (M-8).
+    """Every mention in `text` that is not a path, in order of appearance, without repeats (M-8).
 
-    A quoted one, `@"symbol:größe"`, may hold anything; what ends a sentence is no part of the other.
+    A quoted one, `@"symbol:größe"`, may hold anything; what ends a sentence is not part of the other.
     """
     found: dict[Reference, None] = {}
     for match in _REFERENCE.finditer(text):

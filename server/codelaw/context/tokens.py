@@ -15,7 +15,7 @@ CALL_OVERHEAD = 111
 DEFAULT_WINDOW = 64_000
 DEFAULT_MAX_OUTPUT = 16_384
 LEAST_OUTPUT = 256
-"""Tokens that an answer is always left, unless the user's own limit is lower: less is no answer (W-7)."""
+"""Tokens that an answer is always left, unless the user's own limit is lower: less is not an answer (W-7)."""
 FAR_OFF = 8
 """Times our estimate at which a vendor's count of a prompt makes no sense; estimates are off by a few (W-6)."""
 SMALLEST_WINDOW = 16_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 BINARY = "binary"
-"""The encoding of bytes that are no text: one character up to U+00FF for each byte; such a file is undone whole."""
+"""The encoding of bytes that are not text: one character up to U+00FF for each byte; such a file is undone whole."""
 DAMAGED = "damaged"
 """The encoding of a change that cannot be read from the store any more."""
 

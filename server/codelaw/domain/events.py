@@ -41,7 +41,7 @@ class Mention:
     """An `@path` in the user's text (M-4), or another mention (M-8)."""
 
     path: str
-    """Of what is no path: as it is typed behind the `@`, without quotes."""
+    """Of what is not a path: as it is typed behind the `@`, without quotes."""
     kind: MentionKind
     uri: str | None = None
     reminded: bool = False

@@ -41,7 +41,7 @@ class LawFile:
     shadowed: tuple[str, ...] = ()
     """Uris of files with other spellings of the name, which do not count."""
     nested: bool = False
-    """It lies below the root: it is shown when a turn touches its folder, and is no part of L2 (X-10)."""
+    """It lies below the root: it is shown when a turn touches its folder, and is not part of L2 (X-10)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,4 @@ class NamedPath:
     size: int = 0
     """Bytes."""
     tokens: int | None = None
-    """None where it is not known: a folder, or a file that is no text or too large to count."""
+    """None where it is not known: a folder, or a file that is not text or too large to count."""

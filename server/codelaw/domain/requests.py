@@ -27,7 +27,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A text that is no document of the editor, sent with a message (M-6)."""
+    """A text that is not a document of the editor, sent with a message (M-6)."""
 
     title: str
     text: str

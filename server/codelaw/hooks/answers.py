@@ -156,13 +156,13 @@ def _spoken(event: HookMoment, said: str) -> Answer:
     except _Twice as twice:
         return Answer(problem=f"`{str(twice)[:40]}` stands twice in what it printed")
     except (ValueError, RecursionError):
-        return Answer(problem="what it printed is no JSON that can be read")
+        return Answer(problem="what it printed is not JSON that can be read")
     inner = top.get(_INNER)
     tables = [top, cast("Mapping[str, Any]", inner)] if isinstance(inner, Mapping) else [top]
     given = {name: table[name] for table in tables for name in _FIELDS if table.get(name) is not None}
     for name, value in ((name, table.get(name)) for table in tables for name in _FIELDS):
         if value is not None and type(value) is not _FIELDS[name]:
-            return Answer(problem=f"`{name}` of what it printed is no {'text' if _FIELDS[name] is str else 'boolean'}")
+            return Answer(problem=f"`{name}` of what it printed is not {'text' if _FIELDS[name] is str else 'a boolean'}")
     reason = given.get("permissionDecisionReason") or given.get("reason") or given.get("stopReason") or ""
     verdicts = [_verdict(event, table) for table in tables]
     # The turn or the child is to end, which it does.

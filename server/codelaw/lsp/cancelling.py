@@ -24,7 +24,7 @@ class Arrived:
 
     @contextmanager
     def one(self, chat_id: object) -> Generator[None]:
-        """A message to that chat is answered by this task; what is no id names none."""
+        """A message to that chat is answered by this task; what is not an id names none."""
         task = asyncio.current_task()
         if isinstance(chat_id, str):
             self._chats[task] = chat_id

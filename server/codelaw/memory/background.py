@@ -168,7 +168,7 @@ def measured(vectors: Sequence[Vector]) -> Chance:
         ValueError: their number is another, or their sizes differ.
     """
     if len(vectors) != len(texts()) or len({*map(len, vectors)}) != 1:
-        raise ValueError("these are no vectors of the sentences")
+        raise ValueError("these are not vectors of the sentences")
     matrix = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
     count = sum(map(len, SENTENCES))
     strangers, asked = matrix[:count], iter(matrix[count:])

@@ -133,7 +133,7 @@ def _sameness(text: str, other: str) -> float:
     """
     mine, theirs = words(text), words(other)
     if mine == theirs:
-        # What is no word still counts: C and C++ are two things.
+        # What is not a word still counts: C and C++ are two things.
         return 1.0 if _marks(text) == _marks(other) else 0.0
     matcher = SequenceMatcher(None, mine, theirs, autojunk=False)
     changes = [change for change in matcher.get_opcodes() if change[0] != "equal"]
@@ -166,5 +166,5 @@ def merged(  # noqa: PLR0917 - what was said, field by field
 
 
 def _marks(text: str) -> list[str]:
-    """The signs that stand right at a word and are no punctuation: `C++`, `C#`, `-x`, `!`, `~`."""
+    """The signs that stand right at a word and are not punctuation: `C++`, `C#`, `-x`, `!`, `~`."""
     return sorted(re.findall(r"(?<=\w)(?:[+#*]+)|(?<![\w-])[-!~^]+(?=\w)", text))

@@ -25,10 +25,10 @@ QUESTION_TERMS = 24
 LONG_QUESTION = 12
 """From so many words on, a question shares one with many texts by chance: then two are evidence, or a name."""
 _GRAM = 5
-"""Letters of scripts like Thai that are compared at once: pairs of them are no words."""
+"""Letters of scripts like Thai that are compared at once: pairs of them are not words."""
 
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-# Vowel signs and points of Hebrew, Arabic and the scripts of India are no letters to `\w`.
+# Vowel signs and points of Hebrew, Arabic and the scripts of India are not letters to `\w`.
 _LETTERS = r"(?:[^\W_]|[\u0591-\u05c7\u064b-\u065f\u0900-\u0dff])+"
 _TOKEN = re.compile(rf"[A-Za-z](?:\+\+|#)(?!\w)|[{_UNSPACED}]+|{_LETTERS}(?:_+{_LETTERS})*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -105,7 +105,7 @@ def _meant(value: str) -> bool:
 
 
 def _assigned(sign: str, value: str) -> bool:
-    """Whether what follows the name of a secret is one. After `=` anything is, in a sentence only what is no word."""
+    """Whether what follows the name of a secret is one. After `=` anything is, in a sentence what is not a word."""
     quoted = value[:1] in "\"'`"
     bare = value.strip("\"'`.,;:()!?")
     if len(bare) < 4 or not _meant(bare):

@@ -15,7 +15,7 @@ class Outgrowing:
     other: re.Pattern[str] | None = None
     """Short options, alone or among others, and whatever else, matched against the whole argument."""
     any_word: bool = False
-    """Also an argument that is no option may be one of these."""
+    """Also an argument that is not an option may be one of these."""
     exact: bool = False
     """Long options are not abbreviated; they may be spelt with one dash, in any case, with dashes between words."""
 

@@ -111,7 +111,7 @@ class RuleProblem:
 
 
 class RuleError(ValueError):
-    """A text is no rule; the message says why."""
+    """A text is not a rule; the message says why."""
 
 
 def parse(
@@ -122,7 +122,7 @@ def parse(
     `folders` are the workspace's, absolute path to name: a pattern that begins with one is taken as relative to it.
 
     Raises:
-        RuleError: it is no rule, or one that can match nothing.
+        RuleError: it is not a rule, or one that can match nothing.
     """
     if len(text) > MAX_RULE:
         raise RuleError(f"longer than {MAX_RULE} characters")
@@ -239,7 +239,7 @@ def _around(root: str, folders: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _inside_an_address(shown: str) -> list[str]:
-    """What a document that is no file may be about, `untitled:/w/secrets/a`: its path from each of its folders on."""
+    """What a document that is not a file may be about, `untitled:/w/secrets/a`: its path from each folder on."""
     address = _ADDRESS.match(shown)
     if address is None:
         return []

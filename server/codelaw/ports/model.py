@@ -12,7 +12,7 @@ class ChatModel(Protocol):
     """A model that answers requests."""
 
     async def reply(self, request: ModelRequest, on_delta: Callable[[Delta], bool | None]) -> ModelReply:
-        """Answer once, without retrying; deltas are told as they arrive, an empty one for content that is no text.
+        """Answer once, without retrying; deltas are told as they arrive, an empty one for content that is not text.
 
         When `on_delta` gives True, the rest is not needed: the stream is closed, and the reply is what has arrived,
         with `closed` as its stop reason and the usage reported so far. Cancelling the task closes the stream at once.

@@ -30,7 +30,7 @@ class Web(Protocol):
         Redirects are followed where they may lead. It may be a server of this machine, and no redirect may lead to one.
 
         Raises:
-            ToolFailure: INVALID_PARAM for what is no such address; ACCESS_DENIED where the network's rule, or what the
-                name leads to, forbids it; TIMEOUT; EXECUTION_ERROR for what else goes wrong.
+            ToolFailure: INVALID_PARAM for what is not such an address; ACCESS_DENIED where the network's rule, or
+                what the name leads to, forbids it; TIMEOUT; EXECUTION_ERROR for what else goes wrong.
         """
         ...

@@ -41,7 +41,7 @@ class ImageParams(Params):
 
 
 class TextParams(Params):
-    """A text that is no document, as a terminal's output or a page that was pasted (M-6)."""
+    """A text that is not a document, as a terminal's output or a page that was pasted (M-6)."""
 
     kind: Literal["text"]
     title: Annotated[str, Field(min_length=1, max_length=1000)]

@@ -98,4 +98,4 @@ EDITOR_COMMANDS = (
     "codelaw.chatFile.undo",
     "codelaw.chat.show",
 )
-"""Commands that are no request's twin: what code actions and lenses run in any editor (E-3, E-4)."""
+"""Commands that are not a request's twin: what code actions and lenses run in any editor (E-3, E-4)."""

@@ -156,5 +156,5 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """The text with acronyms in the singular, as `PRs` is no word of two humps, and news that are not merely new."""
+    """The text with acronyms in the singular, as `PRs` is not a word of two humps, and news that are not merely new."""
     return _NEWS.sub("Newspaper", _ACRONYMS.sub(r"\1", text))

@@ -56,7 +56,7 @@ def _bounded(persona: str) -> str:
 
 def _plain_name(name: str) -> str:
     if name in {".", ".."} or _NO_NAME.search(name):
-        message = f"{name!r} is no plain file name; a law lies in the folder for which it counts"
+        message = f"{name!r} is not a plain file name; a law lies in the folder for which it counts"
         raise ValueError(message)
     return name
 

@@ -30,7 +30,7 @@ def from_file(name: str, path: Path) -> Layer:
     try:
         content = _content(path)
         if content is None or len(content) > MAX_FILE:
-            why = "it is no file" if content is None else f"the file is larger than {MAX_FILE} bytes"
+            why = "it is not a file" if content is None else f"the file is larger than {MAX_FILE} bytes"
             layer.warn("settings_unreadable", f"{why}; ignored")
             return layer
         raw = tomllib.loads(content.decode("utf-8-sig"))

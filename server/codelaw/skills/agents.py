@@ -50,7 +50,7 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
         problems.append(f"Its text has {len(body)} characters; the first {LONGEST_BODY} count.")
     steps = found.fields.get("maxturns", "").strip()
     if steps and _COUNT.fullmatch(steps) is None:
-        problems.append("Its maxTurns is no number, and does not count.")
+        problems.append("Its maxTurns is not a number, and does not count.")
         steps = ""
     model = " ".join(found.fields.get("model", "").split())[:200]
     return AgentSheet(

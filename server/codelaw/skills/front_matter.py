@@ -1,6 +1,6 @@
 """The fields at the head of a Markdown file, between two lines of dashes.
 
-Read leniently: what is no YAML is told and still gives its plain fields, as many files in use have a colon where YAML
+Read leniently: what is not YAML is told and still gives its plain fields, as many files in use have a colon where YAML
 allows none.
 """
 
@@ -55,7 +55,7 @@ def written(text: str) -> Written:
         where = "" if line is None else f" in line {line + 2}"
         colon = line is not None and _COLON.fullmatch([*head.splitlines(), ""][line]) is not None
         hint = " A value with a colon in it needs quotes." if colon else ""
-        return Written(body, _plain(head), f"Its head is no YAML{where}.{hint}")
+        return Written(body, _plain(head), f"Its head is not YAML{where}.{hint}")
     if not isinstance(found, dict):
         return Written(body, problem="Its head has no fields.")
     fields = cast("dict[object, object]", found)

@@ -68,7 +68,7 @@ def parted(wanted: str) -> tuple[str, str]:
 def _of_name(found: Written, name: str, folder: str) -> list[str]:
     problems: list[str] = []
     if name != unicodedata.normalize("NFC", folder):
-        problems.append(f"Its folder's name is no name that can be typed: it is called {name}.")
+        problems.append(f"Its folder's name is not a name that can be typed: it is called {name}.")
     said = found.fields.get("name", "").strip()
     if said and said not in {name, folder}:
         short = " ".join(without_hidden(said).split())[:_SHOWN]

@@ -49,7 +49,7 @@ class Ledger:
         self.note_read(located, current)
 
     def changed_since_read(self, located: Located, current: FileText) -> bool:
-        """Whether a file read before has other content now; touching it is no change."""
+        """Whether a file read before has other content now; touching it is not a change."""
         entry = self._entries.get(_key(located))
         return entry is not None and entry.digest not in (current.digest, *current.formed_from)
 

@@ -40,7 +40,7 @@ def hint(path: str, folders: Sequence[Folder]) -> str:
     """What may be wrong with a path that leads to nothing; empty where nothing strikes."""
     plain = path.strip()
     if _LINE.search(plain):
-        return "A line number is no part of a path."
+        return "A line number is not part of a path."
     if "\\" in plain:
         return "Paths are written with `/`."
     if plain.startswith("/"):

@@ -22,7 +22,7 @@ _OF_THE_VIEW = "asides"
 
 
 def record(chat: StoredChat, results: Mapping[str, Mapping[str, Any]], events: Sequence[ChatEvent]) -> str:
-    """The document; `results` are the full results by ref. It is plain ASCII, and text that is no Unicode survives.
+    """The document; `results` are the full results by ref. It is plain ASCII, and text that is not Unicode survives.
 
     Names are spelt as on the wire, and a field at null, false or empty stands there all the same.
     """

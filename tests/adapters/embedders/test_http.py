@@ -131,7 +131,7 @@ async def test_retry_after_is_obeyed_in_each_spelling_and_up_to_a_minute(vendor,
     await make().embed(["a"])
     assert waits[:2] == [7.0, 0.25]
     assert 20 < waits[2] <= 30
-    assert waits[3] == 4.0, "what is no number is not obeyed"
+    assert waits[3] == 4.0, "what is not a number is not obeyed"
     vendor.script = [Answer(429, {"retry-after": "3600"})]
     asked = len(vendor.requests)
     assert not (await failure(make().embed(["a"]))).lasting
@@ -292,9 +292,9 @@ async def test_a_huge_answer_is_not_read_to_its_end(vendor, make, monkeypatch):
     ("url", "key", "words"),
     [
         (None, None, "set embedding.apiKey"),
-        ("localhost:11434/v1", None, "embedding.baseUrl is no address"),
-        ("ftp://host/v1", None, "embedding.baseUrl is no address"),
-        ("http://[::1", None, "embedding.baseUrl is no address"),
+        ("localhost:11434/v1", None, "embedding.baseUrl is not an address"),
+        ("ftp://host/v1", None, "embedding.baseUrl is not an address"),
+        ("http://[::1", None, "embedding.baseUrl is not an address"),
         ("http://127.0.0.1:1/v1", "sk-\nkey", "characters that no key has"),
     ],
 )

@@ -183,9 +183,9 @@ async def test_a_text_of_which_a_static_model_knows_nothing_is_like_nothing_else
 
 async def test_no_path_and_no_folder_are_told(tmp_path: Path):
     assert "set embedding.path" in await told(None)
-    assert f"{tmp_path / 'nowhere'} is no folder" in await told(tmp_path / "nowhere")
+    assert f"{tmp_path / 'nowhere'} is not a folder" in await told(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
-    assert "is no folder" in await told(tmp_path / "file")
+    assert "is not a folder" in await told(tmp_path / "file")
 
 
 async def test_missing_files_are_named(tmp_path: Path):

@@ -160,7 +160,7 @@ subprocess.run(["echo", "process"])
 @pytest.mark.parametrize("network", [False, True])
 @pytest.mark.skipif(sys.platform != "linux", reason="the filter is for Linux")
 async def test_in_the_sandbox(around: World, network: bool):
-    """Also with the network shared nothing reaches a socket that is no file, and no descriptor of ours is passed on."""
+    """Also with the network shared nothing reaches a socket that is not a file, and no descriptor of ours is passed on."""
     sandbox = around.sandbox("bubblewrap")
     means = await sandbox.means()
     if not means.trusted:

@@ -277,7 +277,7 @@ HOSTILE: dict[str, tuple[Action, str]] = {
     "a number with 5 000 000 digits": (hostile(sends(whole(output_tokens="@" + "9" * 5_000_000 + "@")), may_answer=True), "a usage with 5 000 000 digits"),
     "deep JSON": (hostile(sends(STREAM + b"event: message_start\ndata: " + b"[" * 200_000 + b"\n\n")), "an event of 200 000 brackets"),
     "deep JSON in an error": (hostile(sends(error(b"[" * 200_000))), "an error of 200 000 brackets"),
-    "no JSON": (hostile(sends(STREAM + b"event: message_start\ndata: {\n\n")), "an event that is no JSON"),
+    "no JSON": (hostile(sends(STREAM + b"event: message_start\ndata: {\n\n")), "an event that is not JSON"),
     "NaN": (hostile(sends(STREAM + b'event: message_start\ndata: {"type": "message_start", "message": NaN}\n\n')), "an event with NaN"),
     "no end": (hostile(sends(STREAM + start() + event("content_block_start", index=0, content_block=OPENED["text"]))), "a stream without a stop"),
     "no start": (hostile(sends(STREAM + event("message_stop"))), "a stream without a start"),

@@ -49,7 +49,7 @@ def bash(stdout: str = "", stderr: str = "", code: int = 0, **more: Any) -> Tool
 def test_a_read_is_its_lines_behind_their_numbers():
     assert told("Read", read("1\tdef x():\n2\t    return 1")) == "Read src/a.py: 2 lines\n1\tdef x():\n2\t    return 1"
     padded = told("Read", read("    1\tx\n   10\ty"))
-    assert padded == "Read src/a.py: 2 lines\n1\tx\n10\ty", "padding is no part of a number"
+    assert padded == "Read src/a.py: 2 lines\n1\tx\n10\ty", "padding is not part of a number"
 
 
 def test_a_part_of_a_file_says_how_to_go_on():

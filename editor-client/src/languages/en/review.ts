@@ -13,7 +13,7 @@ export const review = {
   tooOld: "This server is too old for that. Update it.",
   firstOf: (shown: number, all: number) =>
     `${figure(shown)} of ${files(all)} are compared here; the panel lists them all.`,
-  noText: (count: number, names: string) => `Not compared, because they are no text: ${files(count)} (${names}).`,
+  noText: (count: number, names: string) => `Not compared, because they are not text: ${files(count)} (${names}).`,
   undoAll: (count: number) => `Undo what codelaw did in ${files(count)}?`,
   undoDetail: "What was changed since at other places stays.",
   undo: "Undo",

@@ -109,4 +109,4 @@ def _check(vectors: Sequence[Halves]) -> None:
         ValueError: it is so.
     """
     if len({rows.shape[1] for rows in vectors}) > 1 or not all(np.isfinite(rows).all() for rows in vectors):
-        raise ValueError("these are no vectors of one embedder")
+        raise ValueError("these are not vectors of one embedder")

@@ -47,12 +47,12 @@ def look_into(path: Path) -> Folder:
         EmbeddingFailure: lasting; there is none, or one that cannot be run here.
     """
     if not path.is_dir():
-        raise _wrong(f"embedding.path: {path} is no folder. Set it to the folder of a model.")
+        raise _wrong(f"embedding.path: {path} is not a folder. Set it to the folder of a model.")
     steps = _steps(path)
     place = path / steps.get("Transformer", steps.get("StaticEmbedding", ""))
     missing = [name for name in ("model.safetensors", "tokenizer.json") if not (place / name).is_file()]
     if missing:
-        message = f"{place} is no model that codelaw can run: {' and '.join(missing)} missing."
+        message = f"{place} is not a model that codelaw can run: {' and '.join(missing)} missing."
         if (place / "pytorch_model.bin").exists():
             message += " A pytorch_model.bin is not read, because it may hold programs; convert it to safetensors."
         raise _wrong(message)

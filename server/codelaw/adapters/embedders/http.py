@@ -165,10 +165,10 @@ class HttpEmbedder:
         try:
             url = URL(address)
         except InvalidURL:  # its words may hold a password
-            message = "embedding.baseUrl is no address: its host or port cannot be read."
+            message = "embedding.baseUrl is not an address: its host or port cannot be read."
             raise EmbeddingFailure(message, lasting=True) from None
         if url.scheme not in {"http", "https"} or not url.host:
-            message = "embedding.baseUrl is no address: it needs http:// or https:// and a host."
+            message = "embedding.baseUrl is not an address: it needs http:// or https:// and a host."
             raise EmbeddingFailure(message, lasting=True)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         timeout = Timeout(self._silence, connect=min(_CONNECT, self._silence))

@@ -66,7 +66,7 @@ def of_error(error: Exception) -> Trouble | None:
         case httpx2.TimeoutException():
             return Trouble("The embedding endpoint was silent for too long.", passing=True)
         case httpx2.UnsupportedProtocol() | httpx2.InvalidURL() | httpx2.LocalProtocolError():
-            return Trouble(f"embedding.baseUrl is no address: {_cause(error)}.", lasting=True)
+            return Trouble(f"embedding.baseUrl is not an address: {_cause(error)}.", lasting=True)
         case httpx2.DecodingError():
             return Trouble(f"{_BROKE}: its compression could not be read.", passing=True)
         case httpx2.HTTPError() | httpx2.StreamError():

@@ -25,12 +25,12 @@ def read_reply(content: bytes, texts: int, known: int | None, *, asked: int | No
     `known` is the dimension of the vectors before, or the one that was `asked` for.
 
     Raises:
-        Trouble: it is no such answer.
+        Trouble: it is not such an answer.
     """
     try:
         body: Any = json.loads(content)
     except (ValueError, RecursionError):
-        raise Trouble(f"{_ANSWER} is no JSON. Check embedding.baseUrl.", passing=True) from None
+        raise Trouble(f"{_ANSWER} is not JSON. Check embedding.baseUrl.", passing=True) from None
     entries: Any = cast("dict[str, Any]", body).get("data") if isinstance(body, dict) else None
     if not isinstance(entries, list):
         raise Trouble(f"{_ANSWER} holds no embeddings. Check embedding.baseUrl and embedding.model.", lasting=True)

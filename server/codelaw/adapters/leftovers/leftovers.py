@@ -257,7 +257,7 @@ def _any(folder: Path) -> bool:
 
 
 def _end(server: str) -> list[str]:
-    if not os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is no path of the user's
+    if not os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is not a path of the user's
         return []  # who they are can be told by their environment alone
     return end_marked([f"{MARK}={server}-".encode()])
 

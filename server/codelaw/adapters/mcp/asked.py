@@ -106,7 +106,7 @@ class Asked:
 
 
 def _question(server: str, params: Mapping[str, Any]) -> ServerQuestion | None:
-    """None where it cannot be asked: it is too large, or leads to what is no page."""
+    """None where it cannot be asked: it is too large, or leads to what is not a page."""
     message = str(params.get("message") or "")[:MESSAGE_CHARACTERS]
     if params.get("mode") == "url":
         url = str(params.get("url") or "")

@@ -14,7 +14,7 @@ def login_file(folder: Path, url: str) -> Path:
 
 
 def is_logged_in(folder: Path, url: str) -> bool:
-    """Whether a key of the server at an address is kept. Touches the disk; what cannot be read is no login."""
+    """Whether a key of the server at an address is kept. Touches the disk; what cannot be read is not a login."""
     try:
         found: Any = json.loads(login_file(folder, url).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -249,5 +249,5 @@ class _Input(asyncio.Protocol):
 
 def _end_strays(mark: str) -> None:
     """Kill what has left the program's group, where `/proc` tells of it."""
-    if os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is no path of the user's
+    if os.path.exists("/proc/self/environ"):  # noqa: PTH110 - it is not a path of the user's
         end_marked([f"{MARK}={mark}".encode()])

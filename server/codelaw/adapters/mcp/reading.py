@@ -194,7 +194,7 @@ class _Made:
         elif kind.startswith("image/"):
             self._image(kind, str(found.get("blob") or ""))
         else:
-            self.leave_out(f"The resource {_word(found, 'uri')}, {kind or 'of no known kind'}, is no text: left out.")
+            self.leave_out(f"The resource {_word(found, 'uri')}, {kind or 'of no known kind'}, is not text: left out.")
 
 
 def _object(value: object) -> dict[str, Any] | None:

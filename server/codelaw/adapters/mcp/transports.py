@@ -141,7 +141,7 @@ def _message(found: bytes) -> JSONRPCMessage | None:
             case _:
                 return jsonrpc_message_adapter.validate_python(raw, by_name=False)
     except ValueError:
-        _log.debug("a server wrote what is no message: %r", found[:200])
+        _log.debug("a server wrote what is not a message: %r", found[:200])
         # Where it says to which request it belongs, nobody is to wait for another answer.
         if (named := _ID.search(found[:_HEAD])) is None or b'"method"' in found[:_HEAD]:
             return None

@@ -55,7 +55,7 @@ _PATIENCE = 2
 LARGEST_EVENT = 8 << 20
 """Bytes of one event."""
 LARGEST_ANSWER = 8 << 20
-"""Bytes of an answer that is no stream."""
+"""Bytes of an answer that is not a stream."""
 _LARGE = 1 << 17
 """Bytes of an event that would keep the event loop busy for milliseconds."""
 _DIGITS = 30
@@ -245,7 +245,7 @@ async def _count(client: AsyncAnthropic, body: bytes) -> int | None:
         raise
     tokens = cast("dict[str, Any]", answer).get("input_tokens") if isinstance(answer, dict) else None
     if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
-        raise MalformedEvent("The answer is no count of tokens.")
+        raise MalformedEvent("The answer is not a count of tokens.")
     return tokens
 
 
@@ -264,7 +264,7 @@ async def _offers(client: AsyncAnthropic, name: str) -> bool | None:
         listed: list[Any] = getattr(page, "data", None) or []
         return any(getattr(model, "id", None) == name for model in listed) if listed else None
     if not isinstance(getattr(found, "id", None), str):
-        raise MalformedEvent("The answer is no description of a model.")
+        raise MalformedEvent("The answer is not a description of a model.")
     return True
 
 

@@ -131,5 +131,5 @@ def _bytes(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        # A lone surrogate is no Unicode text; the vendor would refuse the whole body for it.
+        # A lone surrogate is not Unicode text; the vendor would refuse the whole body for it.
         return text.encode(errors="replace")

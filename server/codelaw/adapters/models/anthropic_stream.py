@@ -144,7 +144,7 @@ class ReplyReader:
                 pass
 
     def reply(self) -> ModelReply:
-        """The whole reply; a call whose arguments are no JSON object is a broken one (R-6)."""
+        """The whole reply; a call whose arguments are not a JSON object is a broken one (R-6)."""
         calls: list[Call] = []
         broken: list[BrokenCall] = []
         for _, call in sorted(self._calls.items()):
@@ -291,13 +291,13 @@ def _arguments(text: str) -> dict[str, Any] | None:
 def _mapping(value: object, name: str) -> Mapping[str, Any]:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
-    raise MalformedEvent(f"`{name}` of an event is no object")
+    raise MalformedEvent(f"`{name}` of an event is not an object")
 
 
 def _string(value: object, name: str) -> str:
     if isinstance(value, str):
         return value
-    raise MalformedEvent(f"`{name}` of an event is no string")
+    raise MalformedEvent(f"`{name}` of an event is not a string")
 
 
 def _named(value: object, name: str) -> str:
@@ -310,4 +310,4 @@ def _named(value: object, name: str) -> str:
 def _index(value: object) -> int:
     if isinstance(value, int):
         return value
-    raise MalformedEvent("`index` of an event is no number")
+    raise MalformedEvent("`index` of an event is not a number")

@@ -48,7 +48,7 @@ def guards(largest: int, setting: str) -> dict[str, list[Hook]]:
         if response.is_success:
             if response.headers.get("content-type", "").startswith(EVENT_STREAM):
                 return  # who reads it event by event counts its bytes
-            message = f"{place} answered with more than {largest} bytes, which is no answer of its kind."
+            message = f"{place} answered with more than {largest} bytes, which is not an answer of its kind."
             whole = _Bounded(response.stream, largest, message)  # pyright: ignore[reportArgumentType]
         response.stream = whole.as_stream()
 

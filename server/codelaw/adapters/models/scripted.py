@@ -71,7 +71,7 @@ class ScriptedModel:
 
         Raises:
             OSError: it cannot be read.
-            ValueError: it is no script.
+            ValueError: it is not a script.
         """
         return cls(read_script(path.read_text(encoding="utf-8")))
 
@@ -120,12 +120,12 @@ def read_script(text: str) -> tuple[ScriptedReply, ...]:
     """The replies of a script file's text.
 
     Raises:
-        ValueError: it is no JSON, or a reply has an unknown field or a wrong type.
+        ValueError: it is not JSON, or a reply has an unknown field or a wrong type.
     """
     try:
         return tuple(_read_reply(**entry) for entry in json.loads(text)["replies"])
     except (TypeError, KeyError) as error:
-        message = f"This is no script: {error}"
+        message = f"This is not a script: {error}"
         raise ValueError(message) from error
 
 

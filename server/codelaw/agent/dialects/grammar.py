@@ -37,7 +37,7 @@ MAX_DEPTH = 64
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"The number {text[:20]} is no JSON.")
+        raise ValueError(f"The number {text[:20]} is not JSON.")
     return value
 
 
@@ -167,7 +167,7 @@ def unfit_arguments(value: Any, depth: int = 0) -> str | None:
     if depth > MAX_DEPTH:
         return "The arguments are nested too deeply."
     if isinstance(value, float):
-        return None if math.isfinite(value) else "The arguments hold a number that is no JSON."
+        return None if math.isfinite(value) else "The arguments hold a number that is not JSON."
     inside: Iterable[Any] = ()
     if isinstance(value, dict | list):
         inside = cast("dict[Any, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)

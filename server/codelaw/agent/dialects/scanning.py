@@ -1,7 +1,7 @@
 """Where a `react` reply acts (R-3).
 
-A label in running text is no action: not inside a code fence that holds more than the action, and, in a reply that
-begins with neither a thought nor an action, not in front of words that are no call. An action alone in a code fence
+A label in running text is not an action: not inside a code fence that holds more than the action, and, in a reply that
+begins with neither a thought nor an action, not in front of words that are not a call. An action alone in a code fence
 counts, unless the reply goes on in running text, to its real action or, without a thought in front, to its end.
 """
 

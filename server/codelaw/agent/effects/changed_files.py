@@ -30,7 +30,7 @@ class ChangedFile:
     change: FileChange
     """Without keys."""
     diff: str
-    """Whole, for the model to know the file by; empty where a part of it is hidden, and where it is no text."""
+    """Whole, for the model to know the file by; empty where a part of it is hidden, and where it is not text."""
     before: str | None
     """The digest of the text, as a `FileText` has it; None where there was no file."""
     after: str | None

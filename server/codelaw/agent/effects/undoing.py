@@ -26,7 +26,7 @@ class Step:
 def undone(steps: Sequence[Step], current: str | None, *, lines: bool = True) -> str | None:
     """`current` without `steps`, which are given oldest first, and with all that was done to it besides.
 
-    Without `lines` it is no text: it is undone only where nothing else was done to it.
+    Without `lines` it is not text: it is undone only where nothing else was done to it.
 
     Raises:
         CannotUndo: what was done since touches the steps.
@@ -65,7 +65,7 @@ def _without(step: Step, current: str | None, *, lines: bool) -> str | None:
     if before is None:
         raise CannotUndo("was changed since the turn created it")
     if not lines:
-        raise CannotUndo("is no text, and was changed since")
+        raise CannotUndo("is not text, and was changed since")
     try:
         return merged(after, before, current)
     except Clash as clash:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 """Of one message."""
 SNIPPET_CHARACTERS = 24_000
-"""Most characters of a text that is no document."""
+"""Most characters of a text that is not a document."""
 TITLE_CHARACTERS = 200
 ATTACHMENT_CHARACTERS = 8000
 """Most characters of a selection that are sent with a message (M-6)."""
@@ -142,11 +142,11 @@ def path_of(uri: str) -> str:
     try:
         parts = urlsplit(uri)
     except ValueError as error:
-        raise ToolFailure("INVALID_PARAM", f"{uri} is no URI: {error}") from error
+        raise ToolFailure("INVALID_PARAM", f"{uri} is not a URI: {error}") from error
     if parts.scheme == "untitled":
         return uri
     if parts.scheme != "file" or parts.netloc not in {"", "localhost"}:
-        raise ToolFailure("INVALID_PARAM", f"{uri} is no file of this machine.")
+        raise ToolFailure("INVALID_PARAM", f"{uri} is not a file of this machine.")
     return url2pathname(parts.path)
 
 

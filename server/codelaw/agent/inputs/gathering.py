@@ -85,7 +85,7 @@ class Called:
     fragments: tuple[Fragment, ...] = ()
     notices: tuple[Notice, ...] = ()
     mentions: tuple[Mention, ...] = ()
-    """Of what is no file."""
+    """Of what is not a file."""
 
 
 NOTHING_CALLED = Called()
@@ -122,7 +122,7 @@ async def question(
 
 
 def with_others(paths: Sequence[Mention], others: Sequence[Mention]) -> tuple[Mention, ...]:
-    """The mentions of files and those of anything else; a server's name before its colon is no path of its own."""
+    """The mentions of files and those of anything else; a server's name before its colon is not a path of its own."""
     servers = {mention.path.partition(":")[0] for mention in others}
     kept = (mention for mention in paths if mention.kind != "unresolved" or mention.path not in servers)
     return (*kept, *others)

@@ -56,8 +56,8 @@ class Retriever:
             chat_id: A chat; one that was deleted meanwhile has no messages.
             question: Any text.
             top_k: How many at most.
-            min_similarity: A cosine below which a message is no hit. Messages that have no vector have no similarity,
-                so this does not concern them.
+            min_similarity: A cosine below which a message is not a hit. It does not concern messages without a vector,
+                which have no similarity.
             without: Ids of messages that are not wanted, because they are shown anyhow.
 
         Raises:

@@ -21,11 +21,11 @@ KEEPS_SECRETS = re.compile(
     r"|\.(?:netrc|npmrc|pypirc|pgpass|git-credentials|htpasswd)|credentials(?:\..+)?|secrets?\.\w+",
     re.IGNORECASE,
 )
-"""Names of files that are made to hold keys: in them a key's shape is no fixture of a test."""
+"""Names of files that are made to hold keys: in them a key's shape is not a fixture of a test."""
 
 
 def redacted(result: ToolResult, effect: Effect, named: Any, redaction: Redaction) -> ToolResult:
-    """A result without known keys; without whatever has the shape of one, too, where it is no source.
+    """A result without known keys; without whatever has the shape of one, too, where it is not a source.
 
     `named` is the call's `path`: an error may show text of that file.
 
@@ -61,7 +61,7 @@ async def refuse_marks(
         hint = "Change other lines with Edit, with an old_string that leaves the key out, or ask the user to do it."
     raise ToolFailure(
         "INVALID_PARAM",
-        f"{shown} stands for a key that you are not shown: it is no text that can be written or run. {hint}",
+        f"{shown} stands for a key that you are not shown: it is not text that can be written or run. {hint}",
     )
 
 

@@ -64,7 +64,7 @@ class Joint:
         self._head: list[str] | None = [] if kept else None
         """The beginning of the continuation, while it is not yet clear whether it starts over."""
         self._telling = 0
-        """Characters of it from its first that is no blank."""
+        """Characters of it from its first that is not a blank."""
         self.said = GrowingText(kept)
 
     @property

@@ -144,7 +144,7 @@ def _at_home(root: Path) -> list[AgentSheet]:
         if name and text is not None:
             found.append(agent(sheet, text))
         elif name:
-            problem = f"It is no file that can be read, or larger than {4 * LONGEST_AGENT} bytes."
+            problem = f"It is not a file that can be read, or larger than {4 * LONGEST_AGENT} bytes."
             found.append(AgentSheet(sheet, "", "", problem=problem))
     return found
 

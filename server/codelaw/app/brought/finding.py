@@ -38,7 +38,7 @@ async def present(workspace: Workspace, places: Iterable[str]) -> dict[str, Loca
 
 
 def opened_below(workspace: Workspace, top: Located) -> dict[str, str]:
-    """Open documents below a folder, as paths there, with their addresses: some are no files yet."""
+    """Open documents below a folder, as paths there, with their addresses: some are not files yet."""
     return {
         buffer.path.relative_to(top.path).as_posix(): buffer.uri
         for buffer in workspace.buffers.all()

@@ -250,7 +250,7 @@ class _Places:
         for written in self.paths:
             path = Path(self.home, written[2:]) if written.startswith("~/") and self.home else Path(written)
             if "\0" in written or not written.strip():
-                self.problems.append(f"skills.paths: {written!r} is no folder.")
+                self.problems.append(f"skills.paths: {written!r} is not a folder.")
                 continue
             if not path.is_absolute():
                 self._relative[written] = [f"{prefix}{path.as_posix()}" for prefix in prefixes.values()]
@@ -268,8 +268,8 @@ class _Places:
         """Those folders of the settings that are none, once the workspace was looked through. Touches the disk."""
         lost = (written for written, shared in self._relative.items() if self.there.isdisjoint(shared))
         return [
-            *(f"skills.paths: {written} is no folder of the workspace." for written in lost),
-            *(f"skills.paths: {path} is no folder." for path in self._named if not path.is_dir()),
+            *(f"skills.paths: {written} is not a folder of the workspace." for written in lost),
+            *(f"skills.paths: {path} is not a folder." for path in self._named if not path.is_dir()),
         ]
 
 

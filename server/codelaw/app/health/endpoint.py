@@ -84,7 +84,7 @@ async def reached(url: str) -> Finding:
     except ValueError as error:
         return Finding("endpoint", "broken", f"{url}: {error}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        return Finding("endpoint", "broken", f"{url} is no address: it needs http:// or https:// and a host")
+        return Finding("endpoint", "broken", f"{url} is not an address: it needs http:// or https:// and a host")
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)

@@ -250,7 +250,7 @@ class ChatRequests(Core):
         looking.add_done_callback(_heard)
         await asyncio.wait([looking], timeout=STOP_SECONDS)
         if looking.done():
-            looking.result()  # refuses what is no chat
+            looking.result()  # refuses what is not a chat
         return False
 
     def _stopping(self, chat_id: str) -> asyncio.Future[list[None]] | None:

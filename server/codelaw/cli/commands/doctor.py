@@ -112,7 +112,7 @@ async def _model(client: Client, settings: dict[str, Any], workspace: Path) -> l
 def _script(script: str | None) -> Finding:
     if script is not None and Path(script).is_file():
         return Finding("model", "good", f"replies of {script}, by provider scripted")
-    what = "model.script names no file" if script is None else f"{script} is no file"
+    what = "model.script names no file" if script is None else f"{script} is not a file"
     return Finding("model", "broken", f"provider scripted: {what}")
 
 

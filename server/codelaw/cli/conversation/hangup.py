@@ -27,7 +27,7 @@ class Hangup:
         self.stop: Callable[[], object] | None = None
         """Ends what runs, so that its result is kept; None while nothing does."""
         self._terminals = [number for number in (1, 2) if os.isatty(number)]
-        """Found at the beginning: what is gone is no terminal any more."""
+        """Found at the beginning: what is gone is not a terminal any more."""
 
     def watch(self) -> None:
         """From now on."""

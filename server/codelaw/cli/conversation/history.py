@@ -64,7 +64,7 @@ class History:
 
 
 def _entry(line: str) -> str:
-    """What a line says; lines of an older version, which are no JSON, stand for themselves."""
+    """What a line says; lines of an older version, which are not JSON, stand for themselves."""
     if line.startswith('"'):
         try:
             return str(json.loads(line))

@@ -18,7 +18,7 @@ _INSTEAD = "Put it into a file of the workspace and mention that with @."
 
 
 class Unusable(Exception):
-    """Standard input is no text that can be sent; the message says why."""
+    """Standard input is not text that can be sent; the message says why."""
 
 
 def message(words: list[str]) -> str | None:
@@ -27,7 +27,7 @@ def message(words: list[str]) -> str | None:
     A last word `-` asks for standard input, also where that is a terminal.
 
     Raises:
-        Unusable: what is piped in is too large, is no text, or is nothing and there are no words.
+        Unusable: what is piped in is too large, is not text, or is nothing and there are no words.
     """
     asked = bool(words) and words[-1] == "-"
     text = " ".join(words[:-1] if asked else words)
@@ -47,7 +47,7 @@ def _within(piped: str) -> str:
 
 
 def _read(*, wanted: bool) -> str:
-    """All of standard input. Where it is no pipe or file, and was not asked for, it is left alone."""
+    """All of standard input. Where it is not a pipe or file, and was not asked for, it is left alone."""
     descriptor = sys.stdin.fileno()
     kind = os.fstat(descriptor).st_mode
     if not wanted and not (stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)):

@@ -57,7 +57,7 @@ class Mistake:
 
     hint: str
     name: str = ""
-    """Of what is no command here, and may be one of the user's."""
+    """Of what is not a command here, and may be one of the user's."""
 
 
 def read(text: str) -> Command | Mistake | str:

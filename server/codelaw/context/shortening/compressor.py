@@ -304,7 +304,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _params(envelope: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The call's names for what the data does not name itself; an edit's texts are no such names."""
+    """The call's names for what the data does not name itself; an edit's texts are not such names."""
     context = envelope.get("context")
     params = cast("Mapping[str, Any]", context).get("params_input") if isinstance(context, Mapping) else None
     if not isinstance(params, Mapping):

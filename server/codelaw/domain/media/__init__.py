@@ -1,4 +1,4 @@
-"""Values for what is no text: pictures, by their bytes.
+"""Values for what is not text: pictures, by their bytes.
 
 No I/O, and no pixel is looked at.
 """

@@ -34,7 +34,7 @@ _ALONE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 class NoImage(ValueError):
-    """The bytes are no picture that can be sent; the text says why, and what to do."""
+    """The bytes are not a picture that can be sent; the text says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def image_of(content: bytes) -> Image:
     """A picture by its bytes: kind by the first of them, size by the header.
 
     Raises:
-        NoImage: it is no PNG, JPEG, GIF or WebP, too large, or its header is torn.
+        NoImage: it is not a PNG, JPEG, GIF or WebP, too large, or its header is torn.
     """
     if len(content) > MOST_BYTES:
         raise NoImage(f"it has {len(content)} bytes, and at most {MOST_BYTES} are taken: make it smaller.")
@@ -98,7 +98,7 @@ def _measured(content: bytes) -> tuple[MediaType, tuple[int, int] | None]:
         return "image/gif", _pair(content, 6, 2, "little")
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp", _webp(content)
-    raise NoImage("it is no PNG, JPEG, GIF or WebP: save it as one of these.")
+    raise NoImage("it is not a PNG, JPEG, GIF or WebP: save it as one of these.")
 
 
 def _pair(content: bytes, at: int, size: int, order: Literal["little", "big"]) -> tuple[int, int] | None:

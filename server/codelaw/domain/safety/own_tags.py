@@ -21,7 +21,7 @@ OURS = (
 )
 """What a name of ours begins with."""
 DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")
-"""Those of them that are no common words of other people's documents."""
+"""Those of them that are not common words of other people's documents."""
 
 _OPENING = re.compile(
     "(?:[<\uff1c\ufe64]|&(?:amp;){0,8}(?:lt|#0{0,8}60|#x0{0,8}3c)(?![0-9a-z]);?)"

@@ -1,8 +1,8 @@
 """Keys taken out of texts, with a visible mark in their place (S-5).
 
 Two kinds. **Known values**, such as the configured key of the model, are secret wherever they stand. **Shapes**, such
-as what begins with `sk-ant-`, may be a test's fixture that is to be edited: they count only where a text is no source,
-as in what a command printed. Both take time in proportion to the text.
+as what begins with `sk-ant-`, may be a test's fixture that is to be edited: they count only where a text is not source
+code, as in what a command printed. Both take time in proportion to the text.
 """
 
 from __future__ import annotations

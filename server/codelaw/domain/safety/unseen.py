@@ -27,7 +27,7 @@ _BREAK = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _ENDS = re.compile("[\t\n]")
 _RUN = re.compile(f"(?:(?!\r)[{HIDDEN}])+")
 _JOINING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
-"""What scripts and pictures are joined by: one behind a character beyond ASCII is no secret."""
+"""What scripts and pictures are joined by: one behind a character beyond ASCII is not a secret."""
 _KEYCAP = re.compile("[0-9#*]\ufe0f\u20e3")
 
 

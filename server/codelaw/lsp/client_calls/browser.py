@@ -26,7 +26,7 @@ class ClientBrowser:
     async def open(self, url: str) -> None:
         """Open a page, or say which it is; nothing else that a client would open by an address."""
         if not url.startswith(("https://", "http://")):
-            log.warning("%s is no page, and was not opened", visible_line(url[:200]))
+            log.warning("%s is not a page, and was not opened", visible_line(url[:200]))
         elif not await self._opened(url):
             show_message(self._rpc, "info", f"Open this page to go on: {visible_line(url)}")
 

@@ -198,7 +198,7 @@ def attachment(value: Enclosure, documents: EditorDocuments) -> requests.Enclose
     """An attachment, its range in code points; a picture is decoded, which takes a moment.
 
     Raises:
-        Refusal: `invalid_attachment`: it is no picture, or too large.
+        Refusal: `invalid_attachment`: it is not a picture, or too large.
     """
     if isinstance(value, TextParams):
         return requests.Snippet(value.title, value.text)
@@ -216,7 +216,7 @@ def _picture(data: str) -> images.Picture:
             content = base64.b64decode(data, validate=True)
             return images.Picture(images.image_of(content), content)
         except binascii.Error:
-            problem = "its data is no base64."
+            problem = "its data is not base64."
         except images.NoImage as error:
             problem = str(error)
     message = f"A picture was not taken: {problem}"

@@ -107,7 +107,7 @@ class EditorDocuments:
             return
         follows = self._follows.get(buffer.uri, ())
         if len(params.content_changes) == 1 and _is_typed(params.content_changes[0]):
-            # Somebody types while the editor saves: what comes of it is no formatter's work alone.
+            # Somebody types while the editor saves: what comes of it is not a formatter's work alone.
             self._saving.pop(buffer.uri, None)
         spliced = SplicedText(buffer.text, self.encoding)
         for left, change in zip(range(len(params.content_changes), 0, -1), params.content_changes, strict=True):

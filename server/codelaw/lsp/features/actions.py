@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FIX = "quickfix"
 """Exactly that: some editors compare kinds letter by letter."""
 ABOUT = "refactor.codelaw"
-"""The kind of everything that is no quick fix: a root of LSP's own, so that every editor lists it."""
+"""The kind of everything that is not a quick fix: a root of LSP's own, so that every editor lists it."""
 CHAT = f"{ABOUT}.chat"
 KINDS = (FIX, f"{ABOUT}.ask", f"{ABOUT}.explain", f"{ABOUT}.test", CHAT)
 TITLE_CHARACTERS = 100

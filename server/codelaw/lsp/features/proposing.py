@@ -164,9 +164,9 @@ def _proposed(result: TurnResult, known: Begun) -> tuple[tuple[str, ...] | None,
 
 
 def _refuse_offline(connection: Connection) -> None:
-    """What the offline model quotes is no proposal, and would be taken for one."""
+    """What the offline model quotes is not a proposal, and would be taken for one."""
     if any(model.current and model.provider == "offline" for model in connection.session.models()):
-        message = "The offline model is no language model: it proposes nothing."
+        message = "The offline model is not a language model: it proposes nothing."
         raise Refusal("model_unavailable", message, "Set an API key, or the address of an endpoint (model.baseUrl).")
 
 

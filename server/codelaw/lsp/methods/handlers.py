@@ -62,4 +62,4 @@ COMMAND_HANDLERS: dict[str, Handler] = {
     "codelaw.chatFile.undo": commands.undo,
     "codelaw.chat.show": commands.show_chat,
 }
-"""The commands that are no method's twin."""
+"""The commands that are not a method's twin."""

@@ -28,7 +28,7 @@ SHOWN_CHARACTERS = 900
 async def offer_servers(connection: Connection) -> None:
     """Ask about every server that waits for the user, one after the other, each once as long as it is the same.
 
-    A dismissed box is no answer: it is asked again by the next server. The answer no is remembered.
+    A dismissed box is not an answer: it is asked again by the next server. The answer no is remembered.
     """
     if connection.client.servers:
         return

@@ -155,7 +155,7 @@ class Connection:
             self.later(self._late(pull))
 
     async def call(self, method: str, raw: Any, *, command: bool = False) -> dict[str, Any] | Encoded:
-        """Answer one method, or as a command its twin; or a command that is no method's.
+        """Answer one method, or as a command its twin; or a command that is not a method's.
 
         Raises:
             WireError: bad params or a refusal.

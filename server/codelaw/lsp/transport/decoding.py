@@ -15,7 +15,7 @@ def decode(body: bytes) -> dict[str, Any]:
     """The message in a body.
 
     Raises:
-        WireError: -32700 for what is no JSON, -32600 for what is no object, or one that is nested too deeply.
+        WireError: -32700 for what is not JSON, -32600 for what is not an object, or one that is nested too deeply.
     """
     try:
         message = json.loads(body, parse_constant=_no_constant)

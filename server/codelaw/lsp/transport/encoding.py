@@ -30,7 +30,7 @@ def plain(value: Any) -> str:
     """A value as JSON without blanks.
 
     Raises:
-        ValueError: a number is no JSON.
+        ValueError: a number is not JSON.
     """
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 

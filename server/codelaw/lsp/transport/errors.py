@@ -32,7 +32,7 @@ class WireError(Exception):
 
 
 class ClientError(Exception):
-    """The client answered a request of ours with an error, or with something that is no answer."""
+    """The client answered a request of ours with an error, or with something that is not an answer."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{message} ({code})")

@@ -55,7 +55,7 @@ class Frames:
         """Of the message whose header or body is being read."""
         self._in_body = False
         self._strange = False
-        """The header block holds a line that is no header."""
+        """The header block holds a line that is not a header."""
         self._skipping = 0
         """Bytes of an oversized body still to come."""
         self._head = bytearray()

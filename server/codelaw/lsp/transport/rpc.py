@@ -247,7 +247,7 @@ class Rpc(LanguageServerProtocol):
         With `kind`, an lsprotocol response type, the result is read as that type.
 
         Raises:
-            ClientError: it answered with an error or with what is no answer.
+            ClientError: it answered with an error or with what is not an answer.
             Disconnected: the connection ended.
         """
         if self.state == "closed":

@@ -16,7 +16,7 @@ def lenient_json(text: str) -> Any:
     """The value of a JSON text in which comments and last commas are allowed.
 
     Raises:
-        ValueError: it is no such text; the message says where.
+        ValueError: it is not such a text; the message says where.
     """
     plain = _TOKEN.sub(_without_comment, text.removeprefix("\ufeff"))
     try:

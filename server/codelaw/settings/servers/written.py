@@ -93,7 +93,7 @@ def read_file(text: str, key: str, source: str, folder: Path) -> Reading:
     try:
         document = lenient_json(text)
     except ValueError as error:
-        return Reading(notices=(_problem(source, f"it is no JSON: {error}"),))
+        return Reading(notices=(_problem(source, f"it is not JSON: {error}"),))
     table: Any = cast("dict[str, Any]", document).get(key, {}) if isinstance(document, dict) else None
     if not isinstance(table, dict):
         return Reading(notices=(_problem(source, f"an object with the servers below `{key}` is expected"),))
@@ -102,7 +102,7 @@ def read_file(text: str, key: str, source: str, folder: Path) -> Reading:
 
 def unreadable(source: str) -> Reading:
     """A file that is there and gives nothing."""
-    return Reading(notices=(_problem(source, f"it is no file of at most {LONGEST_FILE} bytes that can be read"),))
+    return Reading(notices=(_problem(source, f"it is not a file of at most {LONGEST_FILE} bytes that can be read"),))
 
 
 def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Reading:
@@ -207,7 +207,7 @@ def _problem(source: str, why: str) -> Notice:
 
 
 def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Why the entry is no server, else its fields as texts."""
+    """Why the entry is not a server, else its fields as texts."""
     kept: dict[str, Any] = {}
     for key, value in entry.items():
         if key not in _FIELDS or value is None:
@@ -223,7 +223,7 @@ def _kept(entry: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         return "", {key: value for key, value in kept.items() if key not in {"url", "headers"}}
     if kind in {"http", "streamable-http", "streamableHttp"}:
         if not str(kept.get("url", "")).startswith(("http://", "https://", "${")):
-            return "`url` is no address that begins with http:// or https://", {}
+            return "`url` is not an address that begins with http:// or https://", {}
         return "", {key: value for key, value in kept.items() if key in {"url", "headers", "disabled"}}
     return f"its type is {visible_line(str(kind))[:_SHOWN_NAME]!r}, and there are stdio and http", {}
 

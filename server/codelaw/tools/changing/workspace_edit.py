@@ -65,7 +65,7 @@ async def proposal(
     `seen` are the `versions` from before the editor was asked.
 
     Raises:
-        ToolFailure: EXECUTION_ERROR for what is no change of texts, or no possible one; CONFLICT when a document is
+        ToolFailure: EXECUTION_ERROR for what is not a change of texts, or no possible one; CONFLICT when a document is
             not what the editor looked at; ACCESS_DENIED outside the workspace and in `.git`.
     """
     if proposed.operations:

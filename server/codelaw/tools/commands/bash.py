@@ -80,7 +80,7 @@ class Bash(Tool[BashArguments]):
             data["blocked"] = [shown(path, folders) for path in ended.blocked[:MAX_FILES]]
         if unsaved:
             data["unsaved"] = list(unsaved[:MAX_FILES])
-        # What the command itself changed is no edit of the user's: say so here, once (F-5).
+        # What the command itself changed is not an edit of the user's: say so here, once (F-5).
         changed = await env.ledger.external_changes(env.workspace)
         if changed:
             data["changed"] = changed[:MAX_FILES]

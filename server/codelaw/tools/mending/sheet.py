@@ -12,7 +12,7 @@ from codelaw.tools.mending.lookalikes import folded, offset
 MOST = 6
 """Places that are told apart; more are only several."""
 MAX_BLOCKS = 200
-"""Places at which the same lines stand, above which they are no place at all."""
+"""Places at which the same lines stand, above which they are not a place at all."""
 
 
 class Sheet:

@@ -51,7 +51,7 @@ class WebFetch(Tool[WebFetchArguments]):
         found = await self._web.fetch(args.url)
         kind = found.kind
         if kind not in _HTML | _TEXT and not kind.startswith("text/") and not kind.endswith(("+json", "+xml")):
-            raise ToolFailure("BINARY_FILE", f"{found.url} is no text but {kind}.")
+            raise ToolFailure("BINARY_FILE", f"{found.url} is not text but {kind}.")
         title, text = await asyncio.to_thread(plain, found.text) if kind in _HTML else ("", found.text)
         data = {"url": args.url, "status": found.status, "content_type": kind}
         data |= {"final_url": found.url} if found.url != args.url else {}

@@ -130,7 +130,7 @@ def _referred(root: Mapping[str, Any], reference: str) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """A choice or a default, on one line: what is no plain value is left out."""
+    """A choice or a default, on one line: what is not a plain value is left out."""
     if isinstance(value, str):
         return " ".join(words(value, LONGEST_VALUE).split()) if value.strip() else ""
     return value if value is None or isinstance(value, bool | int | float) else None

@@ -68,7 +68,7 @@ def _has_status(value: Any) -> bool:
 
 
 def arguments_of(value: Any) -> Mapping[str, Any]:
-    """A call's arguments, also where they were kept as JSON text; none where they are no JSON object."""
+    """A call's arguments, also where they were kept as JSON text; none where they are not a JSON object."""
     if isinstance(value, str):
         value = _read(value)
     if not isinstance(value, Mapping):

@@ -41,7 +41,7 @@ _RUN = re.compile(r"[A-Za-z0-9_./~-]{6,}")
 _ESCAPE = re.compile(r"\\[nrt]")
 _CODE = re.compile(r"[_/.\d]|[a-z][A-Z]")
 _NOISE = re.compile(r"(?![0-9a-f]{7,40}\Z)[^A-Za-z_./~]|[./~_-]*[\d./-]*\Z|[A-Za-z0-9]{41,}\Z")
-"""What begins with a digit and is no hash, holds no letter, or is longer than a hash."""
+"""What begins with a digit and is not a hash, holds no letter, or is longer than a hash."""
 _OURS = frozenset({"in_progress"})
 _BETWEEN = re.compile(r"&&|\|\||[;|\n]")
 _BARE = re.compile(r"[a-z][\w:+-]*\Z")

@@ -63,7 +63,7 @@ def read_head(head: bytes) -> Asked:
     first, *lines = head[:-4].split(b"\r\n")
     request = _REQUEST.fullmatch(first)
     if request is None:
-        raise BadRequest("its first line is no request of HTTP/1.1")
+        raise BadRequest("its first line is not a request of HTTP/1.1")
     if len(lines) > _MOST_FIELDS:
         raise BadRequest("it has too many header fields")
     fields: list[tuple[bytes, bytes, bytes]] = []

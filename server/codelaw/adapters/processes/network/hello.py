@@ -10,7 +10,7 @@ _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME, _ENCRYPTED_HELLO = 22, 1, 0, 0xFE0D
 
 
 class NotTls(ValueError):
-    """The bytes are no greeting of a TLS client, or one that hides the name; the message says which."""
+    """The bytes are not a greeting of a TLS client, or one that hides the name; the message says which."""
 
 
 def asked_name(sent: bytes) -> str | None:

@@ -38,7 +38,7 @@ _MOST_NESTED = 300
 _MOST_ENTRIES = 1_000
 """Entries of a workspace folder whose top has to stay as it is."""
 _UNMASKED = frozenset({".gitmodules"})
-"""Not held where it is missing: git outside fails on one that is no regular file."""
+"""Not held where it is missing: git outside fails on one that is not a regular file."""
 _OBEYED = frozenset((*FOLDERS, *FILES))
 _SYSTEM = frozenset(map(Path, ("/", "/bin", "/etc", "/home", "/lib", "/nix", "/opt", "/usr", "/var", "/dev", "/proc")))
 

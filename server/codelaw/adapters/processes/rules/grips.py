@@ -66,7 +66,7 @@ def _grip(path: Path) -> int:
 def _name_of(descriptor: int) -> str:
     """Where the kernel says that it is, with no link on the way."""
     try:
-        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - it is no path but what is told
+        return os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115 - it is not a path but what is told
     except OSError:
         return ""
 

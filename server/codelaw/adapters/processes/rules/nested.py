@@ -201,7 +201,7 @@ def submodules(data: bytes, digest: int) -> Iterator[str]:
     """The paths of submodules in the bytes of an index whose digests have `digest` bytes.
 
     Raises:
-        ValueError: it is no such index.
+        ValueError: it is not such an index.
     """
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     if version not in (2, 3, 4):

@@ -18,7 +18,7 @@ _PARTS = ("HEAD", "objects", "refs")
 
 
 class Tops:
-    """The tops of some folders that are no bare repositories; to be settled once, in the end."""
+    """The tops of some folders that are not bare repositories; to be settled once, in the end."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         """Touches the disk."""

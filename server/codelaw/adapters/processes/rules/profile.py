@@ -39,7 +39,7 @@ class Held:
 
     path: Path
     kind: Literal["folder", "file", "socket"]
-    """A socket that nobody listens on is no file for git, which neither lists, adds nor removes it."""
+    """A socket that nobody listens on is not a file for git, which neither lists, adds nor removes it."""
     content: bytes = b""
     """Of a file."""
     descriptor: int | None = None

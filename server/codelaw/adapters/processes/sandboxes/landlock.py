@@ -22,7 +22,7 @@ from codelaw.adapters.processes.sandboxes import seccomp
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
 LEAST_ABI = 6
-"""Before it, commands could signal the processes of the user and reach their sockets that are no files."""
+"""Before it, commands could signal the processes of the user and reach their sockets that are not files."""
 DEVICES = ("null", "zero", "full", "random", "urandom")
 """No terminal: what is written to that of somebody else's is read by them, and what it is fed with is run."""
 _MOST_ENTRIES = 20_000

@@ -39,7 +39,7 @@ def verify(stored: Any, owner: Any, *fields: Any) -> None:
 
 
 def as_written(stored: Any, owner: Any, *fields: Any) -> bool:
-    """As `verify`, for a row of texts whose last field is a number: False also where one of them is no text.
+    """As `verify`, for a row of texts whose last field is a number: False also where one of them is not text.
 
     The quick way for the many rows of a long chat; what it denies may still be right, which is for `verify` to say.
     """

@@ -45,7 +45,7 @@ def parsed(text: str | bytes) -> Any:
     """The JSON values of a stored text.
 
     Raises:
-        Unreadable: it is no JSON, or nested beyond all measure.
+        Unreadable: it is not JSON, or nested beyond all measure.
     """
     try:
         return _decode(text if type(text) is str else whole(text))
@@ -186,7 +186,7 @@ def decoder(kind: Any) -> Decode:
 
 
 def _expect(kind: Any, value: Any) -> Any:
-    # Exactly the type: JSON gives no subclasses but bool, which is no number here.
+    # Exactly the type: JSON gives no subclasses but bool, which is not a number here.
     if type(value) is not kind:
         raise Unreadable(f"{kind.__name__} expected, found {type(value).__name__}")
     return value

@@ -185,7 +185,7 @@ def _todos(session: Session, kept: Kept, fork_id: str) -> None:
 def _told(session: Session, chat_id: str, kind: str) -> list[tuple[tuple[int, Any, float], Event]]:
     """The events of a kind, oldest first, each with its number, turn and time.
 
-    The databases do not agree on what LIKE finds in text that is no Unicode.
+    The databases do not agree on what LIKE finds in text that is not Unicode.
     """
     mark = f'"kind":"{kind}"'
     sql = "SELECT seq, turn_id, at, body, checksum FROM events WHERE chat_id = ? ORDER BY seq"

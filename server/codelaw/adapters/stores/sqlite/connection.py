@@ -84,7 +84,7 @@ class SqliteDatabase:
     """The threads and their connections. Writes are done in the order in which they were given."""
 
     def __init__(self, path: Path, *, chosen: bool = False) -> None:
-        """`chosen`: a setting named the file, so that what is no database may be anything but ours."""
+        """`chosen`: a setting named the file, so that what is not a database may be anything but ours."""
         self.path = path
         self._chosen = chosen
         self._worker = Worker("codelaw-store")
