@@ -23,6 +23,8 @@ from tests.attacks.starts import STARTS
 from tests.attacks.world import USUAL, World, world
 
 AT_ONCE = 2
+KNOWN_SECONDS = 2.0
+"""In which a process that is known to outlive its command is waited for."""
 LONGEST = 200_000
 """Characters of a command's output that are kept."""
 _LACKING = re.compile(
@@ -113,7 +115,7 @@ async def _one(base: Path, row: Attack, means: Means, found: dict[Means, Found])
     if means in found and found[means].kind is None:
         return Outcome(row.name, means, ran=False, breaches=[], note=found[means].detail)
     try:
-        async with asyncio.timeout(row.seconds + 20):
+        async with asyncio.timeout(row.seconds + 120):
             return await _in_world(base, row, means, found)
     except NotRun as missing:
         return Outcome(row.name, means, ran=False, breaches=[], note=str(missing))
@@ -141,7 +143,7 @@ async def _in_world(base: Path, row: Attack, means: Means, found: dict[Means, Fo
                 await sandbox.close()
         said = f"{result.stdout}\n{result.stderr}"
         ran = bool(row.needs) or _LACKING.search(said) is None
-        breaches = await asyncio.to_thread(_look, here, row, said)
+        breaches = await asyncio.to_thread(_look, here, row, said, known=bool(row.sentence(means)))
         if row.marks and row.marks in result.stdout:
             breaches.append(f"it said {row.marks}")
         if len(said) > LONGEST:
@@ -167,10 +169,11 @@ def _enter(base: Path, row: Attack):
     return context, here
 
 
-def _look(here: World, row: Attack, said: str) -> list[str]:
+def _look(here: World, row: Attack, said: str, *, known: bool) -> list[str]:
     if row.git:
         here.git_outside()
-    return here.breaches(said)
+    # What is known to outlive its command is not waited for.
+    return here.breaches(said, KNOWN_SECONDS) if known else here.breaches(said)
 
 
 def _remove(base: Path) -> None:

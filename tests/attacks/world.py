@@ -148,8 +148,8 @@ class World:
                     found[str(path)] = (facts.st_mode, content + link)
         return found
 
-    def breaches(self, said: str | ProcessResult | None = "") -> list[str]:
-        """What an attack has done that it must not, or learnt, by what it `said`."""
+    def breaches(self, said: str | ProcessResult | None = "", dying: float = DYING_SECONDS) -> list[str]:
+        """What an attack has done that it must not, or learnt, by what it `said`; `dying`: how long it is waited for."""
         if isinstance(said, ProcessResult):
             said = f"{said.stdout}{said.stderr}"
         found: list[str] = []
@@ -174,7 +174,7 @@ class World:
             found.append("sent: udp")
         except BlockingIOError:
             pass
-        end = time.monotonic() + DYING_SECONDS
+        end = time.monotonic() + dying
         while (left := self.left_behind()) and time.monotonic() < end:
             time.sleep(0.05)
         found += [f"still runs: {pid}" for pid in left]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import hashlib
 import json
 import os
 import sys
@@ -98,11 +99,13 @@ class FakeTurn:
         if text in {"wait", "late"}:
             self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
             await asyncio.Event().wait()
-        if text in {"thread", "loop"}:
+        if text in {"thread", "loop", "computing"}:
             self._session.say(self, ToolCallEvent("c1", "Bash", "Run sleep", "running", 1))
             await asyncio.sleep(0)
             if text == "loop":
                 time.sleep(FOR_EVER)  # noqa: ASYNC251 - that is what it is for
+            if text == "computing":
+                hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # no signal interrupts it
             await asyncio.to_thread(time.sleep, FOR_EVER)
         if text == "compact":
             return (await self._session.compact(self.chat_id)).reason

@@ -163,7 +163,14 @@ async def test_ctrl_c_is_left_to_the_client(client: RawClient) -> None:
 
 @pytest.mark.parametrize(
     ("held", "end"),
-    [("thread", "signal"), ("thread", "input"), ("thread", "exit"), ("loop", "signal"), ("loop", "input")],
+    [
+        ("thread", "signal"),
+        ("thread", "input"),
+        ("thread", "exit"),
+        ("loop", "signal"),
+        ("loop", "input"),
+        ("computing", "signal"),
+    ],
 )
 async def test_what_does_not_end_is_not_waited_for(client: RawClient, held: str, end: str) -> None:
     """A worker thread that never ends, and an event loop that hears of nothing any more."""

@@ -169,7 +169,7 @@ class _End:
     def bound(self, status: int) -> None:
         """End the process after a grace, whatever hangs: a thread, a handler, or the loop itself.
 
-        From any thread and from the handler of a signal, which may come while the main thread holds a lock.
+        From any thread.
         """
         self._reasons.put(status)
 
@@ -183,16 +183,27 @@ def _on_signals(loop: asyncio.AbstractEventLoop, end: _End, *, interrupt: bool) 
     if sys.platform == "win32":
         return
 
-    def terminated(number: int, _frame: FrameType | None) -> None:
-        end.bound(128 + number)
+    def ended(number: int, _frame: FrameType | None) -> None:
         loop.call_soon_threadsafe(end, 128 + number)
 
-    # Not a handler of the loop: a loop that is held up would not see it.
-    signal.signal(signal.SIGTERM, terminated)
-    if interrupt:
-        loop.add_signal_handler(signal.SIGINT, end, 128 + signal.SIGINT)
-    else:
-        loop.add_signal_handler(signal.SIGINT, log.debug, "Ctrl-C is the client's business")
+    def ignored(_number: int, _frame: FrameType | None) -> None:
+        """Ctrl-C is the client's business."""
+
+    ends = {signal.SIGTERM, *((signal.SIGINT,) if interrupt else ())}
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, ended if number in ends else ignored)
+    # A main thread that is held up in foreign code runs no handler; what the system is to write, a thread reads.
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def hear() -> None:
+        while True:
+            for number in os.read(reader, 64):
+                if number in ends:
+                    end.bound(128 + number)
+
+    threading.Thread(target=hear, name="codelaw-signals", daemon=True).start()
 
 
 def _say(line: str) -> None:
