@@ -162,7 +162,9 @@ def _spoken(event: HookMoment, said: str) -> Answer:
     given = {name: table[name] for table in tables for name in _FIELDS if table.get(name) is not None}
     for name, value in ((name, table.get(name)) for table in tables for name in _FIELDS):
         if value is not None and type(value) is not _FIELDS[name]:
-            return Answer(problem=f"`{name}` of what it printed is not {'text' if _FIELDS[name] is str else 'a boolean'}")
+            return Answer(
+                problem=f"`{name}` of what it printed is not {'text' if _FIELDS[name] is str else 'a boolean'}"
+            )
     reason = given.get("permissionDecisionReason") or given.get("reason") or given.get("stopReason") or ""
     verdicts = [_verdict(event, table) for table in tables]
     # The turn or the child is to end, which it does.
