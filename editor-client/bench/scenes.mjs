@@ -211,6 +211,27 @@ const SERVERS = [
   },
   { name: "off-one", state: "off", tools: 0, source: "/srv/u/mcp.json" },
 ];
+const AGENTS = [
+  { name: "explore", description: "Finds things out.", mode: "ask" },
+  { name: "general", description: "Does a whole piece of work." },
+  {
+    name: "reviewer",
+    description: "Reads a change and says what is wrong with it.",
+    uri: "file:///w/.codelaw/agents/reviewer.md",
+    source: ".codelaw/agents/reviewer.md",
+    tools: ["Read", "Grep"],
+    model: "claude-haiku-4-5",
+    maxTurns: 12,
+  },
+  {
+    name: "plan",
+    description: "",
+    uri: "file:///w/.claude/agents/plan.md",
+    source: ".claude/agents/plan.md",
+    problem: "The kind plan is built in, and the file does not count.",
+    refused: true,
+  },
+];
 const SKILLS = [
   {
     name: "release",
@@ -277,6 +298,7 @@ const ANSWERS = {
   "codelaw/memory/list": { memories: MEMORIES },
   "codelaw/mcp/list": { servers: SERVERS, problems: ["/w/.mcp.json: `browser2` has no command."] },
   "codelaw/skill/list": { skills: SKILLS },
+  "codelaw/agent/list": { enabled: true, agents: AGENTS },
   "codelaw/command/list": { commands: [] },
   "codelaw/context/mentions": {
     items: [

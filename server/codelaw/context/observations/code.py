@@ -16,7 +16,7 @@ def found_code(data: Mapping[str, Any]) -> Told | None:
     if found is None:
         return None
     note = text(data, "note")
-    said = r"(?:\d+ places\.|Nothing like it: try other words, or Grep\.)" + (f" {re.escape(note)}" if note else "")
+    said = r"(?:\d+ places?\.|Nothing like it: try other words, or Grep\.)" + (f" {re.escape(note)}" if note else "")
     facts = (counted(number_of(data, "total"), len(found), "places"),)
     return Told(text(data, "query"), facts, tuple(_found(found)), (one(note),) if note else (), said)
 

@@ -192,7 +192,8 @@ def _on_signals(loop: asyncio.AbstractEventLoop, end: _End, *, interrupt: bool) 
     ends = {signal.SIGTERM, *((signal.SIGINT,) if interrupt else ())}
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, ended if number in ends else ignored)
-    # A main thread that is held up in foreign code runs no handler; what the system is to write, a thread reads.
+    # A main thread that is held up in foreign code runs no handler. The number of the signal is written to the pipe all
+    # the same, and a thread reads it there.
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -45,7 +45,9 @@ class SearchCode(Tool[SearchCodeArguments]):
         note = told(found)
         if note:
             data["note"] = note
-        text = f"{len(found.places)} places." if found.places else "Nothing like it: try other words, or Grep."
+        text = f"{len(found.places)} place{'s' * (len(found.places) != 1)}."
+        if not found.places:
+            text = "Nothing like it: try other words, or Grep."
         return ToolResult("success", data, " ".join(filter(None, (text, note))))
 
 
