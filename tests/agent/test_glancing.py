@@ -15,6 +15,7 @@ from codelaw.domain.events import TurnEnded
 from codelaw.domain.messages import Message
 from tests.agent.conftest import Bench
 from tests.agent.talking import due
+from tests.agent.test_control import until
 
 
 async def long_chat(bench: Bench, turns: int) -> str:
@@ -153,3 +154,28 @@ async def test_the_end_of_a_turn_that_a_dead_server_had_not_told_is_told_once(
         ends = [event.event for event in record.events if isinstance(event.event, TurnEnded)]
         assert [end.result.stop_reason for end in ends] == ["finished"] * (1 if turns else 2)
         assert ends[-1].result.answer == "the answer"
+
+
+@pytest.mark.parametrize("asked", [{"turns": 5}, {"since_seq": 0, "limit": 0}, {}], ids=["page", "since", "whole"])
+async def test_a_turn_that_ends_while_it_is_read_is_told_with_its_end(
+    bench: Bench, asked: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("x", times=0)])
+    bench.user.answer = None
+    running = await bench.session.send(None, "go")
+    await until(lambda: bench.user.asked)
+    store = await bench.session._chats.store()
+    method = "page" if "turns" in asked else "events"
+    real = getattr(store, method)
+
+    async def ends_meanwhile(*args: object) -> object:
+        found = await real(*args)
+        if not running.conduct.done():
+            running.cancel()
+            await running.result()
+        return found
+
+    monkeypatch.setattr(store, method, ends_meanwhile)
+    record = await bench.session.read(running.chat_id, **asked)
+    assert record.running is None
+    assert [one.event.kind for one in record.events if one.turn_id == running.turn_id][-1] == "turn_ended"

@@ -19,6 +19,7 @@ import { t } from "../language";
 import { unlinked } from "../plain";
 import type { ChatEvent, Notifications } from "../protocol/types";
 import { announced, capabilitiesIn } from "./announced";
+import { reported } from "./diagnostics";
 import type { Launch } from "./find";
 import type { Connected } from "./lifecycle";
 import { killTree } from "./process";
@@ -221,7 +222,7 @@ const clientOptions = (options: ConnectionOptions, closed: () => void): Language
   traceOutputChannel: withoutKey(options.log),
   revealOutputChannelOn: RevealOutputChannelOn.Never,
   diagnosticCollectionName: "codelaw",
-  middleware: options.middleware,
+  middleware: { ...reported(), ...options.middleware },
   connectionOptions: { messageStrategy: { handleMessage: (message, next) => next(harmless(message)) } },
   // The one who owns this connection decides what is done when it ends, and hears of a failed start by its error.
   initializationFailedHandler: () => false,

@@ -29,6 +29,7 @@ from codelaw.domain.reports import ChatRecord
 if TYPE_CHECKING:
     from codelaw.agent.chat.chat import AgentChat
     from codelaw.agent.turn.running import RunningTurn
+    from codelaw.domain.messages import Message
     from codelaw.domain.requests import EditorState, Enclosed
 
 TITLE_CHARACTERS = 60
@@ -101,28 +102,25 @@ class ChatRequests(Core):
         agent = await self._chats.get(chat_id, whole=not paged and limit != 0)
         if not agent.loaded and before_turn is None:
             self._chats.ahead.looked_at(chat_id)
-        await agent.outbox.drain()
         store = await self._chats.store()
-        if paged:
-            page = await store.page(chat_id, turns, before_turn)
-            agent.losses.tell(page.losses)
+        while True:
+            # A turn that begins or ends while the store is read would be told as one that neither runs nor has ended.
             running = agent.running_turn
-            told = with_summaries(page.messages, agent.glance.checkpoints)
-            return replace(page, chat=replace(self._shown(page.chat), running=running), messages=told, running=running)
-        if limit == 0:
-            chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
-            running = agent.running_turn
-            return ChatRecord(replace(self._shown(chat), running=running), (), tuple(events), running)
-        stored = await store.load(chat_id)
-        events = await store.events(chat_id, since_seq or 0)
-        running = agent.running_turn
-        messages = agent.past.told(stored.messages)
-        if before is not None:
-            ids = [message.id for message in messages]
-            messages = messages[: ids.index(before)] if before in ids else messages
-        if limit is not None:
-            messages = messages[-limit:]
-        return ChatRecord(replace(self._shown(stored.chat), running=running), messages, tuple(events), running)
+            await agent.outbox.drain()
+            if paged:
+                record = await store.page(chat_id, turns, before_turn)
+                record = replace(record, messages=with_summaries(record.messages, agent.glance.checkpoints))
+            elif limit == 0:
+                chat, events = await store.chat(chat_id), await store.events(chat_id, since_seq or 0)
+                record = ChatRecord(chat, (), tuple(events), running)
+            else:
+                stored = await store.load(chat_id)
+                events = await store.events(chat_id, since_seq or 0)
+                messages = _page(agent.past.told(stored.messages), before, limit)
+                record = ChatRecord(stored.chat, messages, tuple(events), running)
+            if agent.running_turn == running:
+                agent.losses.tell(record.losses)
+                return replace(record, chat=replace(self._shown(record.chat), running=running), running=running)
 
     async def send(
         self,
@@ -315,6 +313,12 @@ def kind_of(wanted: str | None, *, shared: bool) -> str:
     """The kind of a new chat (H-5): in a team's store a chat that is talked in at length is the team's."""
     kind = wanted or "panel"
     return "shared" if shared and kind == "panel" else kind
+
+
+def _page(messages: tuple[Message, ...], before: str | None, limit: int | None) -> tuple[Message, ...]:
+    """The newest `limit` of the messages before the one with the id `before`; without either all of them."""
+    place = next((place for place, message in enumerate(messages) if message.id == before), len(messages))
+    return messages[:place] if limit is None else messages[:place][-limit:]
 
 
 def _heard(task: asyncio.Future[Any]) -> None:
