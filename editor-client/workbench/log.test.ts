@@ -39,7 +39,7 @@ test("a chat is named in place, searched, and its formulas are drawn", async () 
   await window.shot("log-maths");
 
   const title = window.panel.locator(".title-button");
-  expect(await title.textContent()).toBe("What is the mean?");
+  await eventually("the chat has a title", async () => (await title.textContent()) === "What is the mean?");
   await window.message.press("F2");
   const name = window.panel.getByRole("textbox", { name: "New title" });
   await name.fill("Walrus watch");
@@ -93,21 +93,14 @@ test("a chat is named in place, searched, and its formulas are drawn", async () 
   await entry("Quote in Message").waitFor();
   await window.shot("log-menu");
   expect(await entry("Open File").count()).toBe(0);
-  await entry("Quote in Message").click();
+  await window.choose("Quote in Message");
   await eventually("the answer is quoted", async () => (await window.message.inputValue()).startsWith("> The mean is"));
   // The find has unfolded it.
   await turn.locator(".call summary").first().focus();
   await window.page.keyboard.press("Shift+F10");
   await entry("Open File").waitFor();
-  // A menu that has just come takes no click.
-  await eventually("the menu does it", async () => {
-    await entry("Open File")
-      .click({ timeout: 1_000 })
-      .catch(() => undefined);
-    return (await entry("Open File").count()) === 0;
-  });
-  await window.tab("app.py").waitFor();
-  await window.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor();
+  await window.choose("Open File");
+  await window.inFile("app.py");
 });
 
 test("in a chat of 2 000 messages older turns are read as one goes up in what is found", async () => {

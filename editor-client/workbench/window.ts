@@ -6,6 +6,9 @@ import type { FrameLocator, Locator, Page } from "playwright-core";
 import { SHOTS } from "./places";
 import { eventually } from "./processes";
 
+const hasFocus = (element: Element): boolean =>
+  element.ownerDocument.hasFocus() && element.contains(element.ownerDocument.activeElement);
+
 export class Window {
   /** What the window and the panel wrote to their consoles. */
   readonly said: string[] = [];
@@ -74,23 +77,40 @@ export class Window {
 
   /** Run a command of the palette by its whole title. */
   async command(title: string): Promise<void> {
-    const row = this.page.locator(".quick-input-widget .monaco-list-row", { hasText: title }).first();
-    const input = this.page.locator(".quick-input-widget input[type=text]");
-    await this.page.keyboard.press("F1");
-    await input.fill(`>${title}`);
-    await row.waitFor();
-    await this.page.keyboard.press("Enter");
-    await row.waitFor({ state: "hidden" });
+    await this.pick("F1", `>${title}`, title);
   }
 
   /** Open a file of the folder in the editor, which keys go to from then on. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+p");
-    await this.page.locator(".quick-input-widget input[type=text]").fill(name);
-    await this.page.locator(".quick-input-widget .monaco-list-row", { hasText: name }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    await this.pick("Control+p", name, name);
     await this.tab(name).waitFor();
-    await this.page.locator(".editor-group-container.active .monaco-editor.focused").first().waitFor();
+    await this.inFile(name);
+  }
+
+  /** The keys go to the text of a file; an editor that had them before may show another one for a while. */
+  async inFile(name: string): Promise<void> {
+    const shows = `[data-uri$=${JSON.stringify(`/${name}`)}]`;
+    await this.page.locator(`.editor-group-container.active .monaco-editor.focused${shows}`).first().waitFor();
+  }
+
+  /** Take the row with this name from a list that a key opens. Until what is typed has filtered it, Enter takes another. */
+  private async pick(key: string, typed: string, name: string): Promise<void> {
+    const named = new RegExp(`(^|: )${name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
+    const label = this.page.locator(".quick-input-widget .monaco-list-row.focused .label-name", { hasText: named });
+    await this.page.keyboard.press(key);
+    await this.page.locator(".quick-input-widget input[type=text]").fill(typed);
+    await label.waitFor();
+    await this.page.keyboard.press("Enter");
+    await label.waitFor({ state: "hidden" });
+  }
+
+  /** Take an entry of the menu that is open by Enter: a menu that has just come takes no click. */
+  async choose(title: string): Promise<void> {
+    await this.page.locator(".monaco-menu .action-label", { hasText: title }).first().hover();
+    const entry = this.page.locator(".monaco-menu .action-item.focused > .action-menu-item", { hasText: title });
+    await entry.waitFor();
+    await this.page.keyboard.press("Enter");
+    await entry.waitFor({ state: "hidden" });
   }
 
   /** The tab of a file, when it is in front; those of comparisons have other names. */
@@ -122,14 +142,12 @@ export class Window {
 
   /** The newest turn, once it has ended like this. */
   async ended(state = "finished", milliseconds = 150_000): Promise<Locator> {
-    const turn = this.panel.locator(`article.turn[data-state="${state}"]`).last();
-    const last = await this.turns.count();
     await eventually(
       `the newest turn ends as ${state}`,
-      async () => last > 0 && (await this.lastTurn.getAttribute("data-state")) === state,
+      async () => (await this.turns.count()) > 0 && (await this.lastTurn.getAttribute("data-state")) === state,
       milliseconds,
     );
-    return turn;
+    return this.panel.locator(`article.turn[data-state="${state}"]`).last();
   }
 
   /** Send a message and wait for the end of its turn. */
@@ -152,10 +170,15 @@ export class Window {
   /** Press a key until the focus is where it should be; for those who have no mouse. */
   async press(key: string, until: Locator, most = 25): Promise<void> {
     for (let pressed = 0; pressed < most; pressed++) {
-      if (await until.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+      if (await until.evaluate(hasFocus)) return;
       await this.page.keyboard.press(key);
     }
     throw new Error(`${key} does not lead there`);
+  }
+
+  /** Wait until the focus has come here by itself. */
+  async focused(element: Locator): Promise<void> {
+    await eventually("the focus is there", () => element.evaluate(hasFocus));
   }
 
   /** Wait until the editor has written down what a panel keeps; in a browser it does so every 5 s or later. */
