@@ -62,7 +62,7 @@ test("all files of a turn are compared at once, kept or undone by file, and that
   await window.showPanel();
   await pending.waitFor();
   await pending.locator("summary").click();
-  expect(await pending.locator(".pending-file").count()).toBe(before);
+  await eventually("as many wait", async () => (await pending.locator(".pending-file").count()) === before);
   expect(await pending.locator(`.pending-file[data-path=${JSON.stringify(HOSTILE)}]`).count()).toBe(0);
 });
 
@@ -72,7 +72,7 @@ test("a part of an open file is rejected where it stands by then, and the last o
   const editor = window.page.locator(".editor-group-container.active .monaco-editor").first();
   const lens = (title: string) => editor.locator(".codelens-decoration a", { hasText: title });
   await lens("2 changes by codelaw").first().waitFor();
-  expect(await lens("Reject").count()).toBe(3);
+  await eventually("the file and its parts have lenses", async () => (await lens("Reject").count()) === 3);
   await window.shot("review-parts");
   await window.page.keyboard.press("Control+Home");
   await window.page.keyboard.type("typed = 1\n");
@@ -80,6 +80,7 @@ test("a part of an open file is rejected where it stands by then, and the last o
   await lens("Reject").nth(1).click();
   await editor.locator(".view-line", { hasText: "line_3 = 3" }).first().waitFor();
   await lens("1 change by codelaw").first().waitFor();
+  await eventually("one part is left", async () => (await lens("Accept").count()) === 2);
   await lens("Accept").nth(1).click();
   await eventually("nothing waits", async () => (await lens("by codelaw").count()) === 0);
   const saved = await window.read("parts.py");
@@ -104,8 +105,7 @@ test("remarks on lines outlive the window, and go off together as one question t
   await box.locator(".review-comment", { hasText: "Why was this moved?" }).waitFor();
   await window.page.keyboard.press("Control+Home");
   await window.shot("review-remark");
-  // In a browser the editor writes down every 5 s what extensions keep.
-  await window.page.waitForTimeout(6_500);
+  await window.keeps("Why was this moved?");
   await window.reload();
   await window.showPanel();
   await window.openFile("new.py");
