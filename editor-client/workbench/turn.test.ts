@@ -1,4 +1,6 @@
 // Turns, approvals, edits and what the editor has open.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually, tell } from "./processes";
 import { call, finish } from "./vendor";
@@ -106,16 +108,17 @@ test("an approval is answered by the keyboard alone", async () => {
     finish("Refused, so I leave it."),
   ]);
   await window.command("codelaw: Open Chat");
+  // A key before that would go to the editor.
+  await window.focused(window.panel.locator("body"));
   await window.press("Tab", window.message);
   await window.page.keyboard.type("Greet politely");
   await window.page.keyboard.press("Enter");
   await window.approval.waitFor();
-  await eventually("the card has taken the focus of who is not writing", () =>
-    window.approval.evaluate((card) => card.contains(card.ownerDocument.activeElement)),
-  );
+  // The card takes the focus of who is not writing.
+  await window.focused(window.approval);
   await window.press("Tab", window.approval.getByRole("button", { name: /because/ }));
   await window.page.keyboard.press("Enter");
-  await window.press("Tab", window.approval.getByLabel("Why"));
+  await window.focused(window.approval.getByLabel("Why"));
   await window.page.keyboard.type("it is polite enough");
   await window.page.keyboard.press("Enter");
   const turn = await window.ended();
@@ -125,13 +128,12 @@ test("an approval is answered by the keyboard alone", async () => {
   expect(last?.body).toContain("it is polite enough");
 
   await vendor.play([call("edit", "Edit", polite("src/keys.py")), finish("Done.")]);
-  await window.press("Tab", window.message);
+  await window.focused(window.message);
   await window.page.keyboard.type("Do it all the same");
   await window.page.keyboard.press("Enter");
   await window.approval.waitFor();
-  await eventually("the card has taken the focus of who is not writing", () =>
-    window.approval.evaluate((card) => card.contains(card.ownerDocument.activeElement)),
-  );
+  // The card takes the focus of who is not writing.
+  await window.focused(window.approval);
   // A key of the first moment may have been meant for the message.
   await window.page.waitForTimeout(1000);
   await window.page.keyboard.press("1");
@@ -172,13 +174,13 @@ test("stop ends a turn at once, and its text stays", async () => {
 
 test("a word said to the running turn steers it", async () => {
   const { window, vendor } = at();
-  await vendor.play([
-    call("first this, slowly and with many words about it", "Read", { path: "src/other.py" }, { chunk: 4, delay: 0.4 }),
-    finish("Steered."),
-  ]);
-  await window.say("Look at src/other.py");
-  await window.panel.locator('article.turn[data-state="running"]').waitFor();
+  await vendor.play([call("wait", "Bash", { command: "until [ -e go ]; do sleep 0.1; done" }), finish("Steered.")]);
+  await window.say("Wait for it");
+  await window.allow();
+  await window.panel.locator('.call[data-status="running"]').waitFor();
   await window.say("and mind the STEERED-WORD");
+  await window.panel.locator('.steer[data-state="waiting"]').waitFor();
+  await writeFile(join(window.folder, "go"), "");
   const turn = await window.ended();
   expect(await turn.locator(".steer").textContent()).toContain("STEERED-WORD");
   const requests = await vendor.requests();
@@ -193,7 +195,7 @@ test("@ completes the name of a file, which the turn is shown", async () => {
   const option = window.panel.getByRole("listbox", { name: "Files" }).getByRole("option", { name: /other\.py/ });
   await option.first().waitFor();
   await window.page.keyboard.press("Enter");
-  expect(await window.message.inputValue()).toContain("@src/other.py");
+  await eventually("it is completed", async () => (await window.message.inputValue()).includes("@src/other.py"));
   await window.page.keyboard.press("Enter");
   await window.ended();
   expect((await vendor.requests())[0]?.body).toContain("@src/other.py");
@@ -231,9 +233,7 @@ test("a selection is explained from the palette and from the editor's menu", asy
   await window.page.keyboard.press("Control+a");
   await window.page.locator(".editor-group-container.active .view-line").first().click({ button: "right" });
   await window.page.locator(".context-view .action-label", { hasText: "codelaw" }).first().hover();
-  // A click right after a menu has opened is ignored.
-  await window.page.locator(".context-view .action-label", { hasText: "Explain Selection" }).first().hover();
-  await window.page.keyboard.press("Enter");
+  await window.choose("Explain Selection");
   await window.panel.locator(".answer em", { hasText: "again" }).waitFor();
 });
 
