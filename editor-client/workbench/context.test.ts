@@ -1,5 +1,6 @@
 // The window of the model: what is in it, and how it is compacted and brought back.
 import { expect, test } from "vitest";
+import { eventually } from "./processes";
 import { finish } from "./vendor";
 import { useWorkbench } from "./workbench";
 
@@ -14,7 +15,9 @@ test("a chat is compacted with its progress and report, looked into, and brought
   for (const word of ["alpha", "beta", "gamma", "delta"]) await window.ask(`Say ${word}`);
 
   const bar = window.panel.locator("button.window-bar");
-  expect(await bar.getAttribute("aria-label")).toMatch(/^Context: \d/);
+  await eventually("it says how full it is", async () =>
+    /^Context: \d/.test((await bar.getAttribute("aria-label")) ?? ""),
+  );
   await bar.click();
   await window.panel.locator('main[data-page="context"]').waitFor();
   const layers = window.panel.locator(".context-bar .segment");
