@@ -265,6 +265,26 @@ async def test_a_program_is_tried_out_once_and_anew_when_its_file_is_another(tmp
         assert await looked() == (means, calls)
 
 
+@pytest.mark.long
+@pytest.mark.needs("bwrap")
+async def test_a_program_that_is_slow_to_start_is_as_good_as_another(tmp_path: Path):
+    """Seconds in which the disk stalls must not cost a layer of the sandbox."""
+    real, program, slow = shutil.which("bwrap"), tmp_path / "bwrap", tmp_path / "slow"
+    program.write_text(f'#!/bin/sh\nrm {slow} 2>/dev/null && sleep 6\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    found: list[Means] = []
+    for slowly in (True, False):
+        os.utime(program, ns=(0, slowly))  # another time, another program
+        if slowly:
+            slow.touch()
+        sandbox = Sandbox(list, [], {"PATH": f"{tmp_path}:{USUAL['PATH']}"}, kinds=("bubblewrap",))
+        found.append(await sandbox.means())
+        await sandbox.close()
+    assert found[0].kind == "bubblewrap", found[0].detail
+    assert found[0] == found[1]
+    assert not slow.exists()
+
+
 def test_a_bwrap_of_the_workspace_is_not_used(tmp_path: Path):
     (tmp_path / "bwrap").write_text("#!/bin/sh\n")
     (tmp_path / "bwrap").chmod(0o755)

@@ -21,7 +21,8 @@ from codelaw.adapters.processes.sandboxes import bubblewrap, landlock, seatbelt,
 from codelaw.adapters.processes.sandboxes.means import Confined, Kind, Means
 from codelaw.adapters.processes.sandboxes.scratch import Scratch
 
-TRIAL_SECONDS = 5.0
+TRIAL_SECONDS = 60.0
+"""Far beyond what a trial takes on a busy machine: one that is broken off counts as a sandbox that does not hold."""
 
 _found: dict[tuple[str, int, int, int], Means] = {}
 """What bubblewrap can do here, by the file of the program: sessions of one server need not all try it out."""
