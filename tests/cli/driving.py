@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import os
 import pty
@@ -114,7 +115,8 @@ class Terminal:
                 os.kill(self.pid, signal.SIGKILL)
                 pytest.fail(f"it did not end: {self.text!r}")
             if typing:
-                self.type(typing)
+                with contextlib.suppress(OSError):  # it has ended meanwhile
+                    self.type(typing)
                 time.sleep(0.5)
             if select.select([self.fd], [], [], 0.2)[0]:
                 self._read()

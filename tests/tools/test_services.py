@@ -142,10 +142,11 @@ async def test_only_diagnostics_of_the_version_at_hand_count(
     path = desk.put("a.py", "1\n")
     desk.documents.open(path, "1 typed\n", 5)
     services.finding(path, 4, finding(0, "of yesterday"))
-    monkeypatch.setattr(diagnosing, "FRESH_SECONDS", 0.3)
+    monkeypatch.setattr(diagnosing, "FRESH_SECONDS", 1.5)
     result = await desk("Diagnostics", path="a.py")
     assert (result.status, "diagnostics" in result.data, result.data["stale"]) == ("partial", False, True)
     assert len(services.asked) > 1, "asked again while there is time"
+    monkeypatch.setattr(diagnosing, "FRESH_SECONDS", 150.0)
     services.before = lambda: services.finding(path, 5, finding(0, "of today"))
     result = await desk("Diagnostics", path="a.py")
     assert [entry["message"] for entry in result.data["diagnostics"]] == ["of today"]
@@ -190,6 +191,7 @@ async def test_after_an_edit_ten_errors_first_and_never_stale_ones(
     services.finding(path, None, finding(0, "of no version"))
     assert await after_edit(place, desk.environment) is None
     services.finding(path, 3, *[finding(n, "warn", "warning") for n in range(12)], finding(20, "bad"))
+    monkeypatch.setattr(diagnosing, "FRESH_SECONDS", 150.0)
     found = await after_edit(place, desk.environment)
     assert found is not None
     assert len(found) == 10
@@ -412,6 +414,7 @@ async def test_after_a_rename_what_is_wrong_in_open_files_is_told_once(
     desk.documents.edit(path, "new\n")
     await desk("Read", path="a.py")
     services.finding(path, 4, finding(0, "bad"))
+    monkeypatch.setattr(diagnosing, "FRESH_SECONDS", 150.0)
     assert await after_edit(place, desk.environment) is not None
     desk.documents.edit(path, "new, typed\n")
     services.finding(path, 5, finding(0, "of another text"))

@@ -17,6 +17,7 @@ from codelaw.tools.commands.bash import Bash, BashArguments
 from codelaw.tools.keeping.todos import recap
 from codelaw.tools.paths import located
 from tests.fakes.desk import Desk, folder, make_desk
+from tests.fakes.living import once_begun
 
 
 async def test_ls_puts_folders_first(desk: Desk):
@@ -187,7 +188,10 @@ async def test_bash_tells_how_a_command_ended(desk: Desk):
 
 
 async def test_bash_in_time_or_not_at_all(desk: Desk):
-    result = await desk("Bash", command="echo begun; sleep 30", timeout_ms=300)
+    async def run(seconds: float) -> ToolResult:
+        return await desk("Bash", command="echo begun; sleep 60", timeout_ms=int(seconds * 1000))
+
+    result = await once_begun(run, lambda result: "begun" in str(result.data))
     assert result.error is not None
     assert result.error.code == "TIMEOUT"
     assert (result.data["stdout"], result.data["timed_out"], result.data["exit_code"]) == ("begun\n", True, None)

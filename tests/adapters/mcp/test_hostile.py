@@ -76,26 +76,32 @@ async def test_a_call_that_hangs_ends_with_its_time(told: Told, tmp_path: Path) 
     with pytest.raises(ToolFailure, match="did not answer within") as failure:
         await use(servers)
     assert (failure.value.code, failure.value.uncertain) == ("TIMEOUT", True)
+    servers.begin(both)  # a busy machine may take longer
     await others_go_on(servers)
     await servers.close()
 
 
 async def test_progress_keeps_a_call_alive(told: Told, tmp_path: Path) -> None:
     servers = made_servers(tmp_path, told)
-    servers.begin([program("good", "well_behaved.py", "stdio", "new")], call_seconds=2.0)
+    servers.begin([program("good", "well_behaved.py", "stdio", "new")], call_seconds=4.0)
     await told.until("good", "ready")
     person = Person(ServerAnswer("decline"))
-    assert (await servers.call("good", "work", {"steps": 15}, person)).text == "worked"
-    assert person.heard[:2] == ["1 of 15", "2 of 15"], "and is told"
+    assert (await servers.call("good", "work", {"steps": 25}, person)).text == "worked"
+    assert person.heard[:2] == ["1 of 25", "2 of 25"], "and is told"
     await servers.close()
 
 
 async def test_a_server_that_does_not_start_fails(told: Told, tmp_path: Path) -> None:
-    servers = made_servers(tmp_path, told, start_seconds=8.0)
-    servers.begin([program("bad", "hostile.py", "hangs at the start"), program("other", "hostile.py", "none")])
-    await told.until("other", "ready")
-    await told.until("bad", "failed")
-    assert servers.states()[0].message == "It did not start within 8 s."
+    for seconds in (8, 90):  # on a busy machine the other one takes longer, too
+        told.states.clear()
+        servers = made_servers(tmp_path, told, start_seconds=float(seconds))
+        servers.begin([program("bad", "hostile.py", "hangs at the start"), program("other", "hostile.py", "none")])
+        await told.until("bad", "failed")
+        await servers.settled(150)
+        assert servers.states()[0].message == f"It did not start within {seconds} s."
+        if servers.states()[1].state == "ready":
+            break
+        await servers.close()
     await others_go_on(servers)
     await servers.close()
 

@@ -224,7 +224,7 @@ async def test_slow_events_and_a_short_silence_are_waited_out(vendor: LoopbackVe
 
 
 async def test_a_long_silence_is_a_broken_stream(vendor: LoopbackVendor) -> None:
-    model = AnthropicModel(KEY, vendor.url, silence=0.2)
+    model = AnthropicModel(KEY, vendor.url, silence=2.0)
     vendor.script = [fault("silence", TEXT, chunk=10, silence=20), fault("hang")]
     broken = await failure(model)
     assert (broken.kind, broken.partial) == ("network", TEXT[:30])
