@@ -150,7 +150,7 @@ async def test_turns_that_time_out_in_a_compaction_do_not_do_so_for_ever(bench: 
     context = {"keepRounds": 10}
     await small(bench, "endless", model={"contextWindow": WINDOW}, context=context)
     chat = await talk(bench, 14, size=8_000, usage=usage(51_200))
-    await bench.reopen(model={"contextWindow": WINDOW}, context=context, turn={"timeoutSeconds": 2})
+    await bench.reopen(model={"contextWindow": WINDOW}, context=context, turn={"timeoutSeconds": 4})
     told: list[str] = []
     for number in range(14, 17):
         result = await bench.turn(ask(number), chat)
