@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
+from codelaw.adapters.stores.sqlite import connection
 from codelaw.adapters.stores.sqlite_chats import SqliteStore
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Who holds a lock while the disk stalls holds it longer than a user is kept waiting."""
+    monkeypatch.setattr(connection, "ALONE_SECONDS", 600.0)
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 150.0)
 
 
 @pytest.fixture
