@@ -27,7 +27,9 @@ def body(name: str) -> str:
 
 async def found(client: RawClient, name: str) -> list[str]:
     """The files in which a function of that name is defined, as the index has it."""
-    reply = await client.request("codelaw/search", {"query": name, "kind": "definition"})
+    reply: dict[str, Any] = {"indexed": {"fresh": False}}
+    while not reply["indexed"]["fresh"]:  # a disk that stalls keeps it from being made in time
+        reply = await client.request("codelaw/search", {"query": name, "kind": "definition"})
     return sorted(place["path"] for place in reply["places"] if place.get("symbol") == name)
 
 

@@ -23,6 +23,13 @@ from tests.fakes.desk import Desk, folder, make_desk
 needs_rg = pytest.mark.needs("rg")
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine is no failure."""
+    monkeypatch.setattr("codelaw.tools.reading.grep.MAX_SECONDS", 150.0)
+    monkeypatch.setattr("codelaw.tools.reading.glob.MAX_SECONDS", 150.0)
+
+
 @pytest.fixture(params=["rg", "python"])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
     if request.param == "rg" and find_rg() is None:
@@ -31,8 +38,7 @@ def either(request: pytest.FixtureRequest, tmp_path: Path) -> Desk:
 
 
 @pytest.fixture
-def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Desk, Desk]:
-    monkeypatch.setattr("codelaw.tools.reading.grep.MAX_SECONDS", 60.0)  # a slow machine is no failure
+def both(tmp_path: Path) -> tuple[Desk, Desk]:
     place = folder(tmp_path / "work")
     one, other = make_desk(place), make_desk(place, rg=lambda: None)
     other.workspace._documents = one.documents
