@@ -123,7 +123,7 @@ class ProcessResult:
     """How a command ended; `stdout` and `stderr` are already bounded."""
 
     exit_code: int | None
-    """None when it was killed by us."""
+    """None when it was killed by us, or when nobody can say how it ended."""
     stdout: str
     stderr: str
     stdout_omitted: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,22 @@ async def test_a_cancel_while_the_command_is_being_started_ends_the_whole_group(
             await running
     if mark.exists() and mark.read_text().strip():
         assert await gone(int(mark.read_text()))
+
+
+async def test_a_command_whose_end_cannot_be_told_holds_nobody(tmp_path: Path, monkeypatch, caplog):
+    wait = subprocess.Popen[bytes].wait
+
+    def unknown(process: subprocess.Popen[bytes]) -> int:
+        wait(process)
+        raise OSError(f"no end of {process.pid}")
+
+    monkeypatch.setattr(subprocess.Popen, "wait", unknown)
+    async with asyncio.timeout(150):
+        result = await LocalProcesses().run("echo $$", cwd=tmp_path, timeout=600)
+    assert (result.exit_code, result.timed_out) == (None, False)
+    pid = int(result.stdout)
+    assert f"how process {pid} ended is not known" in caplog.text
+    assert f"no end of {pid}" in caplog.text
 
 
 async def test_a_second_cancel_leaves_nothing_behind_either(tmp_path: Path):

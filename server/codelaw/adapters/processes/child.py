@@ -7,6 +7,7 @@ process: to the kernel it is the parent, and a process that must not outlive its
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -19,9 +20,13 @@ from typing import IO, Any
 
 Feed = Callable[[bytes], None]
 
+_log = logging.getLogger(__name__)
+
 
 class Child:
     """A process group that has been started. `returncode` is as that of `subprocess.Popen`.
+
+    It stays None where nobody can say how the process ended; the log has the reason.
 
     `exited` is set at the end of the process itself, `closed` when nobody holds its pipes any more: a process left in
     the background may hold them for long.
@@ -81,7 +86,12 @@ class Child:
                 _soon(loop, begun.set_exception, error)
                 return
             _soon(loop, begun.set_result, process.pid)
-            _soon(loop, ended.set_result, process.wait())
+            try:
+                code = process.wait()
+            except BaseException as error:  # noqa: BLE001 - it is logged where it is waited for
+                _soon(loop, ended.set_exception, error)
+                return
+            _soon(loop, ended.set_result, code)
 
         try:
             threading.Thread(target=live, name="codelaw-command", daemon=True).start()
@@ -131,8 +141,12 @@ class Child:
             os.killpg(self.pid, number)
 
     def _set_ended(self, ended: asyncio.Future[int]) -> None:
-        self.returncode = ended.result()
-        self.exited.set()
+        try:
+            self.returncode = ended.result()
+        except Exception:  # noqa: BLE001 - it is logged, and whoever waits must go on
+            _log.exception("processes: how process %d ended is not known", self.pid)
+        finally:
+            self.exited.set()
 
     def _lost(self) -> None:
         self._open -= 1

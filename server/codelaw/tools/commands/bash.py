@@ -122,9 +122,8 @@ def _result(data: dict[str, Any], ended: ProcessResult, seconds: float, why: str
         message = f"The user stopped the command after {ended.seconds:.1f} s; data holds the output so far. {STOPPED}"
         return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", message), stats=stats)
     if ended.exit_code is None:
-        return ToolResult(
-            "error", data, "", ToolError("EXECUTION_ERROR", f"{why or 'The command was killed.'}"), stats=stats
-        )
+        message = why or "How the command ended is not known; what was left of it was killed."
+        return ToolResult("error", data, "", ToolError("EXECUTION_ERROR", message), stats=stats)
     if ended.exit_code != 0:
         more = _unsaved(data) + (f" {why}" if why else "")
         error = ToolError("EXECUTION_ERROR", f"The command ended with exit code {ended.exit_code}.{more}")
