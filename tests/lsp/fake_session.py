@@ -231,6 +231,7 @@ class FakeSession:
         text,
         *,
         mode=None,
+        mode_once=None,
         model=None,
         strategy=None,
         strategy_options=None,

@@ -87,10 +87,23 @@ async def test_an_edit_of_a_selection_is_proposed_and_changes_nothing(start: Sta
         second = await client.command("codelaw.editor.proposal", again)
         assert second["lines"][1] == "    return sum(all)"
         assert (await client.command("codelaw.editor.proposal", turn))["lines"] == proposal["lines"]
-        async with asyncio.timeout(150):
-            while (chat := (await client.request("codelaw/chat/list", {}))["chats"][0])["mode"] == "ask":
-                await asyncio.sleep(0.02)
+        chat = (await client.request("codelaw/chat/list", {}))["chats"][0]
         assert (chat["kind"], chat["mode"]) == ("inline", "agent"), "who opens the chat goes on as usual"
+
+
+@pytest.mark.parametrize("mode", ["plan", "ask"])
+async def test_an_edit_that_goes_on_with_a_chat_leaves_it_its_mode(
+    start: Start, vendor: LoopbackVendor, root: Path, mode: str
+):
+    write = act("Write", '{"path": "new.py", "content": "x"}')
+    vendor.play(VendorReply(text=finish("Hello.")), VendorReply(text=write), VendorReply(text=finish(SUM)))
+    async with start(showing()) as client:
+        chat_id = (await client.request("codelaw/chat/send", {"text": "Hello", "mode": mode}))["chatId"]
+        pad = await opened(client, root)
+        turn = await edit(client, pad, 3, 5, chatId=chat_id)
+        assert (await client.command("codelaw.editor.proposal", turn))["lines"]
+        assert not (root / "new.py").exists(), "the turn only reads"
+        assert (await client.request("codelaw/chat/list", {}))["chats"][0]["mode"] == mode
 
 
 async def test_an_edit_that_is_cancelled_or_answers_without_a_block_proposes_nothing(

@@ -79,6 +79,7 @@ class Session(Protocol):
         text: str,
         *,
         mode: Mode | None = None,
+        mode_once: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
@@ -87,7 +88,10 @@ class Session(Protocol):
         kind: str | None = None,
         halt: asyncio.Event | None = None,
     ) -> RunningTurn:
-        """Begin a turn; without a chat in a new one of `kind` (H-5). Once `halt` is set nothing is waited for."""
+        """Begin a turn; without a chat in a new one of `kind` (H-5). Once `halt` is set nothing is waited for.
+
+        The chat keeps `mode`; `mode_once` is for this turn alone.
+        """
         ...
 
     async def steer(

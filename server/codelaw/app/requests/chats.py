@@ -128,6 +128,7 @@ class ChatRequests(Core):
         text: str,
         *,
         mode: Mode | None = None,
+        mode_once: Mode | None = None,
         model: str | None = None,
         strategy: Strategy | None = None,
         strategy_options: Mapping[str, float] | None = None,
@@ -138,7 +139,7 @@ class ChatRequests(Core):
     ) -> RunningTurn:
         """Start a turn, without `chat_id` in a new chat of `kind`. What can be refused is refused before it starts.
 
-        `strategy` stays with the chat; `strategy_options` are for this turn alone.
+        `mode` and `strategy` stay with the chat; `mode_once` and `strategy_options` are for this turn alone.
         Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins, and so
         does `halt`; hooks that still look at the message end, and it is refused.
         """
@@ -155,7 +156,7 @@ class ChatRequests(Core):
             try:
                 who = models.answerer(settings, wanted(settings, known.chat if known else None, model))
                 self._chat_model(who.provider)  # refused now where there is none
-                mode_now = mode or (known.chat.mode if known else "agent")
+                mode_now = mode_once or mode or (known.chat.mode if known else "agent")
                 asked = Asked(
                     text=text,
                     settings=settings,

@@ -1,14 +1,13 @@
 """Turns that propose: other lines in the place of a selection, or the message of a commit (E-3).
 
-They run in ask mode, in which nothing can be changed, in a chat of their own that can be gone on with. What is
-proposed is done by nobody but the user.
+They run in ask mode, in which nothing can be changed, in a chat of their own that can be gone on with: it keeps its
+mode. What is proposed is done by nobody but the user.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from codelaw.domain.edits import DocumentEdit
@@ -177,19 +176,8 @@ async def _begin(
     chat_id: str | None,
     state: EditorState | None,
 ) -> RunningTurn:
-    sent = partial(connection.session.send, text=text, mode="ask", attachments=attachments, editor=state, kind="inline")
-    turn = await begun(sent(chat_id))
-    connection.later(_settle(connection, turn))
-    return turn
-
-
-async def _settle(connection: Connection, turn: RunningTurn) -> None:
-    """Whoever goes on with the chat may have things changed there."""
-    await turn.result()
-    try:
-        await connection.session.update(turn.chat_id, mode="agent")
-    except Refusal:
-        return  # deleted meanwhile
+    send = connection.session.send
+    return await begun(send(chat_id, text, mode_once="ask", attachments=attachments, editor=state, kind="inline"))
 
 
 def _remember(connection: Connection, begun_: Begun) -> None:
