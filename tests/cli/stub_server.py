@@ -203,7 +203,7 @@ def play(request):
         for _ in range(20_000):
             event("answer", delta="x" * 100, step=1)
         return ended()
-    return ended(SCENE)
+    return ended("finished" if SCENE == "planned" else SCENE)
 
 
 SEARCHED = []
@@ -243,7 +243,8 @@ def main():
             send({"id": id_, "error": {"code": -32803, "message": "There is nothing here.", "data": data}})
         elif method == "codelaw/chat/read":
             said = [] if SCENE == "compacts" else [{"id": "m9", "turnId": "t1", "role": "assistant", "content": "x"}]
-            chat = {"id": "c1", "title": "The chat", "turns": 2, "updatedAt": 1000.0, "running": None}
+            mode = "plan" if SCENE == "planned" else "agent"
+            chat = {"id": "c1", "title": "The chat", "turns": 2, "updatedAt": 1000.0, "running": None, "mode": mode}
             send({"id": id_, "result": {"chat": chat, "messages": said, "events": [], "running": None}})
         elif method == "codelaw/command/list":
             mine = {"name": "review", "description": f"Look {NASTY}", "arguments": "[path]", "source": "review.md"}

@@ -357,6 +357,43 @@ def test_an_interrupt_signal_without_a_terminal_cancels_too(log):
     assert json.loads((lines + rest.splitlines())[-1])["stopReason"] == "cancelled"
 
 
+def test_a_plan_is_carried_out_where_there_is_one(log):
+    terminal = Terminal("plain", log, "chat")
+    for typed, shown, mode in (
+        ("/go", "There is no plan in this chat", "agent"),
+        ("hi", "chat c1", "agent"),
+        ("/go", "There is no plan in this chat", "agent"),
+        ("/mode plan", "mode plan", "plan"),
+        ("/go", "There is no plan in this chat", "plan"),
+        ("how?", "/go carries out the plan.", "plan"),
+        ("/mode ask", "mode ask", "ask"),
+        ("why?", "chat c1", "ask"),
+        ("/go", "chat c1", "agent"),
+        ("/new", "A new chat.", "agent"),
+        ("/go", "There is no plan in this chat", "agent"),
+    ):
+        terminal.until("> ")
+        terminal.type(f"{typed}\n")
+        terminal.until(shown)
+        terminal.until(mode)
+    terminal.until("> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+    sent = [(params["text"], params.get("mode")) for params in received(log, "codelaw/chat/send")]
+    assert sent == [("hi", None), ("how?", "plan"), ("why?", "ask"), ("Carry out the plan.", "agent")]
+
+
+def test_a_plan_of_an_earlier_conversation_is_carried_out(log):
+    terminal = Terminal("planned", log, "chat", "--chat", "c1")
+    terminal.until("agent> ")
+    terminal.type("/go\n")
+    terminal.until("chat c1")
+    terminal.until("agent> ")
+    terminal.type("\x04")
+    assert terminal.status() == 0
+    assert [params["text"] for params in received(log, "codelaw/chat/send")] == ["Carry out the plan."]
+
+
 def test_a_conversation(log, home):
     terminal = Terminal("plain", log, "chat")
     terminal.until("agent> ")

@@ -79,16 +79,26 @@ def _obey(runner: asyncio.Runner, talk: Talk, screen: Screen, command: str, argu
         screen.line(f"The next turns run in mode {argument}.", style=DIM)
     elif command == "mode":
         screen.line(f"The mode is {talk.mode or 'agent'}; there are {', '.join(slash.MODES)}.", style=DIM)
-    elif command == "go" and talk.chat_id is None:
-        screen.line("There is no plan yet: /mode plan makes the next turns plan.", style=DIM)
     elif command == "go":
-        talk.mode = "agent"
-        _say(runner, talk, screen, slash.CARRY_OUT)
+        _carry_out(runner, talk, screen)
     else:
         try:
             runner.run(_ask(talk, screen, command, argument))
         except RemoteError as error:
             screen.line(error.told(), style=RED)
+
+
+def _carry_out(runner: asyncio.Runner, talk: Talk, screen: Screen) -> None:
+    try:
+        planned = runner.run(talk.has_plan())
+    except RemoteError as error:
+        screen.line(error.told(), style=RED)
+        return
+    if not planned:
+        screen.line("There is no plan in this chat: /mode plan makes the next turns plan.", style=DIM)
+        return
+    talk.mode = "agent"
+    _say(runner, talk, screen, slash.CARRY_OUT)
 
 
 async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -> None:

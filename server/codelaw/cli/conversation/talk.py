@@ -24,6 +24,9 @@ from codelaw.cli.terminal import DIM, YELLOW, Screen, one_line
 
 Json = dict[str, Any]
 
+NEWEST = 2**63 - 1
+"""Above the number of every event: none are read."""
+
 
 class Talk:
     """A chat as the terminal has it: where it is, and the turn that runs."""
@@ -39,6 +42,8 @@ class Talk:
         self._asking = Asking(screen, yes=arguments.yes)
         self._kind = "panel"
         self._interrupts = 0
+        self._planned: str | None = None
+        """The chat that is known to have a plan."""
 
     async def begin(self, kind: str) -> None:
         """Connect; new chats will be of `kind` (H-5)."""
@@ -85,12 +90,28 @@ class Talk:
                 raise
             self._screen.line("Cancelled before it was sent.", style=YELLOW)
             return CANCELLED
+        if self.mode == "plan":
+            self._planned = self.chat_id
         self._asking.release()
         if printer is None:
             _print_json(result)
         else:
             printer.result(result)
         return {"finished": FINISHED, "cancelled": CANCELLED}.get(result["stopReason"], FAILED)
+
+    async def has_plan(self) -> bool:
+        """Whether a turn has planned in the chat: one of this conversation, or the newest one.
+
+        Raises:
+            RemoteError: the server cannot read the chat.
+            ServerDiedError: the server is gone.
+        """
+        if self.chat_id is not None and self._planned != self.chat_id:
+            none_of_it = {"chatId": self.chat_id, "limit": 0, "sinceSeq": NEWEST}
+            read = await self.client.request("codelaw/chat/read", none_of_it)
+            if read["chat"]["mode"] == "plan":
+                self._planned = self.chat_id
+        return self.chat_id is not None and self._planned == self.chat_id
 
     async def called(self) -> list[Json]:
         """What a message can call: the commands of the user's, and skills whose names are not taken by one."""
