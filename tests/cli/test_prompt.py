@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
 
 import pytest
 
@@ -154,6 +157,45 @@ def test_a_window_that_is_closed_at_a_question_ends_it(log):
     terminal.until("? ")
     assert terminal.hang_up() == 130
     assert len(received(log, "shutdown")) == 1
+
+
+def queued(terminal):
+    """Wait until the terminal has something to read for the command."""
+    slave = os.open(f"/proc/{terminal.pid}/fd/0", os.O_RDONLY | os.O_NOCTTY)
+    try:
+        assert select.select([slave], [], [], 150)[0]
+    finally:
+        os.close(slave)
+
+
+def test_an_end_that_is_typed_while_a_turn_runs_ends_the_conversation_behind_it(log):
+    terminal = prompt(log, "hang")
+    terminal.type("hi\n")
+    terminal.until("Wait")
+    terminal.type("\x04")
+    queued(terminal)
+    os.kill(terminal.pid, signal.SIGINT)
+    terminal.until("chat c1")
+    terminal.until("Ctrl-D was typed meanwhile")
+    assert terminal.status() == 0
+    assert len(received(log, "shutdown")) == 1
+
+
+def test_text_that_is_typed_while_a_turn_runs_stays_whatever_is_typed_behind_it(log):
+    terminal = prompt(log, "hang")
+    terminal.type("hi\n")
+    terminal.until("Wait")
+    terminal.type("and\x04")
+    queued(terminal)
+    os.kill(terminal.pid, signal.SIGINT)
+    terminal.until("chat c1")
+    terminal.until("agent> ")
+    terminal.type(" more\n")
+    terminal.until("Wait")
+    os.kill(terminal.pid, signal.SIGINT)
+    terminal.until("chat c1")
+    assert leave(terminal) == 0
+    assert texts(log) == ["hi", "and more"]
 
 
 def test_answers_to_questions_are_no_history(log, home):

@@ -14,7 +14,7 @@ from codelaw.cli.conversation import slash
 from codelaw.cli.conversation.agents import show_agents
 from codelaw.cli.conversation.compaction import show_archive
 from codelaw.cli.conversation.history import History
-from codelaw.cli.conversation.prompting import Prompt
+from codelaw.cli.conversation.prompting import EndedMeanwhileError, Prompt
 from codelaw.cli.conversation.talk import Talk
 from codelaw.cli.exits import CANCELLED, FINISHED
 from codelaw.cli.terminal import DIM, RED, YELLOW, Screen, one_line
@@ -30,6 +30,9 @@ def converse(runner: asyncio.Runner, talk: Talk, screen: Screen) -> int:
     while not talk.hangup.came:
         try:
             text = prompt.ask(talk.mode or "agent")
+        except EndedMeanwhileError:
+            screen.line("Ctrl-D was typed meanwhile: leaving.", style=DIM)
+            return FINISHED
         except EOFError:
             screen.line("")
             return FINISHED
