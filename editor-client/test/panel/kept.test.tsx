@@ -110,6 +110,7 @@ describe("kinds of subagents", () => {
         model: "claude-x",
         maxTurns: 3,
       },
+      { name: "mute", description: "", uri: "file:///mute.md", source: "mute.md", tools: [] },
       {
         name: "bare",
         description: "",
@@ -124,15 +125,17 @@ describe("kinds of subagents", () => {
 
   test("are listed with where they come from, what they may use, and why a file does not count", async () => {
     const { container, told } = show(<Agents state={state} />, { listAgents: () => Promise.resolve(found) });
-    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(4));
-    const [explore, general, mine, bare] = [...container.querySelectorAll("li")].map(({ textContent }) => textContent);
+    await waitFor(() => expect(container.querySelectorAll("li")).toHaveLength(5));
+    const rows = [...container.querySelectorAll("li")].map(({ textContent }) => textContent);
+    const [explore, general, mine, mute, bare] = rows;
     expect(explore).toContain("built in");
     expect(explore).toContain("The tools of ask mode");
     expect(general).toContain("All tools of the chat's mode");
     expect(mine).toContain("ready");
     expect(mine).toContain("Tools: Read, Grep · Without: LS · Model: claude-x · At most 3 steps");
     expect(bare).toContain("does not count");
-    expect(bare).toContain("No tools");
+    expect(mute).toContain("No tools");
+    expect(bare).not.toContain("No tools");
     expect(bare).toContain("It has no text below its head.");
     expect(container.textContent).not.toContain("\u202e");
     await expectAccessible(container);

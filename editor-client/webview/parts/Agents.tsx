@@ -45,9 +45,11 @@ export function Agents({ state }: { state: State }) {
               <span dir="auto">
                 <Visible text={agent.description} />
               </span>
-              <span class="hint" dir="auto">
-                <Visible text={limitsOf(agent)} />
-              </span>
+              {agent.refused !== true && (
+                <span class="hint" dir="auto">
+                  <Visible text={limitsOf(agent)} />
+                </span>
+              )}
               {agent.uri !== undefined && agent.source !== undefined && (
                 <button
                   type="button"
