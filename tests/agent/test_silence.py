@@ -29,11 +29,11 @@ async def test_each_silence_is_told_once_with_what_can_be_done(bench: Bench):
 
 
 async def test_content_of_any_kind_is_no_silence(bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(silence, "QUIET_SECONDS", 3.0)  # many times the pause between two pieces
-    long = bench.act("Write", json.dumps({"path": "a.txt", "content": "x" * 400}), delay=0.1, chunk=10)
+    monkeypatch.setattr(silence, "QUIET_SECONDS", 6.0)  # many times the pause between two pieces
+    long = bench.act("Write", json.dumps({"path": "a.txt", "content": "x" * 400}), delay=0.16, chunk=10)
     bench.vendor.reset([long, bench.finish("done")])
     began = time.monotonic()
     result = await bench.turn("go")
     assert result.stop_reason == "finished"
-    assert time.monotonic() - began > 3.0, "it took longer than a silence may"
+    assert time.monotonic() - began > 6.0, "it took longer than a silence may"
     assert all(notice.code != SILENT for notice in result.notices)

@@ -6,7 +6,7 @@
 (require 'package)
 (package-initialize)
 (require 'json)
-(setq eglot-sync-connect 30 eglot-autoshutdown nil make-backup-files nil create-lockfiles nil)
+(setq eglot-sync-connect 150 eglot-connect-timeout 150 eglot-autoshutdown nil make-backup-files nil create-lockfiles nil)
 (load (getenv "DRIVE_RECIPE") nil t)
 (setq codelaw-command (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)
       codelaw-settings (json-parse-string (getenv "DRIVE_SETTINGS") :object-type 'plist))
@@ -24,7 +24,7 @@
 
 (defun drive-until (what check)
   "Wait for CHECK, which is WHAT."
-  (with-timeout (30 (error "Never: %s: %s" what (drive-shown)))
+  (with-timeout (150 (error "Never: %s: %s" what (drive-shown)))
     (while (not (funcall check)) (accept-process-output nil 0.01))))
 
 (defun drive-shown ()

@@ -14,9 +14,10 @@ from tests.conftest import REQUIRED
 
 def emacs(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run Emacs to its end, without anybody's own settings."""
+    patient = "(with-eval-after-load 'jsonrpc (setq jsonrpc-default-request-timeout 150))"
     return subprocess.run(
-        ["emacs", "--batch", "-q", *arguments],
-        capture_output=True, text=True, check=False, timeout=150, stdin=subprocess.DEVNULL, **more,
+        ["emacs", "--batch", "-q", "--eval", patient, *arguments],
+        capture_output=True, text=True, check=False, timeout=600, stdin=subprocess.DEVNULL, **more,
     )  # fmt: skip
 
 

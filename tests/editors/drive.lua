@@ -76,7 +76,7 @@ local function drive()
     if meanwhile then
       meanwhile()
     end
-    local came = vim.wait(20000, function()
+    local came = vim.wait(150000, function()
       answer()
       return ended
     end, 10)
@@ -95,13 +95,13 @@ local function drive()
 
   local before = deltas
   tell("second", turn("And now something long", function()
-    vim.wait(20000, function()
+    vim.wait(150000, function()
       return deltas > before
     end, 10)
     codelaw.send("make it short", function(problem, value)
       tell("steer", problem or value)
     end)
-    vim.wait(20000, function()
+    vim.wait(150000, function()
       return steered
     end, 10)
     codelaw.cancel(function(problem, value)
@@ -111,7 +111,7 @@ local function drive()
   tell("buffer", vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true))
 
   local function shows(text)
-    return vim.wait(20000, function()
+    return vim.wait(150000, function()
       return table.concat(vim.api.nvim_buf_get_lines(codelaw.open(), 0, -1, true), "\n"):find(text, 1, true) ~= nil
     end, 10)
   end
@@ -120,7 +120,7 @@ local function drive()
   local id = codelaw.start()
   codelaw.setup({ settings = vim.fn.json_decode(os.getenv("CODELAW_SETTINGS_AGAIN")) })
   vim.loop.kill(tonumber(vim.fn.systemlist("pgrep -P " .. vim.fn.getpid() .. " -f codelaw")[1]), "sigkill")
-  vim.wait(20000, function()
+  vim.wait(150000, function()
     return vim.lsp.get_client_by_id(id) == nil
   end, 10)
   vim.wait(50)
@@ -144,7 +144,7 @@ end
 for _, client in pairs(vim.lsp.get_active_clients()) do
   client.stop()
 end
-vim.wait(3000, function()
+vim.wait(150000, function()
   return #vim.lsp.get_active_clients() == 0
 end, 10)
 tell("left", #vim.lsp.get_active_clients())

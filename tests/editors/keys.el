@@ -7,7 +7,7 @@
 (require 'package)
 (package-initialize)
 (require 'json)
-(setq eglot-sync-connect 30 eglot-autoshutdown nil make-backup-files nil create-lockfiles nil auto-save-default nil
+(setq eglot-sync-connect 150 eglot-connect-timeout 150 eglot-autoshutdown nil make-backup-files nil create-lockfiles nil auto-save-default nil
       inhibit-startup-screen t ring-bell-function #'ignore enable-local-variables nil project-vc-ignores nil)
 (load (getenv "DRIVE_RECIPE") nil t)
 (setq codelaw-command (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)

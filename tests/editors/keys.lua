@@ -22,7 +22,7 @@ end
 local function press(keys)
   vim.rpcrequest(inner, "nvim_input", keys)
   vim.wait(30)
-  vim.wait(5000, function()
+  vim.wait(150000, function()
     return mode().blocking or lua("return vim.fn.getchar(1)") == 0
   end, 10)
 end
@@ -31,7 +31,7 @@ local function until_(what, code)
   local function holds()
     return lua("return " .. code)
   end
-  if not vim.wait(30000, holds, 20) then
+  if not vim.wait(150000, holds, 20) then
     error("never: " .. what .. "\n" .. lua("return Shown()"))
   end
 end
@@ -249,7 +249,7 @@ function scenes.stock()
     local params = { command = "codelaw.chat.send", arguments = { { text = "Change it" } } }
     vim.lsp.get_active_clients()[1].request("workspace/executeCommand", params, function() end)
   ]])
-  local asked = vim.wait(30000, function()
+  local asked = vim.wait(150000, function()
     return mode().blocking or mode().mode == "c"
   end, 20)
   tell("asked", asked)

@@ -19,12 +19,12 @@
 
 (defun drive-ask (method params)
   "The answer to METHOD with PARAMS; meanwhile changes are told as by an Emacs that is idle now and then."
-  (let ((until (+ (float-time) 60)) (turns 0) answer)
+  (let ((until (+ (float-time) 150)) (turns 0) answer)
     (when (eglot-managed-p) (eglot--signal-textDocument/didChange))
     (jsonrpc-async-request drive-server method params
                            :success-fn (lambda (result) (setq answer (list result)))
                            :error-fn (lambda (problem) (error "%S" problem))
-                           :timeout 60)
+                           :timeout 150)
     (while (and (not answer) (< (float-time) until))
       (accept-process-output nil 0.02)
       (when (and (eglot-managed-p) (zerop (mod (setq turns (1+ turns)) 5)))
@@ -71,7 +71,8 @@
 
 (defun drive ()
   "Drive."
-  (setq eglot-sync-connect 30
+  (setq eglot-sync-connect 150
+        eglot-connect-timeout 150
         eglot-confirm-server-initiated-edits nil
         eglot-autoshutdown nil
         make-backup-files nil

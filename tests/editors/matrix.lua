@@ -29,7 +29,7 @@ local function drive()
     capabilities = capabilities,
     init_options = vim.fn.json_decode(os.getenv("DRIVE_SETTINGS")),
   })
-  if not vim.wait(30000, function()
+  if not vim.wait(150000, function()
     return vim.lsp.get_client_by_id(id) ~= nil and vim.lsp.get_client_by_id(id).initialized
   end, 10) then
     error("never: the server is there")
@@ -37,7 +37,7 @@ local function drive()
   local client = vim.lsp.get_client_by_id(id)
 
   local function ask(method, params)
-    local answer = assert(client.request_sync(method, params, 60000, 0))
+    local answer = assert(client.request_sync(method, params, 150000, 0))
     assert(answer.err == nil, vim.inspect(answer.err))
     return answer.result
   end

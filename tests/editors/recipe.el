@@ -4,14 +4,14 @@
 
 (require 'package)
 (package-initialize)
-(setq eglot-sync-connect 30 make-backup-files nil create-lockfiles nil)
+(setq eglot-sync-connect 150 eglot-connect-timeout 150 make-backup-files nil create-lockfiles nil)
 (load (getenv "DRIVE_RECIPE") nil t)
 (setq codelaw-command (json-parse-string (getenv "DRIVE_SERVER") :array-type 'list)
       codelaw-settings (json-parse-string (getenv "DRIVE_SETTINGS") :object-type 'plist))
 
 (defun drive-until (check)
   "Wait for CHECK, as an Emacs does that is idle now and then."
-  (let ((patience 600))
+  (let ((patience 3000))
     (while (and (not (funcall check)) (> (setq patience (1- patience)) 0))
       (accept-process-output nil 0.05)
       (when (and (eglot-managed-p) (zerop (mod patience 6)))

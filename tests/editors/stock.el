@@ -29,7 +29,7 @@
 
 (defun drive-until (what check)
   "Wait for CHECK, which is WHAT; Emacs tells the server of changes when it is idle."
-  (let ((patience 600))
+  (let ((patience 3000))
     (while (not (funcall check))
       (when (< (setq patience (1- patience)) 0)
         (error "Never: %s" what))
@@ -43,7 +43,8 @@
 
 (defun drive ()
   "Drive."
-  (setq eglot-sync-connect 30
+  (setq eglot-sync-connect 150
+        eglot-connect-timeout 150
         eglot-confirm-server-initiated-edits nil
         eglot-autoshutdown nil
         completing-read-function #'drive-choose

@@ -38,7 +38,7 @@ vim.ui.select = function(items, options, callback)
 end
 
 local function until_(what, check)
-  if not vim.wait(30000, check, 10) then
+  if not vim.wait(150000, check, 10) then
     error("never: " .. what)
   end
 end
@@ -113,7 +113,7 @@ end
 for _, client in pairs(vim.lsp.get_active_clients()) do
   client.stop()
 end
-vim.wait(3000, function()
+vim.wait(150000, function()
   return #vim.lsp.get_active_clients() == 0
 end, 10)
 tell("left", #vim.lsp.get_active_clients())

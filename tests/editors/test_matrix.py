@@ -71,7 +71,7 @@ def played(tmp_path: Path, command: list[str], wait: float) -> dict[tuple[str, b
         "LANG": "C.UTF-8",
     }
     done = subprocess.run(
-        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=240,
+        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     told = {entry["name"]: entry["value"] for entry in map(json.loads, out.read_text().splitlines())}

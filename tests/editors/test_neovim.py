@@ -64,7 +64,7 @@ def drive(script: Path, workspace: Path, out: Path) -> dict[str, list[Any]]:
     drive = Path(__file__).with_name("drive.lua")
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {drive}"]
     done = subprocess.run(
-        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=150,
+        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     told: dict[str, list[Any]] = {}

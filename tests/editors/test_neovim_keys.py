@@ -50,7 +50,7 @@ def drive(
     lua = Path(__file__).with_name("keys.lua")
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {lua}"]
     done = subprocess.run(
-        command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True, check=False, timeout=150,
+        command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     told = {entry["name"]: entry["value"] for entry in map(json.loads, out.read_text().splitlines())}

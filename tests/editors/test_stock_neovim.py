@@ -41,7 +41,7 @@ def drive(tmp_path: Path, workspace: Path, *, pinned: bool) -> dict[str, list[An
     lua = Path(__file__).with_name("stock.lua")
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {lua}"]
     done = subprocess.run(
-        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=120,
+        command, cwd=workspace, env=environment, capture_output=True, text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     told: dict[str, list[Any]] = {}
