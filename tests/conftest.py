@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 
 from codelaw.templates.render import preload
 from tests.fakes.postgres import postgres, postgres_url  # noqa: F401 - fixtures for every test
+from tests.long import EXAMPLES, WHOLE, long_ones, quick
 
 # A slow machine is no failure, and what fails fails again: only the long form draws new examples each time.
 settings.register_profile(
@@ -26,7 +27,6 @@ settings.register_profile(
     derandomize="CODELAW_TEST_LONG" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("codelaw")
 
 ROOT = Path(__file__).parents[1]
 HUNG_SECONDS = int(os.environ.get("CODELAW_TEST_HUNG_SECONDS", "1200"))
@@ -34,37 +34,22 @@ LAST_SECONDS = 60
 REQUIRED = frozenset(name for name in os.environ.get("CODELAW_TEST_REQUIRE", "").split(",") if name)
 """Programs without which a test fails instead of being skipped; `home` takes it out of what servers see."""
 
-HERE = Path(__file__).parent
-LONG = frozenset(
-    HERE / place
-    for place in (
-        "attacks", "breakers", "editors",
-        "agent/test_compaction_random.py", "agent/test_interrupts.py", "agent/test_whole_answers.py",
-        "scenarios/test_bad_days.py", "scenarios/test_bad_stores.py", "scenarios/test_edits.py",
-        "scenarios/test_ends.py", "scenarios/test_freshness_matrix.py", "scenarios/test_fuzz_turns.py",
-        "scenarios/test_grants.py", "scenarios/test_killed_commands.py", "scenarios/test_killed_compaction.py",
-        "scenarios/test_killed_embedding.py", "scenarios/test_overflow.py", "scenarios/test_soak.py",
-        "scenarios/test_stop.py", "scenarios/test_strategies.py", "scenarios/test_team_store.py",
-        "scenarios/test_tours.py", "scenarios/test_trust.py", "scenarios/test_who_answers.py",
-    )
-)  # fmt: skip
-"""Folders and files in which every test is long: attacks, what breaks servers, real editors, matrices, fuzzers, soaks.
 
-Of a tool's or a rule's sources `dev.py test PATH` names the tests that belong to them, long or not.
-"""
+def pytest_configure(config: pytest.Config) -> None:
+    """The quick check draws fewer examples, before the first test is imported."""
+    settings.register_profile("quick", settings.get_profile("codelaw"), max_examples=EXAMPLES)
+    settings.load_profile("quick" if quick(config) else "codelaw")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import what would be left out."""
+    return True if quick(config) and collection_path in WHOLE else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that only `dev.py test --all` runs."""
-    for item in items:
-        if LONG & {item.path, item.path.parent} or _again(item):
-            item.add_marker(pytest.mark.long)
-
-
-def _again(item: pytest.Item) -> bool:
-    """A test of the agent that runs a second time in the other dialect; `agent/dialects` is where that matters most."""
-    spec = getattr(item, "callspec", None)
-    return item.path.parent == HERE / "agent" and spec is not None and spec.indices.get("dialect", 0) > 0
+    for item in long_ones(items):
+        item.add_marker(pytest.mark.long)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

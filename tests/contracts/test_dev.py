@@ -11,6 +11,7 @@ from scripts.dev import running, stages
 from scripts.dev.base import ROOT, Problem
 from scripts.dev.running import Outcome
 from scripts.dev.stages import Stage
+from tests import long
 
 
 def names(*paths: str) -> list[str]:
@@ -141,19 +142,39 @@ def test_ci_ends_with_everything_and_its_status() -> None:
     assert lines[-1] == "python3 dev.py test --all"
 
 
-@pytest.mark.parametrize("file", ["tests/breakers/test_clocks.py", "tests/scenarios/test_soak.py"])
-def test_long_tests_are_found_by_their_place(file: str) -> None:
-    command = [sys.executable, "-m", "pytest", file, "-m", "not long", "--co", "-q"]
+def test_what_is_long_is_there() -> None:
+    for place in (place for places in long.PLACES.values() for place in places):
+        path, _, test = place.partition("::")
+        assert (long.TESTS / path).exists(), place
+        assert not test or f"def {test}(" in (long.TESTS / path).read_text("utf-8"), place
+
+
+def test_of_every_other_room_the_quick_check_takes_something() -> None:
+    assert {f"tests/{place.relative_to(long.TESTS)}" for place in long.WHOLE if place.is_dir()} == stages.LONG_ROOMS
+
+
+def test_rows_are_taken_evenly_with_both_ends() -> None:
+    assert long.evenly(1, 2) == {0}
+    assert long.evenly(2, 2) == {0, 1}
+    assert long.evenly(400, 2) == {0, 399}
+    assert long.evenly(9, 3) == {0, 4, 8}
+    assert len(long.evenly(400, 20)) == 20
+
+
+def test_the_quick_check_leaves_out_long_files_long_tests_other_rows_and_the_second_dialect() -> None:
+    files = [
+        "breakers/test_clocks.py",
+        "adapters/stores/test_killed.py",
+        "agent/test_steering.py",
+        "tools/test_merging.py",
+    ]
+    command = [sys.executable, "-m", "pytest", *(f"tests/{file}" for file in files), "-m", "not long", "--co", "-q"]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False
     )  # fmt: skip
-    assert "no tests collected" in done.stdout
-
-
-def test_of_two_dialects_the_quick_check_takes_the_first() -> None:
-    command = [sys.executable, "-m", "pytest", "tests/agent/test_steering.py", "-m", "not long", "--co", "-q"]
-    done = subprocess.run(
-        [*command, "-p", "no:cacheprovider"], cwd=ROOT, capture_output=True, text=True, check=False
-    )  # fmt: skip
-    assert "[react" in done.stdout
-    assert "native" not in done.stdout
+    found = done.stdout.splitlines()
+    assert not [name for name in found if "test_clocks" in name or "native" in name or "grow_for_ever" in name]
+    assert [name for name in found if "test_steering.py" in name and "[react" in name]
+    assert [name for name in found if "test_killed.py" in name]
+    seeds = "tests/tools/test_merging.py::test_every_line_is_the_persons_or_the_originals_or_nothing_is_changed"
+    assert [name for name in found if name.startswith(seeds)] == [f"{seeds}[0]", f"{seeds}[399]"]
