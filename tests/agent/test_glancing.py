@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -158,7 +159,7 @@ async def test_the_end_of_a_turn_that_a_dead_server_had_not_told_is_told_once(
 
 @pytest.mark.parametrize("asked", [{"turns": 5}, {"since_seq": 0, "limit": 0}, {}], ids=["page", "since", "whole"])
 async def test_a_turn_that_ends_while_it_is_read_is_told_with_its_end(
-    bench: Bench, asked: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    bench: Bench, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.vendor.reset([bench.act("Bash", {"command": "true"}), bench.finish("x", times=0)])
     bench.user.answer = None
