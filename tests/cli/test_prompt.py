@@ -168,27 +168,27 @@ def queued(terminal):
         os.close(slave)
 
 
-def test_an_end_that_is_typed_while_a_turn_runs_ends_the_conversation_behind_it(log):
+def typed_in_a_turn(log, typed):
+    """A conversation in which that was typed while a turn ran, and the turn then stopped."""
     terminal = prompt(log, "hang")
     terminal.type("hi\n")
     terminal.until("Wait")
-    terminal.type("\x04")
+    terminal.type(typed)
     queued(terminal)
     os.kill(terminal.pid, signal.SIGINT)
     terminal.until("chat c1")
+    return terminal
+
+
+def test_an_end_that_is_typed_while_a_turn_runs_ends_the_conversation_behind_it(log):
+    terminal = typed_in_a_turn(log, "\x04")
     terminal.until("Ctrl-D was typed meanwhile")
     assert terminal.status() == 0
     assert len(received(log, "shutdown")) == 1
 
 
 def test_text_that_is_typed_while_a_turn_runs_stays_whatever_is_typed_behind_it(log):
-    terminal = prompt(log, "hang")
-    terminal.type("hi\n")
-    terminal.until("Wait")
-    terminal.type("and\x04")
-    queued(terminal)
-    os.kill(terminal.pid, signal.SIGINT)
-    terminal.until("chat c1")
+    terminal = typed_in_a_turn(log, "and\x04")
     terminal.until("agent> ")
     terminal.type(" more\n")
     terminal.until("Wait")

@@ -16,7 +16,8 @@ export function reported(): Pick<Middleware, "handleDiagnostics"> {
     handleDiagnostics: (uri, diagnostics, next) => {
       const name = uri.toString();
       const version = versionOf(uri);
-      const words = JSON.stringify(diagnostics);
+      // The editor's own form of a diagnostic leaves out what is beside it.
+      const words = JSON.stringify(diagnostics.map((one) => [one, one.relatedInformation, one.tags]));
       const before = last.get(name);
       if (diagnostics.length === 0) last.delete(name);
       else last.set(name, { version, words });

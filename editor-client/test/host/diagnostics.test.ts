@@ -49,6 +49,21 @@ describe("what is reported of a file", () => {
     ]);
   });
 
+  it("is shown when only the place beside it is another, which the editor's own form of it does not have", () => {
+    const beside = (line: number): Diagnostic[] =>
+      at(5).map(({ range, message, severity }) => ({
+        ...{ range, message, severity },
+        relatedInformation: [
+          { location: { uri: law, range: { start: { line }, end: { line } } }, message: "The first." },
+        ],
+        toJSON: () => ({ range, message, severity }),
+      })) as never;
+    report(law, beside(1));
+    report(law, beside(1));
+    report(law, beside(2));
+    expect(shown).toHaveLength(2);
+  });
+
   it("is shown again after a change, which may have moved the marks", () => {
     open(1);
     report(law, at(2));
