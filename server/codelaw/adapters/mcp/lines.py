@@ -15,9 +15,13 @@ HELD_BYTES = 1_000_000
 """Of whole lines that nobody has taken yet, before the stream is to wait."""
 _LIGHT_BYTES = 250_000
 _WHOLE = re.compile(
-    rb"(?:[^\\]++|\\(?!u[dD][89a-fA-F]).|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})*+", re.DOTALL
+    rb"(?:[^\\]++|\\(?!u[dD][89a-fA-F]).|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?!))*+",
+    re.DOTALL,
 )
-"""Of JSON, up to half a character that stands without its other half."""
+"""Of JSON, up to half a character that stands without its other half.
+
+The last alternative matches nothing: before Python 3.11.5 the loop would keep what another had read before it failed.
+"""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF_BYTES = 6
 _MOST_HALVES = 10_000

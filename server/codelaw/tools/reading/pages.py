@@ -54,8 +54,11 @@ def plain(page: str) -> tuple[str, str]:
 
 _NAME = re.compile(r"/?([a-zA-Z][^\s/>]*+)")
 """Of an element, behind the `<` that opens its tag."""
-_REST = re.compile(r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])))*+>")
-"""Of a tag: what stands in quotes does not end it. Possessive, so that nothing is tried twice."""
+_REST = re.compile(r"(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|(?!))*+>")
+"""Of a tag: what stands in quotes does not end it. Possessive, so that nothing is tried twice.
+
+The last alternative matches nothing: before Python 3.11.5 the loop would keep what another had read before it failed.
+"""
 _NUMBER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
 """Of no character; the library takes long ones for an error."""
 _WHOLE = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in ("script", "style", "title", "textarea")}
