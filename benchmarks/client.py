@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "server")]
 
 SERVE = [sys.executable, "-m", "codelaw", "serve"]
+TABLES = "CODELAW_BENCHMARK_TABLES"
+"""The variable that names the file to which each table is added, a line of JSON each."""
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -162,4 +164,7 @@ def table(title: str, rows: Sequence[tuple[str, str, str]]) -> None:
     print(f"{title}\n")
     for what, measured, goal in [("", "measured", "goal"), *rows]:
         print(f"  {what:<{widths[0]}}  {measured:>{widths[1]}}  {goal:>{widths[2]}}")
-    print()
+    print(flush=True)
+    if TABLES in os.environ:
+        with Path(os.environ[TABLES]).open("a", encoding="utf-8") as kept:
+            kept.write(json.dumps([title, list(rows)]) + "\n")

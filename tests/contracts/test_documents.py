@@ -6,15 +6,19 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codelaw import api
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
-    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/README.md", "docs/extending.md",
-]  # fmt: skip
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "benchmarks/README.md"),
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+]
 
 
 def help_of(*command: str) -> str:
@@ -54,11 +58,12 @@ def test_paths_in_documents_exist(document: str) -> None:
     assert missing == []
 
 
-def test_the_code_map_is_true() -> None:
-    """A `room/module` named in ARCHITECTURE.md exists."""
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "docs/seeds.md"])
+def test_the_code_map_is_true(document: str) -> None:
+    """A `room/module` that is named exists."""
     server = ROOT / "server" / "codelaw"
     rooms = {path.name for path in server.iterdir() if path.is_dir()}
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    text = (ROOT / document).read_text("utf-8")
     named = {span for span in re.findall(r"`([a-z]+(?:/[a-z_]+)+)`", text) if span.split("/")[0] in rooms}
     assert named
     assert {name for name in named if not ((server / name).is_dir() or (server / f"{name}.py").is_file())} == set()
@@ -80,11 +85,43 @@ def test_a_recipe_changes_at_most_four_files_that_exist() -> None:
             assert (ROOT / known).exists(), step
 
 
+@cache
+def wire() -> dict[str, Any]:
+    schema = [sys.executable, "-m", "codelaw", "schema"]
+    return json.loads(subprocess.run(schema, capture_output=True, text=True, check=True).stdout)
+
+
+def setting_keys(schema: dict[str, Any], prefix: str = "") -> set[str]:
+    """Settings by their dotted names; `<name>` stands for a name that people choose."""
+    found: set[str] = set()
+    for name, field in schema.get("properties", {}).items():
+        chosen = field.get("additionalProperties")
+        for at, inner in ((f"{prefix}{name}", field), (f"{prefix}{name}.<name>", chosen)):
+            if isinstance(inner, dict):
+                target = wire()["settings"]["$defs"].get(inner.get("$ref", "").rpartition("/")[2], {})
+                found |= {at, *setting_keys(target, f"{at}.")}
+    return found
+
+
+def test_what_the_seeds_became_exists() -> None:
+    text = (ROOT / "docs" / "seeds.md").read_text("utf-8")
+    here = " ".join(line.rpartition(" | ")[2] for line in text.splitlines() if line.startswith("| "))
+    keys = setting_keys(wire()["settings"]) | {
+        f"metadata.{name}" for name in wire()["$defs"]["MessageMetadata"]["properties"]
+    }
+    named = {span for span in re.findall(r"`([a-zA-Z]+(?:\.[a-zA-Z<>]+)+)`", here) if not span.startswith("codelaw.")}
+    assert len(named) > 20
+    assert {span for span in named if span not in keys} == set()
+    methods = set(re.findall(r"`(codelaw/[a-z/A-Z]+)`", here))
+    assert methods
+    assert methods - set(wire()["methods"]) == set()
+    functions = {span.removeprefix("codelaw.api.") for span in re.findall(r"`(codelaw\.api\.[a-z_]+)`", here)}
+    assert {name for name in functions if not hasattr(api, name)} == set()
+
+
 def wire_words() -> set[str]:
     """Methods, commands, requests, notifications, refusals, and the codes of notices as the code spells them."""
-    schema: dict[str, Any] = json.loads(
-        subprocess.run([sys.executable, "-m", "codelaw", "schema"], capture_output=True, text=True, check=True).stdout
-    )
+    schema = wire()
     words = {
         word
         for group in ("methods", "commands", "notifications", "clientNotifications", "requests", "refusals")
