@@ -24,13 +24,15 @@ _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _LOOKBACK = 20
 _FIELDS = frozenset(
     {"model", "max_tokens", "messages", "system", "tools", "tool_choice", "stop_sequences", "stream", "metadata",
-     "thinking", "service_tier"}
+     "thinking", "service_tier", "output_config", "diagnostics"}
 )  # fmt: skip
 _BLOCK_FIELDS = {
     "text": {"text"},
     "tool_use": {"id", "name", "input"},
     "tool_result": {"tool_use_id", "content", "is_error"},
     "image": {"source"},
+    "thinking": {"thinking", "signature"},
+    "redacted_thinking": {"data"},
 }
 _MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _MOST_PICTURES = 100
@@ -181,6 +183,11 @@ def _content(block: Mapping[str, Any], role: str) -> str | None:
             if role != "user":
                 return "`image` blocks can only be in `user` messages"
             return _picture(block.get("source"))
+        case "thinking" | "redacted_thinking":
+            if role != "assistant":
+                return f"`{kind}` blocks can only be in `assistant` messages"
+            if set(block) != {"type", *_BLOCK_FIELDS[kind]}:
+                return f"{kind}: Field required"
         case other:
             return f"Input tag '{other}' found does not match any of the expected tags"
     return None

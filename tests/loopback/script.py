@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from tests.loopback.claude import Account
+
 Break = Literal["reset_before", "reset", "end", "error_event", "bad_line", "silence", "hang"]
 Event = tuple[str, dict[str, Any]]
 
@@ -28,10 +30,15 @@ class VendorReply:
     text: str = ""
     thinking: str = ""
     calls: Sequence[Mapping[str, Any]] = ()
+    blocks: Sequence[Mapping[str, Any]] = ()
+    """Thinking in front of text and calls, in order: `{"type": "thinking", "thinking", "note"?}` or `{"type":
+    "redacted_thinking"}`; signed where the vendor has an account."""
     searches: Sequence[Mapping[str, Any]] = ()
     """Of the vendor's own tool, before the text: `{"query", "pages": [[title, url]]}`, or `"error"` for the pages."""
     stop_reason: str | None = None
     """None: `tool_use` with calls, `stop_sequence` where a stop sequence cuts the text, else `end_turn`."""
+    stop_details: Mapping[str, Any] | None = None
+    """Of a refusal: `{"category", "explanation"}`."""
     stop_sequence: str | None = None
     """Named with a `stop_reason` of that kind."""
     usage: Mapping[str, int] | None = None
@@ -96,8 +103,16 @@ def fault(name: str, text: str = "The whole answer, in a few pieces.", **options
     return VendorReply(**(known[key] | options))
 
 
-def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, int], number: int) -> Iterator[Event]:
-    """The events of a whole stream, in the vendor's order."""
+def events(
+    reply: VendorReply,
+    request: Mapping[str, Any],
+    usage: Mapping[str, int],
+    number: int,
+    *,
+    account: Account | None = None,
+    transformed: Sequence[Mapping[str, str]] = (),
+) -> Iterator[Event]:
+    """The events of a whole stream, in the vendor's order; `transformed` is the thinking that was dropped."""
     text, stop, sequence = _stopped(reply, request)
     calls = [{"id": f"toolu_{number:04}_{place}", **call} for place, call in enumerate(reply.calls)]
     given_in = {key: value for key, value in usage.items() if key != "output_tokens"}
@@ -106,10 +121,15 @@ def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, i
         "model": request.get("model"), "stop_reason": None, "stop_sequence": None,
         "usage": given_in | {"output_tokens": 1},
     }  # fmt: skip
+    if transformed:
+        message["input_transformations"] = [dict(one) for one in transformed]
     yield "message_start", {"type": "message_start", "message": message}
     yield "ping", {"type": "ping"}
     index = 0
-    if reply.thinking:
+    for block in () if account is None else account.answered(request, reply.blocks):
+        yield from _thought(index, block, reply.chunk)
+        index += 1
+    if reply.thinking and account is None:
         start = {"type": "thinking", "thinking": "", "signature": ""}
         deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(reply.thinking, reply.chunk)]
         yield from _block(index, start, [*deltas, {"type": "signature_delta", "signature": "c2lnbmVk"}])
@@ -142,11 +162,24 @@ def events(reply: VendorReply, request: Mapping[str, Any], usage: Mapping[str, i
         "message_delta",
         {
             "type": "message_delta",
-            "delta": {"stop_reason": stop, "stop_sequence": sequence},
+            "delta": {"stop_reason": stop, "stop_sequence": sequence, **_details(reply)},
             "usage": {"output_tokens": usage["output_tokens"], **_searched(reply)},
         },
     )
     yield "message_stop", {"type": "message_stop"}
+
+
+def _thought(index: int, block: Mapping[str, Any], size: int) -> Iterator[Event]:
+    """A block of thinking; one without text has one empty delta."""
+    if block["type"] == "redacted_thinking":
+        return _block(index, block, [])
+    deltas = [{"type": "thinking_delta", "thinking": part} for part in _parts(block["thinking"], size) or [""]]
+    signed = {"type": "signature_delta", "signature": block["signature"]}
+    return _block(index, {"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signed])
+
+
+def _details(reply: VendorReply) -> dict[str, Any]:
+    return {} if reply.stop_details is None else {"stop_details": dict(reply.stop_details)}
 
 
 def _searched(reply: VendorReply) -> dict[str, Any]:

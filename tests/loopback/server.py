@@ -17,13 +17,14 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import unquote
 
 from tests.loopback.checks import CHARACTERS, LARGEST_BODY, PrefixCache, cost, count, malformed, uncounted
+from tests.loopback.claude import Account, Judged
 from tests.loopback.script import VendorReply, events
 from tests.loopback.summaries import Summariser, wants_summary
 
@@ -54,6 +55,10 @@ class Captured:
     usage: dict[str, int] = field(default_factory=dict)
     refused: str | None = None
     """Why the strict reading refused the body; an overflow is not meant."""
+    transformed: Sequence[Mapping[str, str]] = ()
+    """The thinking that was dropped, as the answer says."""
+    lost: list[str] = field(default_factory=list[str])
+    """Messages whose thinking could have come back and did not."""
     overflowed: bool = False
     """The prompt was longer than the endpoint takes."""
     tokens: int = 0
@@ -90,6 +95,7 @@ class LoopbackVendor:
         window: int = 200_000,
         key: str | None = None,
         characters: float = CHARACTERS,
+        account: Account | None = None,
     ) -> None:
         self.script: Sequence[Scripted] = script
         self.fallback = fallback
@@ -106,6 +112,8 @@ class LoopbackVendor:
         self.counts = True
         """Whether it counts tokens when asked to."""
         self.characters = characters
+        self.account = account
+        """Whose models think and are strict about it; None: an endpoint that knows nothing of this."""
         self.requests: list[Captured] = []
         self.port = 0
         self._given: dict[int, int] = {}
@@ -216,9 +224,12 @@ class LoopbackVendor:
         if len(request.body) > LARGEST_BODY:
             message = f"Request size exceeds the maximum of {LARGEST_BODY} bytes"
             return await _error(request, writer, 413, "request_too_large", message)
-        request.refused = malformed(body)
+        judged = Judged() if self.account is None else self.account.judge(body, request.headers)
+        request.refused = judged.refusal or malformed(body)
         if request.refused is not None:
             return await _error(request, writer, 400, "invalid_request_error", request.refused)
+        request.transformed = judged.transformed
+        request.lost = [] if self.account is None else self.account.lost(body)
         request.summary = wants_summary(body)
         request.tokens = count(body, self.characters)
         asked = request.tokens + (body["max_tokens"] if self.form == "output" else 0)
@@ -246,7 +257,7 @@ class LoopbackVendor:
         request.usage = zero | dict(reply.usage) if reply.usage is not None else self._cache.usage(body, output)
         if not body.get("stream"):
             return await _json(request, writer, 200, _whole(reply, body, request.usage, len(self.messages)))
-        return await _Stream(request, reply, reader, writer).run(body, len(self.messages))
+        return await _Stream(request, reply, reader, writer, self.account).run(body, len(self.messages))
 
     def _too_long(self, tokens: int, output: int) -> tuple[int, str, str]:
         match self.form:
@@ -333,13 +344,15 @@ class _Stream:
     reply: VendorReply
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    account: Account | None = None
 
     async def run(self, body: dict[str, Any], number: int) -> bool:
         head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n"
         self.writer.write(f"{head}request-id: req_{number:04}\r\n\r\n".encode())
         self.request.status = 200
         self.request.answer_first_byte = time.monotonic()
-        rows = list(events(self.reply, body, self.request.usage, number))
+        told = {"account": self.account, "transformed": self.request.transformed}
+        rows = list(events(self.reply, body, self.request.usage, number, **told))
         deltas = [place for place, (_, data) in enumerate(rows) if "delta" in data and data["type"] != "message_delta"]
         middle = deltas[len(deltas) // 2] if deltas else len(rows) - 2
         for place, (name, data) in enumerate(rows):

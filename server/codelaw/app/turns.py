@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from codelaw.adapters.models import catalog
+from codelaw.agent.dialects.binding import Binding
 from codelaw.agent.dialects.native import Native
 from codelaw.agent.dialects.react import React
 from codelaw.agent.inputs.gathering import NOTHING_CALLED, Facts, Question, question
@@ -154,8 +156,12 @@ class Plan:
         return Message("ask", "next", "user", self.question.content, self.question.metadata)
 
 
-def _spoken(dialect: Dialect, *, searching: bool) -> React | Native:
-    return Native(searching=searching) if dialect == "native" else React()
+def _spoken(dialect: Dialect, model: str, *, searching: bool) -> React | Native:
+    if dialect != "native":
+        return React()
+    known = catalog.profile(model)
+    binding = Binding(model) if known is None else Binding(known.provider, binds=known.binds)
+    return Native(searching=searching, binding=binding)
 
 
 class TurnMaker:
@@ -222,7 +228,7 @@ class TurnMaker:
         window = models.window_of(settings, name)
         tokens = self.measures.window(name, window.tokens)
         searching = settings.tools.web_search and dialect == "native" and not restricted
-        spoken = _spoken(dialect, searching=searching)
+        spoken = _spoken(dialect, name, searching=searching)
         index = await asyncio.to_thread(skill_index, shelf.offered, tokens)
         kinds, kind_problems = await self.agents.kinds(shown, settings, mode, name, restricted=restricted)
         toolbox = arranged(
@@ -358,7 +364,7 @@ class TurnMaker:
         return TurnInputs(
             model=model,
             model_name=plan.model_name,
-            dialect=_spoken(plan.dialect, searching=plan.searching),
+            dialect=_spoken(plan.dialect, plan.model_name, searching=plan.searching),
             toolbox=plan.toolbox,
             limits=plan.limits,
             system=plan.system,

@@ -11,6 +11,9 @@ from codelaw.context.tokens import CALL_OVERHEAD, estimate
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped, Layer
 
+SEALED = 5
+"""Characters of sealed thinking in a token, roughly: a token of text, and what sealing adds."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
@@ -55,7 +58,13 @@ def message_texts(message: Message) -> Sequence[str]:
 def message_tokens(message: Message) -> int:
     """Estimated tokens of one message as it is sent."""
     texts = sum(map(estimate, message_texts(message)))
-    return texts + CALL_OVERHEAD * len(message.metadata.calls) + image_tokens(message)
+    return texts + CALL_OVERHEAD * len(message.metadata.calls) + image_tokens(message) + kept_tokens(message)
+
+
+def kept_tokens(message: Message) -> int:
+    """What is counted for thinking that goes back, whose text is mostly sealed (P-5)."""
+    kept = message.metadata.kept
+    return 0 if kept is None else sum(len(item.body) for item in kept.items) // SEALED
 
 
 def image_tokens(message: Message) -> int:

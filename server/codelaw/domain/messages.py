@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Literal
 
 from codelaw.domain.media.images import Image
@@ -51,6 +52,41 @@ class WebSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptItem:
+    """A part of a reply that the model's maker wants back as it was, and that nobody reads: signed thinking (P-5)."""
+
+    body: str
+    """JSON, as it goes back."""
+    text: int = 0
+    """Characters of the reply's text in front of it."""
+    calls: int = 0
+    """Calls of the reply in front of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptItems:
+    """The kept items of one reply in their order, bound to what they were made behind (P-5)."""
+
+    maker: str
+    """The vendor whose models may be given them."""
+    items: tuple[KeptItem, ...]
+    prefix: str = ""
+    """Digest of the request that they answer, without kept items."""
+    after: str = ""
+    """The `id` of the kept items that stood last in that request."""
+
+    @property
+    def id(self) -> str:
+        """Tells them from all others."""
+        return sha256("".join(item.body for item in self.items).encode(errors="surrogatepass")).hexdigest()[:16]
+
+    def leading(self) -> KeptItems | None:
+        """Those in front of all text and calls, which stay true where these are stored otherwise than they came."""
+        first = tuple(item for item in self.items if not item.text and not item.calls)
+        return replace(self, items=first) if first else None
+
+
+@dataclass(frozen=True, slots=True)
 class Metadata:
     """Facts beside a message's content; which ones are set depends on the role."""
 
@@ -83,6 +119,8 @@ class Metadata:
     """Written in the native dialect: its calls and its answer stand beside the content, not in it."""
     as_text: bool = False
     """The result of a tool message is shown to the model as text, not as the JSON that is its content (C-7)."""
+    kept: KeptItems | None = None
+    """What goes back to the vendor beside an assistant message (P-5)."""
     parent: str | None = None
     """The id of the `Task` call whose child turn said it; None for what the chat's own turn said (X-4)."""
     damaged: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from codelaw.domain.media.images import Image
-from codelaw.domain.messages import Call, WebSearch
+from codelaw.domain.messages import Call, KeptItem, KeptItems, WebSearch
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
@@ -25,7 +25,9 @@ FailureKind = Literal[
     "server",
     "invalid",
     "unknown_model",
+    "items",
 ]
+"""`items`: the kept items of the request are refused, and it can be sent without them (P-5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class ModelProfile:
     """Tokens."""
     tools: bool = True
     caching: bool = True
+    binds: bool = False
+    """Whether its kept items count only behind the very request that they were made for (P-5)."""
     images: bool = False
     """Whether it sees pictures; of one that nobody knows it is not assumed (M-6)."""
     prices: Prices | None = None
@@ -132,7 +136,15 @@ class ImageBlock:
     breakpoint: bool = False
 
 
-Block = TextBlock | CallBlock | ResultBlock | ImageBlock
+@dataclass(frozen=True, slots=True)
+class KeptBlock:
+    """A kept item of an assistant message (P-5)."""
+
+    item: KeptItem
+    of: KeptItems
+
+
+Block = TextBlock | CallBlock | ResultBlock | ImageBlock | KeptBlock
 
 
 def pictures_in(block: Block) -> tuple[Image, ...]:
@@ -176,6 +188,10 @@ class ModelRequest:
     stop_sequences: tuple[str, ...] = ()
     searching: bool = False
     """Whether the vendor may search the web for it, by a tool of its own (X-1)."""
+    prefix: str = ""
+    """Digest of it without kept items; empty in a dialect that returns none (P-5)."""
+    after: str = ""
+    """The `id` of the kept items that stand last in it."""
     images: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """The pictures that are sent, by digest; of any other only the words instead (M-6)."""
 
@@ -231,5 +247,7 @@ class ModelReply:
     stopped_by: str = ""
     """The stop sequence that ended the reply, if the vendor names it; it is not part of the text."""
     searches: tuple[WebSearch, ...] = ()
+    items: tuple[KeptItem, ...] = ()
+    """What the vendor wants back with it (P-5)."""
     doubted: bool = False
     """The reported usage held what cannot be, and that was left out."""

@@ -17,6 +17,7 @@ from codelaw.domain.models import (
     Block,
     CallBlock,
     ImageBlock,
+    KeptBlock,
     ModelRequest,
     ResultBlock,
     TextBlock,
@@ -95,6 +96,8 @@ def _message(message: ApiMessage, images: Mapping[str, bytes]) -> bytes:
 
 
 def _block(block: Block, images: Mapping[str, bytes] = _NONE) -> str:
+    if isinstance(block, KeptBlock):
+        return block.item.body
     mark = _MARK if block.breakpoint else ""
     match block:
         case TextBlock(text):

@@ -43,6 +43,7 @@ _TOLD: dict[FailureKind, str] = {
     "server": "{place} failed",
     "overflow": "{place} takes less than was sent",
     "invalid": "{place} refused the request",
+    "items": "{place} did not take the model's earlier thinking",
     "auth": "{place} did not accept the key",
     "unknown_model": "{place} does not know the model {model}",
 }
@@ -63,6 +64,8 @@ _OVERFLOW = (
     "request too large",
 )
 
+_ITEMS = re.compile(r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation")
+"""Thinking is not taken back."""
 # "213462 tokens > 200000 maximum", "190000 + 20000 > 200000", "maximum context length is 128000 … resulted in 130245".
 _MEASURES = (
     re.compile(r"(?P<size>\d{3,9})(?: \+ \d{1,9})?(?: tokens)? > (?P<limit>\d{3,9})"),
@@ -82,7 +85,9 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
         return "overload" if error_type == "overloaded_error" else "server"
     if error_type == "not_found_error" or (status == 404 and "model" in message.lower()):
         return "unknown_model"
-    return "overflow" if is_overflow(message) else "invalid"
+    if is_overflow(message):
+        return "overflow"
+    return "items" if _ITEMS.search(message) else "invalid"
 
 
 class ErrorEvent(Exception):

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from codelaw.domain.messages import Call, FoundPage, WebSearch
+from codelaw.domain.messages import Call, FoundPage, KeptItem, WebSearch
 from codelaw.domain.models import Begun, BrokenCall, Delta, ModelReply, StopReason, TextDelta, ThinkingDelta, Usage
 
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 _SEARCHES = "web_search_requests"
+_KEPT = ("thinking", "signature", "data")
+"""The fields of thinking."""
 _STOP: dict[str, StopReason] = {
     "end_turn": "end_turn",
     "tool_use": "tool_use",
@@ -65,6 +67,23 @@ class _OpenCall:
     pieces: list[str] = field(default_factory=list[str])
 
 
+@dataclass(slots=True)
+class _OpenItem:
+    """Thinking, as it goes back: order and fields are the vendor's (P-5)."""
+
+    type: str
+    fields: dict[str, list[str]]
+    """By name, in pieces."""
+    text: int
+    calls: int
+    whole: bool = False
+
+    def kept(self) -> KeptItem:
+        fields = {name: "".join(pieces) for name, pieces in self.fields.items()}
+        body = json.dumps({"type": self.type, **fields}, ensure_ascii=False)
+        return KeptItem(body, self.text, self.calls)
+
+
 class ReplyReader:
     """Takes events as they arrive and tells the deltas on; `reply()` gives the whole."""
 
@@ -75,11 +94,14 @@ class ReplyReader:
         self._gathered: list[str] = []
         """Text that is not told yet."""
         self._text: list[str] = []
+        self._said = 0
+        """Characters of the text."""
         self._calls: dict[int, _OpenCall] = {}
         self._searches: dict[int, _OpenCall] = {}
         """Calls of the vendor's own tool, which it runs itself."""
         self._found: dict[str, WebSearch] = {}
         """What came of them, by their ids."""
+        self._items: dict[int, _OpenItem] = {}
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._stopped_by = ""
@@ -125,6 +147,9 @@ class ReplyReader:
         match body.get("type"):
             case "content_block_delta":
                 self._delta(body.get("index"), _mapping(body.get("delta"), "delta"))
+            case "content_block_stop":
+                if (item := self._items.get(_index(body.get("index")))) is not None:
+                    item.whole = True
             case "content_block_start":
                 self._start(body.get("index"), _mapping(body.get("content_block"), "content_block"))
             case "message_start":
@@ -164,6 +189,7 @@ class ReplyReader:
             broken_calls=tuple(broken),
             stopped_by=stopped_by,
             searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
+            items=tuple(item.kept() for _, item in sorted(self._items.items()) if item.whole),
             doubted=self.doubted,
         )
 
@@ -178,8 +204,12 @@ class ReplyReader:
         match block.get("type"):
             case "text":
                 self._say(block.get("text"))
-            case "thinking":
-                self._think(block.get("thinking"))
+            case "thinking" | "redacted_thinking":
+                self._items[_index(index)] = _OpenItem(str(block["type"]), {}, self._said, len(self._calls))
+                self._bound_calls()
+                for name in _KEPT:
+                    if name in block:
+                        self._keep(index, name, block[name])
             case "tool_use":
                 given = block.get("input")
                 self._calls[_index(index)] = _OpenCall(
@@ -209,7 +239,9 @@ class ReplyReader:
             case "text_delta":
                 self._say(delta.get("text"))
             case "thinking_delta":
-                self._think(delta.get("thinking"))
+                self._keep(index, "thinking", delta.get("thinking"))
+            case "signature_delta":
+                self._keep(index, "signature", delta.get("signature"))
             case "input_json_delta":
                 call = self._calls.get(_index(index)) or self._searches.get(_index(index))
                 if call is not None:
@@ -221,7 +253,7 @@ class ReplyReader:
                 pass
 
     def _bound_calls(self) -> None:
-        if len(self._calls) + len(self._searches) > MOST_CALLS:
+        if len(self._calls) + len(self._searches) + len(self._items) > MOST_CALLS:
             raise EndlessReply(f"a reply of more than {MOST_CALLS} calls")
 
     def _searched(self, call: _OpenCall) -> WebSearch:
@@ -237,14 +269,21 @@ class ReplyReader:
             return
         self._take_room(len(piece))
         self._text.append(piece)
+        self._said += len(piece)
         self._gathered.append(piece)
         if self._room - self._left < GATHERED_FROM:
             self.flush()
 
-    def _think(self, text: object) -> None:
-        piece = _string(text, "thinking")
-        if piece:
-            self._take_room(len(piece))
+    def _keep(self, index: object, name: str, value: object) -> None:
+        """More of a field of a kept item; its text is told."""
+        piece = _string(value, name)
+        self._take_room(len(piece))
+        item = self._items.get(_index(index))
+        if item is not None and name == "signature":
+            item.fields[name] = [piece]
+        elif item is not None:
+            item.fields.setdefault(name, []).append(piece)
+        if piece and name == "thinking":
             self._on_delta(ThinkingDelta(piece))
 
     def _take_room(self, characters: int) -> None:

@@ -21,7 +21,7 @@ from codelaw.adapters.models.offline_thread import rolling_summary_of
 from codelaw.adapters.models.offline_words import Term, searches, terms
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call
-from codelaw.domain.models import CallBlock, Delta, ImageBlock, ModelReply, ModelRequest, TextDelta, Usage
+from codelaw.domain.models import CallBlock, Delta, ImageBlock, KeptBlock, ModelReply, ModelRequest, TextDelta, Usage
 
 _MOST_SEARCHES = 4
 _MOST_READS = 3
@@ -150,6 +150,6 @@ def _size(request: ModelRequest) -> int:
         for block in message.blocks:
             if isinstance(block, CallBlock):
                 total += estimate(json.dumps(dict(block.call.arguments), ensure_ascii=False, default=str))
-            else:
+            elif not isinstance(block, KeptBlock):
                 total += estimate(block.instead if isinstance(block, ImageBlock) else block.text)
     return total

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codelaw.adapters.models.offline_observations import json_object, read_observation
-from codelaw.domain.models import ApiMessage, CallBlock, ImageBlock, ModelRequest, ResultBlock, TextBlock
+from codelaw.domain.models import ApiMessage, CallBlock, ImageBlock, KeptBlock, ModelRequest, ResultBlock, TextBlock
 
 _OBSERVATION = "[tool] "
 _ACTION = re.compile(r"^Action: (\w+)\[(\{.*\})\]\s*\Z", re.MULTILINE | re.DOTALL)
@@ -64,8 +64,8 @@ def read_turn(request: ModelRequest) -> Turn:
                         calls.append((str(len(calls)), action[1], json_object(action[2])))
                 case TextBlock(text) if text.startswith(_OBSERVATION):
                     results[str(len(calls) - 1)] = text.removeprefix(_OBSERVATION)
-                case ImageBlock():
-                    pass  # it sees none
+                case ImageBlock() | KeptBlock():
+                    pass  # it sees none, and keeps none
                 case TextBlock(text):
                     # Only what was typed: fragments follow the first block, the recap follows an observation.
                     if (at == 0 and place == 0) or (at > 0 and not text.startswith(_RECAP)):

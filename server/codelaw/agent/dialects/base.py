@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from codelaw.domain.chats import Dialect as DialectName
-from codelaw.domain.messages import Call, WebSearch
+from codelaw.domain.messages import Call, KeptItems, WebSearch
 
 if TYPE_CHECKING:
+    from codelaw.agent.dialects.binding import Binding
     from codelaw.context.sections import View
     from codelaw.domain.models import ApiMessage, ModelReply, ModelRequest
     from codelaw.tools.toolbox import Toolbox
@@ -37,6 +38,8 @@ class Reading:
     unreadable: InvalidCall | None = None
     native: bool = False
     """The calls stand beside the text, not in it."""
+    items: KeptItems | None = None
+    """What goes back to the vendor beside it (P-5)."""
     searches: tuple[WebSearch, ...] = ()
     """What the vendor has searched for on the way."""
 
@@ -71,6 +74,11 @@ class Dialect(Protocol):
 
     @property
     def name(self) -> DialectName: ...
+
+    @property
+    def binding(self) -> Binding | None:
+        """Which kept items go back; None in a dialect that returns none (P-5)."""
+        ...
 
     def description(self, toolbox: Toolbox) -> str:
         """What the TOOLS module says of the tools."""

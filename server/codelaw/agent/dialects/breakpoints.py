@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from codelaw.domain.models import ApiMessage
+from codelaw.domain.models import ApiMessage, KeptBlock
 
 LOOKBACK = 20
 """Blocks, the one with the breakpoint included, among which the vendor looks for an entry."""
@@ -65,7 +65,10 @@ def marked(messages: Sequence[ApiMessage], ends: Collection[int]) -> dict[int, A
         while wanted and wanted[-1] <= behind:
             blocks = list(found.get(place, message).blocks)
             last = wanted.pop() - begin - 1
-            blocks[last] = replace(blocks[last], breakpoint=True)
+            while last > 0 and isinstance(blocks[last], KeptBlock):
+                last -= 1  # the vendor takes no breakpoint there
+            if not isinstance(block := blocks[last], KeptBlock):
+                blocks[last] = replace(block, breakpoint=True)
             found[place] = ApiMessage(message.role, tuple(blocks))
         if not wanted:
             break

@@ -11,11 +11,21 @@ from typing import TYPE_CHECKING, Literal
 
 from codelaw.agent.dialects import grammar
 from codelaw.agent.dialects.base import Channel, InvalidCall, Reading, call_id
+from codelaw.agent.dialects.binding import Binding
 from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Call, Message
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.domain.models import (
+    ApiMessage,
+    Block,
+    CallBlock,
+    KeptBlock,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+)
 from codelaw.templates.render import render
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
 from codelaw.transcript.repair.closing import unmarked
@@ -45,10 +55,11 @@ class Native:
 
     name: Literal["native"] = "native"
 
-    def __init__(self, *, searching: bool = False) -> None:
-        """With `searching` the vendor may search the web by its own tool."""
+    def __init__(self, *, searching: bool = False, binding: Binding | None = None) -> None:
+        """With `searching` the vendor may search the web by its own tool; `binding` says which kept items go back."""
         self._speller = NativeSpeller()
         self._searching = searching
+        self.binding: Binding | None = binding
 
     def description(self, toolbox: Toolbox) -> str:
         """Only the names: the schemas travel beside the messages and are not paid for twice."""
@@ -65,7 +76,8 @@ class Native:
         """The view as messages with tool use and tool results."""
         self._speller.declared = frozenset(toolbox.names)
         system, messages = self._speller.spell(view, after)
-        return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
+        made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
+        return made if self.binding is None else self.binding.bound(made)
 
     def read(self, reply: ModelReply, step: str) -> Reading:
         """The calls of a reply; without any, its text is the answer.
@@ -107,10 +119,7 @@ def spell(
         case "user":
             return "user", user_blocks(message)
         case "assistant":
-            text = _plain(message)
-            blocks: list[Block] = [TextBlock(text)] if text else []
-            blocks.extend(CallBlock(_spelt(call, declared)) for call in message.metadata.calls)
-            return "assistant", tuple(blocks) or (TextBlock("…"),)
+            return "assistant", tuple(_said(message, declared)) or (TextBlock("…"),)
         case "tool":
             failed = message.content.startswith('{"status": "error"')
             # In one block: vendors take no text between the results of parallel calls.
@@ -121,6 +130,24 @@ def spell(
             return "user", (block,)
         case "summary":
             return "user", (TextBlock(message.content),)
+
+
+def _said(message: Message, declared: AbstractSet[str]) -> Iterator[Block]:
+    """Text and calls of the model, with its kept items where they stood (P-5)."""
+    kept, calls = message.metadata.kept, message.metadata.calls
+    items = kept.items if kept is not None else ()
+    text = message.content if any(item.text for item in items) else _plain(message)
+    told = made = 0
+    for item in items:
+        if text[told : item.text].strip():
+            yield TextBlock(text[told : item.text])
+        yield from (CallBlock(_spelt(call, declared)) for call in calls[made : item.calls])
+        told, made = max(told, item.text), max(made, item.calls)
+        if kept is not None:
+            yield KeptBlock(item, kept)
+    if text[told:].strip():
+        yield TextBlock(text[told:])
+    yield from (CallBlock(_spelt(call, declared)) for call in calls[made:])
 
 
 def _fit(call: Call) -> Call | InvalidCall:

@@ -32,6 +32,7 @@ class React:
     """Reads and writes the text dialect."""
 
     name: Literal["react"] = "react"
+    binding: None = None
 
     def __init__(self) -> None:
         self._speller = ReactSpeller()

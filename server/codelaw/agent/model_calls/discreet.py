@@ -14,6 +14,7 @@ from codelaw.domain.models import (
     CallBlock,
     Delta,
     ImageBlock,
+    KeptBlock,
     ModelReply,
     ModelRequest,
     ResultBlock,
@@ -108,6 +109,11 @@ class Discreet:
             raise
         tell(ThinkingDelta, thinking.end())
         redacted = self.redaction.value(reply)
+        if redacted is not reply and redacted.items:
+            # What is altered, or stands behind something that is, the vendor would not take back.
+            same = zip(reply.items, redacted.items, strict=True)
+            kept = tuple(was for was, now in same if was == now and not was.text and not was.calls)
+            redacted = replace(redacted, items=kept)
         if reply.stop_reason != "max_tokens":
             tell(TextDelta, text.end())
         elif told:
@@ -139,6 +145,8 @@ def _texts(message: ApiMessage) -> Iterator[str]:
                 yield block.call_id
                 yield block.text
                 yield block.instead
+            case KeptBlock():
+                pass
             case CallBlock():
                 yield block.call.id
                 yield block.call.tool

@@ -156,6 +156,7 @@ class OpenTurn:
                 answer=answer,
                 calls=calls,
                 native=reading.native,
+                kept=reading.items,
                 parent=self.parent or None,
                 searches=reading.searches,
             ),

@@ -16,7 +16,7 @@ from codelaw.context.tokens import estimate, max_tokens
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.events import AnswerDelta, RetryEvent, ThoughtDelta, ToolCallEvent
-from codelaw.domain.messages import WebSearch
+from codelaw.domain.messages import KeptItems, WebSearch
 from codelaw.domain.models import ApiMessage, Begun, Delta, ModelReply, ModelRequest, TextBlock, ThinkingDelta, Usage
 from codelaw.domain.safety.unseen import title
 from codelaw.templates.render import render
@@ -40,6 +40,7 @@ _TOO_LONG = "The answer is longer than the model may write at once; it stops whe
 _STOPPED = "The endpoint stops the answer at a stop sequence of its own; it stops where it was cut."
 _MAY_BE_CUT = "The endpoint ended this answer at a stop sequence that it does not name: the answer may be cut there."
 _DOUBTED = "The endpoint reports numbers of tokens that cannot be; they are not counted."
+_DROPPED = "The model did not take its earlier thinking back; it goes on without it."
 _RESTART = 24
 """Characters of a continuation compared with the beginning, to notice a model that starts over."""
 _TELLING = 8
@@ -107,6 +108,10 @@ class Asker:
     """Tokens of the view, corrected; for a vendor that would have told them only at the end of a reply that was closed.
     """
     _stream: Stream = field(init=False)
+    _items: KeptItems | None = field(init=False, default=None)
+    """Of the newest reply; None where that goes on from another, which is no request that a later one repeats."""
+    _bare: bool = field(init=False, default=False)
+    """Kept items were refused, and are not sent any more (P-5)."""
     _searches: list[WebSearch] = field(default_factory=list[WebSearch])
     """Of all requests of the step."""
 
@@ -172,7 +177,7 @@ class Asker:
     def _read(self, reply: ModelReply, reading: Reading) -> Asked:
         for channel, text in self._stream.finish(reading):
             self._show(channel, text)
-        return Asked(reply, replace(reading, searches=tuple(self._searches)))
+        return Asked(reply, replace(reading, searches=tuple(self._searches), items=self._items))
 
     async def _recovered(self, kept: str, after: tuple[ApiMessage, ...]) -> ModelReply:
         recovery = Recovery()
@@ -182,6 +187,10 @@ class Asker:
                     reply = await self._attempt(kept, after)
                     break
                 except ModelFailure as failure:
+                    if failure.kind == "items" and not self._bare:
+                        self._bare = True
+                        self.turn.notice(Notice("info", "thinking_dropped", _DROPPED))
+                        continue
                     retry = recovery.after(failure)
                 self._retry(retry)
                 await asyncio.sleep(retry.seconds)
@@ -223,13 +232,15 @@ class Asker:
             return self._stream.enough
 
         silence = Silence(self.turn)
+        request = self._request(after)
+        if self.inputs.sees and self.turn.pictures is not None and request.digests:
+            request = await self.turn.pictures.sent_with(request)
         try:
             with silence:
-                request = self._request(after)
-                if self.inputs.sees and self.turn.pictures is not None and request.digests:
-                    request = await self.turn.pictures.sent_with(request)
                 reply = await self.inputs.model.reply(request, on_delta)
         except ModelFailure as failure:
+            if failure.kind == "items" and self.inputs.dialect.binding is not None:
+                self.inputs.dialect.binding.refuse(request)
             self._feed(joint.end(), joint)
             failure.partial = joint.text
             raise
@@ -238,6 +249,10 @@ class Asker:
                 self.turn.spend(self._billed(begun, "".join(arrived)))
             raise
         self._feed(joint.end(), joint)
+        binding = self.inputs.dialect.binding
+        self._items = None
+        if binding is not None and reply.items and not after:
+            self._items = KeptItems(binding.maker, reply.items, request.prefix, request.after)
         self._tell_searches(reply)
         if reply.doubted and all(notice.code != "usage_doubted" for notice in self.turn.notices):
             self.turn.notice(Notice("warning", "usage_doubted", _DOUBTED))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codelaw.agent.model_calls.recovery import explain
@@ -110,7 +110,8 @@ class Turn:
         if asked.cut:
             return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
         # An escape in JSON may spell what the text of the reply did not show.
-        return await self._act(self.executor.redaction.value(asked.reading))
+        reading = self.executor.redaction.value(asked.reading)
+        return await self._act(reading if reading is asked.reading else _leading(reading))
 
     async def _act(self, reading: Reading) -> Ending | None:
         if reading.answer is not None and await self._held_up(reading, reading.answer):
@@ -130,7 +131,8 @@ class Turn:
             return await self._mend(reading)
         self._unreadable = 0
         plan = planned(reading.calls, self.executor.toolbox)
-        caller = await self.open.say(reading, tuple(one.call for one in plan))
+        calls = tuple(one.call for one in plan)
+        caller = await self.open.say(reading if calls == reading.calls else _leading(reading), calls)
         await self.executor.run(plan, caller)
         if self.executor.broken:
             message = "The same call failed the same way six times."
@@ -200,6 +202,11 @@ class Turn:
         self.fitter.learn(view, usage.total_tokens - usage.output_tokens)
         self.open.emit(UsageEvent(usage, usage.total_tokens or estimated, inputs.limits.window, self.open.step))
         return asked
+
+
+def _leading(reading: Reading) -> Reading:
+    """A reading that is not stored as it came: only the kept items in front of it are still true (P-5)."""
+    return reading if reading.items is None else replace(reading, items=reading.items.leading())
 
 
 def last_words(turn: OpenTurn, ending: Ending) -> list[Message]:

@@ -1,0 +1,122 @@
+"""Which kept items go back: those that the model's maker still takes (P-5).
+
+A maker may bind thinking to the request that it answered: as soon as anything in front of it is sent otherwise, it is
+refused, or lost. What stands in front is known by a digest, so nobody has to say that they have edited the past. An
+item also names the one before it, so that what was left out once does not come back between others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from codelaw.domain.models import ApiMessage, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock
+
+if TYPE_CHECKING:
+    from codelaw.domain.messages import KeptItems
+    from codelaw.domain.models import Block, ModelRequest
+
+
+class Binding:
+    """Leaves out what does not go back; remembers the digests of the messages of the last request by identity."""
+
+    def __init__(self, maker: str = "", *, binds: bool = False) -> None:
+        """`maker`: whose items are sent; `binds`: they count only behind the request that they were made for."""
+        self.maker = maker
+        self.binds = binds
+        self.refused: frozenset[str] = frozenset()
+        """Items, by `id`, that the maker did not take."""
+        self._known: dict[int, tuple[ApiMessage, bytes]] = {}
+        self._bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
+
+    def bound(self, request: ModelRequest) -> ModelRequest:
+        """The request with those kept items alone that go back, and with the digest of all else."""
+        prefixes = self._prefixes(request)
+        groups = [
+            (place, kept)
+            for place, message in enumerate(request.messages)
+            for kept in _kept(message.blocks)
+            if kept.maker == self.maker and kept.id not in self.refused
+        ]
+        going = _chained(groups, prefixes) if self.binds else [kept for _, kept in groups]
+        ids = frozenset(kept.id for kept in going)
+        bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]] = {}
+        messages = tuple(self._left(message, ids, bare) for message in request.messages)
+        self._bare = bare
+        return replace(request, messages=messages, prefix=prefixes[-1], after=going[-1].id if going else "")
+
+    def refuse(self, request: ModelRequest) -> None:
+        """Send the items of a request no more: its maker has refused one of them, and does not say which to keep."""
+        self.refused |= {kept.id for message in request.messages for kept in _kept(message.blocks)}
+
+    def _prefixes(self, request: ModelRequest) -> list[str]:
+        """The digest of what stands in front of each message, and of the whole."""
+        tools = json.dumps([[tool.name, tool.description, tool.input_schema] for tool in request.tools], sort_keys=True)
+        digest = _digest(str(request.searching), tools, *(block.text for block in request.system))
+        found, known = [digest.hex()[:32]], dict[int, tuple[ApiMessage, bytes]]()
+        for message in request.messages:
+            entry = self._known.get(id(message))
+            if entry is None or entry[0] is not message:
+                entry = (message, _digest(message.role, *_texts(message.blocks)))
+            known[id(message)] = entry
+            digest = sha256(digest + entry[1]).digest()
+            found.append(digest.hex()[:32])
+        self._known = known
+        return found
+
+    def _left(
+        self,
+        message: ApiMessage,
+        ids: frozenset[str],
+        bare: dict[int, tuple[ApiMessage, frozenset[str], ApiMessage]],
+    ) -> ApiMessage:
+        """The message without items that do not go back: the same object where that is so for all of its items."""
+        out = frozenset(kept.id for kept in _kept(message.blocks)) - ids
+        if not out:
+            return message
+        entry = self._bare.get(id(message))
+        if entry is None or entry[0] is not message or entry[1] != out:
+            blocks = [block for block in message.blocks if not isinstance(block, KeptBlock) or block.of.id not in out]
+            entry = (message, out, ApiMessage(message.role, tuple(blocks) or (TextBlock("…"),)))
+        bare[id(message)] = entry
+        return entry[2]
+
+
+def _chained(groups: Sequence[tuple[int, KeptItems]], prefixes: Sequence[str]) -> list[KeptItems]:
+    """From the newest that stands behind what it was made for, back over those that stood before it then."""
+    found: list[KeptItems] = []
+    for place, kept in reversed(groups):
+        if kept.prefix == prefixes[place] and (not found or kept.id == found[-1].after):
+            found.append(kept)
+    return found[::-1]
+
+
+def _kept(blocks: Iterable[Block]) -> list[KeptItems]:
+    """The groups of kept items among blocks, each once."""
+    return list({id(block.of): block.of for block in blocks if isinstance(block, KeptBlock)}.values())
+
+
+def _texts(blocks: Iterable[Block]) -> Iterable[str]:
+    for block in blocks:
+        match block:
+            case TextBlock():
+                yield block.text
+            case CallBlock(call):
+                yield json.dumps([call.id, call.tool, call.arguments])
+            case ResultBlock():
+                yield from (block.call_id, block.text, str(block.is_error), *(one.digest for one in block.images))
+            case ImageBlock():
+                yield block.image.digest
+            case KeptBlock():
+                pass
+
+
+def _digest(*texts: str) -> bytes:
+    digest = sha256()
+    for text in texts:
+        spelt = text.encode(errors="surrogatepass")
+        digest.update(len(spelt).to_bytes(8, "big") + spelt)
+    return digest.digest()
