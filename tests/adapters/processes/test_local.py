@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ async def test_it_runs_in_the_folder_without_a_terminal(tmp_path: Path):
 
 
 async def test_a_group_of_its_own(tmp_path: Path):
-    result = await LocalProcesses().run("ps -o pgid= -p $$; echo $$", cwd=tmp_path, timeout=150)
+    command = f"{sys.executable} -c 'import os; print(os.getpgrp())'; echo $$"
+    result = await LocalProcesses().run(command, cwd=tmp_path, timeout=150)
     group, pid = result.stdout.split()
     assert group == pid != str(os.getpgrp())
 
