@@ -7,15 +7,17 @@
     python3 dev.py test                        the whole check but the long tests: minutes
     python3 dev.py test tests/cli docs/rules.md    what these files need: seconds
     python3 dev.py test --all                  everything, with the long tests and the real editors
+    python3 dev.py test --bare                 the tests as on a machine that has next to nothing
     python3 dev.py test tests/cli -- -k trust -x   what follows `--` goes to pytest
     python3 dev.py workbench [-- VITEST ARGUMENTS]
     python3 dev.py vsix
 
 All make `.venv` beside this file when it is missing, install the locked packages into it when a lock changed, and then
 run. A path after `test` is a test (`FILE::NAME` too), a source of the server or of the extension, or a document; a file
-of tests that is named runs whole. What cannot run on this machine is skipped, and the last lines name it. `vsix` packs
-the extension, with the server in it, into `dist/`. `workbench` runs the tests of the extension in a real editor, for
-which it needs Chromium. `lock` writes the locks anew.
+of tests that is named runs whole. What cannot run on this machine is skipped, and the last lines name it. `--bare`
+leaves on PATH what Debian calls essential, Python and git, and becomes an ordinary user where it is started by root; it
+takes paths too. `vsix` packs the extension, with the server in it, into `dist/`. `workbench` runs the tests of
+the extension in a real editor, for which it needs Chromium. `lock` writes the locks anew.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from scripts.dev.bare import bare
 from scripts.dev.base import BIN, CLIENT, ROOT, Problem, Unavailable, npm, run, say, surroundings
 from scripts.dev.environment import DEV_LOCK, RUNTIME_LOCK, install, install_client, install_editor, lock
 from scripts.dev.packing import vsix
 from scripts.dev.running import Outcome, relative, report, run_all, unavailable
-from scripts.dev.stages import of_paths, whole
+from scripts.dev.stages import TESTS, of_paths, whole
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -85,6 +88,17 @@ def test(paths: Sequence[str], pytest: Sequence[str], *, everything: bool) -> in
     return report(outcomes)
 
 
+def test_bare(paths: Sequence[str], pytest: Sequence[str]) -> int:
+    """The tests that the paths need, or all but the long ones, on a machine that has next to nothing."""
+    install(DEV_LOCK)
+    stages = of_paths(relative(paths, Path.cwd()), pytest) if paths else whole(everything=False, pytest=pytest)
+    try:
+        with bare() as machine:
+            return report(run_all([stage for stage in stages if stage.lane == TESTS], machine))
+    except Unavailable as reason:
+        return report([unavailable("bare", reason)])
+
+
 def drive(arguments: Sequence[str]) -> Outcome:
     """The extension, as it is packed, in a real editor and browser."""
     if not any(shutil.which(name) for name in BROWSERS):
@@ -121,13 +135,16 @@ def main() -> int:
     parser.add_argument("command", choices=["chat", "setup", "fix", "test", "workbench", "vsix", "lock"])
     parser.add_argument("paths", nargs="*", metavar="PATH", help="for `test`: check only what these need")
     parser.add_argument("--all", action="store_true", help="for `test`: the long tests and the real editors too")
-    options = parser.parse_args(arguments[:place])
-    if options.command != "test" and (options.paths or options.all):
-        parser.error(f"`{options.command}` takes neither PATH nor --all")
-    if options.paths and options.all:
-        parser.error("`test` takes either PATH or --all")
+    parser.add_argument("--bare", action="store_true", help="for `test`: as on a machine that has next to nothing")
+    options = parser.parse_intermixed_args(arguments[:place])
+    if options.command != "test" and (options.paths or options.all or options.bare):
+        parser.error(f"`{options.command}` takes neither PATH nor --all nor --bare")
+    if options.all and (options.paths or options.bare):
+        parser.error("`test --all` takes neither PATH nor --bare")
     if passed_on and options.command not in {"test", "workbench"}:
         parser.error(f"`{options.command}` takes nothing after `--`")
+    if options.bare:
+        return test_bare(options.paths, passed_on)
     if options.command == "test":
         return test(options.paths, passed_on, everything=options.all)
     if options.command == "workbench":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -21,6 +23,25 @@ class Problem(Exception):
 
 class Unavailable(Problem):
     """This machine lacks what a part of the checks needs."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where stages run: the checkout, the environment of their programs, and whose they are; None for our own user."""
+
+    root: Path
+    environment: Mapping[str, str]
+    user: int | None = None
+
+    @property
+    def bin(self) -> Path:
+        """The programs of its `.venv`."""
+        return self.root / VENV.name / BIN.name
+
+
+def identity(user: int | None) -> dict[str, Any]:
+    """What `subprocess` has to be told to start a program as that user."""
+    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
 
 
 def say(text: str) -> None:
@@ -44,6 +65,11 @@ def surroundings() -> dict[str, str]:
         "npm_config_audit": "false",
         "npm_config_fund": "false",
     }
+
+
+def here() -> Machine:
+    """This one."""
+    return Machine(ROOT, surroundings())
 
 
 def run(command: Sequence[str | Path], cwd: Path = ROOT) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.dev.base import BIN, CLIENT, ROOT, npm, say, surroundings
+from scripts.dev.base import CLIENT, ROOT, Machine, here, identity, npm, say
 from scripts.dev.stages import TESTS, Stage
 
 REQUIRED = frozenset(os.environ.get("CODELAW_TEST_REQUIRE", "").split(","))
@@ -38,8 +38,9 @@ def unavailable(part: str, reason: object) -> Outcome:
     return Outcome(part, 0, (str(reason),))
 
 
-def run_all(stages: Sequence[Stage]) -> list[Outcome]:
+def run_all(stages: Sequence[Stage], machine: Machine | None = None) -> list[Outcome]:
     """Run the lanes side by side and all stages of each, also after a failure; in the order of `stages`."""
+    machine = machine or here()
     lanes: dict[str, list[Stage]] = {}
     for stage in stages:
         lanes.setdefault(stage.lane, []).append(stage)
@@ -47,7 +48,7 @@ def run_all(stages: Sequence[Stage]) -> list[Outcome]:
 
     def lane(mine: list[Stage]) -> None:
         for stage in mine:
-            ended[stage] = _run(stage, live=stage.lane == TESTS or len(stages) == 1)
+            ended[stage] = _run(stage, machine, live=stage.lane == TESTS or len(stages) == 1)
 
     threads = [threading.Thread(target=lane, args=(mine,)) for mine in lanes.values()]
     for thread in threads:
@@ -77,22 +78,23 @@ def skipped(output: bytes) -> tuple[str, ...]:
     return tuple(line.removeprefix("SKIPPED ") for line in lines if re.match(r"SKIPPED \[\d+\] ", line))
 
 
-def _run(stage: Stage, *, live: bool) -> Outcome:
+def _run(stage: Stage, machine: Machine, *, live: bool) -> Outcome:
     began = time.monotonic()
     program, *arguments = stage.command
-    command = npm(*arguments) if stage.client else [BIN / program, *arguments]
+    command = npm(*arguments) if stage.client else [machine.bin / program, *arguments]
     if program == "python" and sys.stdout.isatty():
         command.append("--color=yes")
     output = bytearray()
     try:
         with subprocess.Popen(
             [str(part) for part in command],
-            cwd=CLIENT if stage.client else ROOT,
-            env=surroundings(),
+            cwd=CLIENT if stage.client else machine.root,
+            env=machine.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
+            **identity(machine.user),
         ) as process:
             while process.stdout is not None and (part := process.stdout.read(1 << 16)):
                 output += part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import subprocess
 import sys
@@ -15,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from scripts.dev.bare import ordinary_user
+from scripts.dev.base import identity
+
 ROOT = Path(__file__).parents[2]
-ACCOUNT = "codelaw-attacks"
-NUMBER = 61_250
-"""Used where nobody has made the account: a number is enough."""
 PROBE = "import codelaw.adapters.processes.sandbox, tests.attacks.table"
 SECRET_KEY = "SECRET" + "MARK"
 
@@ -46,28 +45,14 @@ class Ordinary:
             stdin=subprocess.PIPE,
             stdout=stdout,
             start_new_session=True,
-            **_as(self.user),  # type: ignore[arg-type]
+            **identity(self.user),
         )
-
-
-def _as(user: int | None) -> dict[str, object]:
-    return {} if user is None else {"user": user, "group": user, "extra_groups": []}
-
-
-def number() -> int | None:
-    """The user that attacks run as; None for whoever we are."""
-    if os.geteuid() != 0:
-        return None
-    try:
-        return pwd.getpwnam(ACCOUNT).pw_uid
-    except KeyError:
-        return NUMBER
 
 
 @contextmanager
 def ordinary() -> Iterator[Ordinary]:
     """Raises `Unavailable` where it cannot be."""
-    user = number()
+    user = ordinary_user()
     with tempfile.TemporaryDirectory(prefix="codelaw-attacks-", ignore_cleanup_errors=True) as name:
         room = Path(os.path.realpath(name))
         for folder in ("tmp", "home"):
@@ -101,7 +86,7 @@ def _find(room: Path, environment: dict[str, str], user: int | None) -> Ordinary
             try:
                 tried = subprocess.run(
                     [python, "-c", PROBE], cwd=room, env=env, capture_output=True, text=True, timeout=150, check=False,
-                    **_as(user),  # type: ignore[call-overload]
+                    **identity(user),
                 )  # fmt: skip
             except OSError as error:
                 said.append(f"{python}: {error}")

@@ -26,6 +26,7 @@ from codelaw.adapters.processes.sandbox import Kind, Means, Sandbox
 from codelaw.domain.files import ProcessResult
 from codelaw.permissions.policy import denied_to
 from codelaw.permissions.rules import parse
+from tests.fakes.living import kill
 
 SECRET = "SECRET" + "MARK"
 """Said by everything that must not be read; put together so that no command holds it by itself."""
@@ -287,7 +288,7 @@ def world(base: Path, *, repository: bool = True) -> Iterator[World]:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(helper.pid, signal.SIGKILL)
         helper.wait()
-        subprocess.run(["kill", "-9", *map(str, made.left_behind())], check=False, capture_output=True)
+        kill(made.left_behind())
         for one in sockets:
             one.close()
 

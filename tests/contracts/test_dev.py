@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
 import pytest
 
 from scripts.dev import running, stages
-from scripts.dev.base import ROOT, Problem
+from scripts.dev.bare import bare
+from scripts.dev.base import ROOT, Problem, Unavailable
 from scripts.dev.running import Outcome
 from scripts.dev.stages import Stage
 from tests import long
@@ -113,6 +115,38 @@ def test_a_program_that_cannot_be_started_is_a_failure() -> None:
     assert [outcome.status != 0 for outcome in outcomes] == [True, False]
 
 
+WHO = """
+import json, os, pathlib, shutil, pytest, codelaw
+here = pathlib.Path().resolve()
+print(json.dumps({
+    "root": os.geteuid() == 0,
+    "found": [name for name in ("bwrap", "node", "npm", "psql", "rg", "ps", "gcc", "git", "sh") if shutil.which(name)],
+    "own": pathlib.Path(codelaw.__file__).is_relative_to(here),
+    "installed": [name for name in (".venv/bin/python", ".ruff_cache", "editor-client/node_modules") if (here / name).exists()],
+    "written": (here / "written").write_text("yes"),
+}))
+"""
+
+
+def test_a_bare_machine_has_next_to_nothing_and_is_an_ordinary_users(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    try:
+        with bare() as machine:
+            [outcome] = running.run_all([script("who", WHO)], machine)
+            assert (machine.root / "dev.py").read_bytes() == (ROOT / "dev.py").read_bytes()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    out, err = capfdbinary.readouterr()
+    assert outcome.status == 0, err
+    assert json.loads(out) == {
+        "root": False,
+        "found": ["git", "sh"],
+        "own": True,
+        "installed": [".venv/bin/python"],
+        "written": 3,
+    }
+    assert not machine.root.exists()
+
+
 def test_a_skip_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     assert running.report([Outcome("tests", 0, ("[1] tests/a.py:1: no nvim",)), Outcome("lint", 0)]) == 0
     said = capsys.readouterr().err
@@ -129,17 +163,19 @@ def test_skips_are_read_under_colours() -> None:
     assert running.skipped(summary) == ("[1] tests/a.py:3: why",)
 
 
-@pytest.mark.parametrize("wrong", [["fix", "tests"], ["test", "--all", "tests"], ["vsix", "--", "-x"], ["what"]])
+@pytest.mark.parametrize(
+    "wrong", [["fix", "tests"], ["test", "--all", "tests"], ["test", "--all", "--bare"], ["vsix", "--", "-x"], ["what"]]
+)
 def test_a_command_line_that_means_nothing_is_refused(wrong: list[str]) -> None:
     done = subprocess.run([sys.executable, "dev.py", *wrong], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "usage:" in done.stderr
 
 
-def test_ci_ends_with_everything_and_its_status() -> None:
+def test_ci_ends_with_a_bare_machine_and_everything_and_their_status() -> None:
     lines = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
     assert "set -euo pipefail" in lines
-    assert lines[-1] == "python3 dev.py test --all"
+    assert lines[-2:] == ["python3 dev.py test --bare", "python3 dev.py test --all"]
 
 
 def test_what_is_long_is_there() -> None:

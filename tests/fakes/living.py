@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -30,6 +31,13 @@ def own_seconds() -> str:
 def sleeps(seconds: str) -> bool:
     """Whether somebody still sleeps so long."""
     return any(seconds.encode() in line for line in command_lines())
+
+
+def kill(processes: Iterable[int]) -> None:
+    """Those of them that still live."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 async def dies(lives: Callable[[], object]) -> bool:

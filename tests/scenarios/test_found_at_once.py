@@ -18,7 +18,9 @@ from tests.scenarios.conftest import Start, act, finish
 WATCHES: dict[str, Any] = {
     "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True}}
 }
-ALLOWED = {"permissions": {"default": "allow", "allow": ["Bash", "Write", "Edit"]}}
+COMMAND = "sed -i s/first_one/sedded_one/ first_one.py && mv first_one.py renamed.py"
+ALLOWED = {"permissions": {"default": "allow", "allow": [f"Bash({COMMAND})", "Write", "Edit"]}}
+"""By its words: a blanket rule does not count where there is no sandbox."""
 
 
 def body(name: str) -> str:
@@ -94,7 +96,7 @@ async def test_what_git_checks_out(client: RawClient, root: Path) -> None:
 
 async def test_what_the_agent_does(client: RawClient, root: Path, vendor: LoopbackVendor) -> None:
     """A search in the step right after the command or the edit."""
-    rename = json.dumps({"command": "sed -i s/first_one/sedded_one/ first_one.py && mv first_one.py renamed.py"})
+    rename = json.dumps({"command": COMMAND})
     write = json.dumps({"file_path": "made/by_it.py", "content": body("made_one")})
     edit = json.dumps({"file_path": "made/by_it.py", "old_string": "made_one", "new_string": "edited_one"})
     steps = [("Bash", rename, "sedded_one"), ("Write", write, "made_one"), ("Edit", edit, "edited_one")]

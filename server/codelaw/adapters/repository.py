@@ -8,14 +8,13 @@ these settings is overridden, nothing of the user's is read, and the work tree m
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codelaw.adapters.programs import find_program, own_environment
+from codelaw.adapters.programs import find_program, own_environment, started
 from codelaw.domain.errors import ToolFailure
 
 SECONDS = 8.0
@@ -201,33 +200,18 @@ class Repository:
         """
         environment = await asyncio.to_thread(own_environment, self._environment, self._folders)
         environment |= _quiet(self._settings)
-        try:
-            process = await asyncio.create_subprocess_exec(
-                self._program or "",
-                *("--no-pager", "--literal-pathspecs", *arguments),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                cwd=self._root,
-                env=environment,
-            )
-        except (OSError, ValueError) as error:
-            raise ToolFailure("EXECUTION_ERROR", f"git cannot be started: {error}") from error
+        argv = (self._program or "", "--no-pager", "--literal-pathspecs", *arguments)
         out = bytearray()
         code = None
         try:
-            async with asyncio.timeout(SECONDS):
+            async with started(*argv, env=environment, cwd=self._root) as process, asyncio.timeout(SECONDS):
                 await _read(process.stdout, out, most)
                 code = None if len(out) >= most else await process.wait()
         except TimeoutError:
-            if not whole:
-                return out.decode("utf-8", "replace")
-            raise ToolFailure("TIMEOUT", f"git did not answer within {SECONDS:g} s.") from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await asyncio.shield(process.wait())
+            if whole:
+                raise ToolFailure("TIMEOUT", f"git did not answer within {SECONDS:g} s.") from None
+        except (OSError, ValueError) as error:
+            raise ToolFailure("EXECUTION_ERROR", f"git cannot be started: {error}") from error
         if code:
             raise ToolFailure("EXECUTION_ERROR", f"git {arguments[0]} failed.")
         return out.decode("utf-8", errors)

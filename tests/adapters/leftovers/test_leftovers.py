@@ -232,3 +232,23 @@ async def test_only_processes_with_the_mark_are_ended():
         for child in children[2:]:
             child.kill()
             await child.wait()
+
+
+async def test_every_guardian_is_awaited(leftovers: Leftovers):
+    """Nobody's process is left unread, and no file open: neither at the end, nor where somebody has killed it."""
+
+    def guardian() -> subprocess.Popen[bytes]:
+        leftovers.guard(2**22)  # no such group
+        assert leftovers._guardian is not None
+        assert leftovers._guardian._process is not None
+        return leftovers._guardian._process
+
+    first = await asyncio.to_thread(guardian)
+    first.kill()
+    await asyncio.to_thread(first.wait, 150)
+    second = await asyncio.to_thread(guardian)
+    assert second is not first
+    await leftovers.close()
+    for ended in (first, second):
+        assert ended.stdin is not None
+        assert (ended.returncode, ended.stdin.closed) == (-signal.SIGKILL, True)

@@ -19,7 +19,7 @@ import pytest
 from codelaw.adapters.processes.rules.drawing import make_profile
 from codelaw.adapters.processes.rules.profile import Access, Profile
 from codelaw.adapters.processes.rules.withheld import UndrawableError, Walk, Withheld
-from codelaw.adapters.processes.sandbox import Sandbox
+from codelaw.adapters.processes.sandbox import Kind, Sandbox
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.files import ProcessResult
 from codelaw.domain.safety.obeyed import FILES, FOLDERS
@@ -482,8 +482,12 @@ def test_a_repository_around_the_workspace_that_is_another_users_is_none(around:
     assert str(around.ws / ".git") in look()
 
 
-async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World):
-    sandbox = Sandbox(lambda: [around.own], [around.own], around.environment, kinds=("bubblewrap",))
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+async def test_the_sandbox_says_why_it_does_not_run_a_command(around: World, kind: Kind):
+    sandbox = Sandbox(lambda: [around.own], [around.own], around.environment, kinds=(kind,))
+    means = await sandbox.means()
+    if means.kind is None:
+        pytest.skip(means.detail)
     with pytest.raises(ToolFailure, match="commands may not see"):
-        await around.processes(sandbox, await sandbox.means()).run("true", cwd=around.own, timeout=150)
+        await around.processes(sandbox, means).run("true", cwd=around.own, timeout=150)
     await sandbox.close()

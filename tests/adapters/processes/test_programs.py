@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from codelaw.adapters.programs import find_program, own_environment, own_python, usable
+from codelaw.adapters.programs import find_program, own_environment, own_python, started, usable
 from tests.fakes.desk import folder, make_desk
+from tests.fakes.living import kill, own_seconds
 
 
 @pytest.fixture
@@ -126,3 +129,18 @@ async def test_a_search_runs_no_rg_of_the_workspace_and_gives_no_key_away(
     await desk("Grep", pattern="needle", glob="a")
     assert "sk-secret" not in seen.read_text()
     assert "PATH=" in seen.read_text()
+
+
+@pytest.mark.parametrize("behind", ["", "exec 2>&-; sleep {seconds} & echo $! > behind; "])
+async def test_a_program_ends_though_not_all_is_read_and_another_holds_its_pipes(tmp_path: Path, behind: str):
+    script = behind.format(seconds=own_seconds()) + "head -c 9000000 /dev/zero; exec sleep 600"
+    env = {"PATH": os.environ["PATH"]}
+    try:
+        async with asyncio.timeout(150):
+            async with started("/bin/sh", "-c", script, env=env, cwd=tmp_path) as process:
+                await process.stdout.readexactly(1_000_000)
+                while len(process.stdout._buffer) <= 1 << 17:  # beyond which nothing is read from the pipe
+                    await asyncio.sleep(0.01)
+            assert process.returncode == -signal.SIGKILL
+    finally:
+        kill(int(line) for file in tmp_path.glob("behind") for line in file.read_text().split())

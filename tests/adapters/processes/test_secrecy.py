@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.processes.ordinary import python, started
+from tests.fakes.living import kill
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this")
 
@@ -79,12 +80,12 @@ asyncio.run(main())
 """
 
 
-def living(token: str) -> list[str]:
-    found: list[str] = []
+def living(token: str) -> list[int]:
+    found: list[int] = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if token.encode() in file.read_bytes().split(b"\0") and b") Z " not in (file.parent / "stat").read_bytes():
-                found.append(file.parent.name)
+                found.append(int(file.parent.name))
         except OSError:
             continue
     return found
@@ -124,7 +125,7 @@ def test_of_a_killed_server_nothing_stays(home: Path, kind: str):
             time.sleep(0.05)
         assert living(token) == []
     finally:
-        subprocess.run(["kill", "-9", *living(token)], check=False, capture_output=True)
+        kill(living(token))
         server.kill()
         server.wait()
         server.stdout.close()

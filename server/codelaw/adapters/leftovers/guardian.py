@@ -36,6 +36,7 @@ class Guardian:
             self._groups.add(group)
             if self._process is None or self._process.poll() is not None:
                 # Somebody has killed it, or it was never there.
+                self._end()
                 self._process = self._started()
                 for known in self._groups:
                     self._tell(f"+{known}\n")
@@ -49,12 +50,15 @@ class Guardian:
             self._tell(f"-{group}\n")
 
     def close(self) -> None:
-        """No command runs any more."""
+        """End it and wait for its end: no command runs any more."""
         with self._lock:
-            if self._process is not None and self._process.stdin is not None:
-                self._tell(".\n")
-                with contextlib.suppress(OSError):
-                    self._process.stdin.close()
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with process:  # closes its input and waits
+                process.kill()
 
     def _started(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(  # noqa: S603 - a program of ours
@@ -73,6 +77,6 @@ class Guardian:
 
     def _tell(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
-            # One that is gone is started anew for the next command; a closed one has nobody to end any more.
-            with contextlib.suppress(BrokenPipeError, BlockingIOError, ValueError):
+            # One that is gone is started anew for the next command.
+            with contextlib.suppress(BrokenPipeError, BlockingIOError):
                 self._process.stdin.write(line.encode())

@@ -1,7 +1,7 @@
 """The program that ends the processes of commands when their server has died (S-4, V-3).
 
 Run by path, with the standard library alone. It reads from a pipe that the server holds: the groups that begin (`+7`)
-and end (`-7`), and before a proper end a full stop. Where the pipe ends without one, the server was killed.
+and end (`-7`). Where the pipe ends, the server was killed: one that ends properly kills this program before.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ def main() -> None:
     groups: set[int] = set()
     for line in sys.stdin.buffer:
         word = line.strip()
-        if word == b".":
-            return
         if word.startswith(b"+"):
             groups.add(int(word[1:]))
         else:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.programs import own_environment, own_python
+from codelaw.adapters.programs import own_environment, own_python, started
 from codelaw.adapters.workspace import scan as program
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.rg import shown_line
@@ -45,27 +45,15 @@ async def scan(
     }
     python = await asyncio.to_thread(own_python, folders)
     environment = await asyncio.to_thread(own_environment, os.environ, folders)
-    process = await asyncio.create_subprocess_exec(
-        *(python, "-I", "-S", "-B", str(Path(program.__file__))),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        limit=1 << 20,
-        cwd="/",
-        env=environment,
-    )
+    argv = (python, "-I", "-S", "-B", str(Path(program.__file__)))
     found = Found()
-    try:
-        async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-            await asyncio.gather(_ask(process, request), _hear(process, found))
-            await process.wait()
-    except TimeoutError:
-        found.killed = True
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await asyncio.shield(process.wait())
+    async with started(*argv, env=environment, stdin=asyncio.subprocess.PIPE, limit=1 << 20) as process:
+        try:
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                await asyncio.gather(_ask(process, request), _hear(process, found))
+                await process.wait()
+        except TimeoutError:
+            found.killed = True
     if not found.killed and process.returncode != 0:
         raise RuntimeError(f"the search child ended with exit code {process.returncode}")
     return found

@@ -9,11 +9,12 @@ import re
 import resource
 import sys
 import time
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codelaw.adapters.programs import own_environment
+from codelaw.adapters.programs import own_environment, started
 from codelaw.adapters.workspace.expression import Expression
 from codelaw.adapters.workspace.scan import MAX_TEXT
 from codelaw.domain.errors import ToolFailure
@@ -53,33 +54,26 @@ class Run:
         """
         case = "--ignore-case" if self.expression.ignore_case else "--case-sensitive"
         environment = await asyncio.to_thread(own_environment, os.environ, self.folders)
-        process = await asyncio.create_subprocess_exec(
+        out = bytearray()
+        errors = bytearray()
+        async with started(
             self.program,
             *("--no-config", "--color=never", "--no-messages", "--encoding=none", "--no-mmap", case),
             *arguments,
-            stdin=asyncio.subprocess.DEVNULL if text is None else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=1 << 20,
-            cwd="/",
             env=environment,
-        )
-        _bound(process.pid)
-        out = bytearray()
-        errors = bytearray()
-        try:
-            async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
-                await asyncio.gather(
-                    _feed(process.stdin, text), _collect(process.stdout, out), _collect(process.stderr, errors)
-                )
-                await process.wait()
-        except TimeoutError:
-            self.late = True
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await asyncio.shield(process.wait())
+            stdin=DEVNULL if text is None else PIPE,
+            stderr=PIPE,
+            limit=1 << 20,
+        ) as process:
+            _bound(process.pid)
+            try:
+                async with asyncio.timeout(max(0.0, self.deadline - time.monotonic())):
+                    await asyncio.gather(
+                        _feed(process.stdin, text), _collect(process.stdout, out), _collect(process.stderr, errors)
+                    )
+                    await process.wait()
+            except TimeoutError:
+                self.late = True
         if not self.late and process.returncode is not None and process.returncode < 0:
             raise OSError(f"rg was ended by signal {-process.returncode}")
         if process.returncode == 2 and errors and not out:
