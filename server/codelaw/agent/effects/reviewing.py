@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.agent.effects.undoing import CannotUndo, Step, undone
-from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, ReviewedFile, TurnChange
+from codelaw.domain.edits import UNKNOWN_TEXTS, KeptChange, ReviewedFile, TurnChange
 from codelaw.domain.safety.redaction import Redaction
 
 MOST_MOVED = 100
@@ -30,7 +30,7 @@ def of_turns(changes: Sequence[KeptChange]) -> list[TurnChange]:
                 path=last.path,
                 kind="created" if first.before is None else "deleted" if last.after is None else "modified",
                 number=last.number,
-                is_text=all(change.encoding not in {BINARY, DAMAGED} for change in group),
+                is_text=all(change.encoding not in UNKNOWN_TEXTS for change in group),
             )
         )
     return sorted(found, key=lambda change: change.number)
@@ -72,7 +72,7 @@ def reviewed(changes: Sequence[KeptChange], redaction: Redaction) -> ReviewedFil
     What others did to the file in between is in both texts, where it can be told apart.
     """
     first, last = changes[0], changes[-1]
-    if any(change.encoding in {BINARY, DAMAGED} for change in changes):
+    if any(change.encoding in UNKNOWN_TEXTS for change in changes):
         return ReviewedFile(last.path, None, None, last.number, is_text=False)
     try:
         before = undone([Step(change.before, change.after, change.state == "done") for change in changes], last.after)
