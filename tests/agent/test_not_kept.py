@@ -228,3 +228,21 @@ async def test_what_hooks_did_is_named_as_well(bench: Bench):
     report = await bench.session.revert(chat, turn)
     assert [conflict.path for conflict in report.conflicts] == ["z/b"]
     assert not (bench.root / "z/c").exists()
+
+
+async def test_the_result_and_the_list_of_changes_say_the_same(bench: Bench):
+    put(bench, **{"a.txt": "1\n2\n"}, **{"b.txt": "1\n"}, z__lost="1\n")
+    program(bench, "echo x >> z/lost\n")
+    acts = [*edit("a.txt", "1", "one"), *edit("a.txt", "2", "two")]
+    acts += [bash("echo new > c.txt; mv b.txt d.txt; echo more >> c.txt"), bash("sh gen.sh"), bash("rm c.txt")]
+    bench.vendor.reset([*(bench.act(*one) for one in acts), bench.finish("ok")])
+    result = await bench.turn("go")
+    told = {change.path: (change.kind, change.added, change.removed) for change in result.changes}
+    assert told == {
+        "a.txt": ("modified", 2, 2),
+        "b.txt": ("deleted", 0, 1),
+        "d.txt": ("created", 1, 0),
+        "z/lost": ("modified", 0, 0),
+    }
+    listed = await bench.session.changes(result.chat_id)
+    assert [(one.path, one.uri, one.kind) for one in result.changes] == [(c.path, c.uri, c.kind) for c in listed]

@@ -22,7 +22,7 @@ from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.subagents.running import ChildTurns
-from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
+from codelaw.agent.turn.ending import FAILED, changed, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
@@ -378,7 +378,7 @@ class AgentChat:
         usage, asides = opened.last_usage, opened.asides
         self.past.ended(said, opened.id, stored.started_at, usage, now, told=opened.told, asides=asides)
         await self.past.shorten(opened.gave_way())
-        return result_of(self.chat.id, opened, ending)
+        return result_of(self.chat.id, opened, ending, await changed(opened))
 
     async def _write_end(
         self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]

@@ -126,6 +126,8 @@ class StoredJournal:
 
     async def note(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> None:
         """A folder that was made or removed, or a file of which nothing was kept; see `Journal.note`."""
+        if what == "lost":
+            self._touch(place)
         await self.store.plan_change(self.chat_id, self.noted(place, what, was=was, there=there))
 
     def noted(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> KeptChange:
