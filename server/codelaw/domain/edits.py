@@ -10,6 +10,12 @@ BINARY = "binary"
 """The encoding of bytes that are not text: one character up to U+00FF for each byte; such a file is undone whole."""
 DAMAGED = "damaged"
 """The encoding of a change that cannot be read from the store any more."""
+LOST = "lost"
+"""The encoding of a change by a command of which nothing was kept: it cannot be undone, and both texts are empty."""
+FOLDER = "folder"
+"""The encoding of a folder that a command made or removed; it goes with the undo of what lay in it."""
+UNKNOWN_TEXTS = frozenset({BINARY, DAMAGED, LOST})
+"""The encodings of changes whose texts cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,8 @@ class KeptChange:
     after: str | None
     """The text after; None: the file was removed."""
     encoding: str = "utf-8"
-    """`utf-8`: bytes that are not stand as lone surrogates (U+DC80 to U+DCFF); else `BINARY` or `DAMAGED`."""
+    """`utf-8`: bytes that are not stand as lone surrogates (U+DC80 to U+DCFF); else `BINARY`, `DAMAGED`,
+    `LOST` or `FOLDER`."""
     bom: bool = False
     """Not part of the texts, unless they are `BINARY`."""
     mode: int | None = None
@@ -129,8 +136,8 @@ RESTORED = "restore:"
 
 
 def by_turns(changes: Sequence[KeptChange]) -> list[KeptChange]:
-    """What turns did themselves, without what restores have made of it."""
-    return [change for change in changes if not change.call_id.startswith(RESTORED)]
+    """What turns did to files themselves, without what restores have made of it."""
+    return [change for change in changes if change.encoding != FOLDER and not change.call_id.startswith(RESTORED)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -182,6 +182,12 @@ class Survey:
     """There was no survey before that counts: `changed` are all files."""
     open: frozenset[str] = frozenset()
     """The open documents that are not hidden, with a file or without."""
+    made: Mapping[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """Of an exact survey: files of whose place it is sure that nothing was there, with where each was before if it was
+    moved; they are not among `changed`."""
+    made_folders: tuple[str, ...] = ()
+    """Likewise, parents first."""
+    gone_folders: tuple[str, ...] = ()
     stopped: str = ""
     """Why it ended early, in words; then files that it does not name may be there all the same."""
     tree: object = None

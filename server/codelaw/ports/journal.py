@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from codelaw.domain.chats import Notice
 from codelaw.domain.files import FileImage, FileText, Located
@@ -40,6 +40,17 @@ class Journal(Protocol):
         """Tell the user something about the undo."""
         ...
 
+    def touched(self) -> Sequence[Located]:
+        """The files that the turn has changed by now."""
+        ...
+
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
         """A change that was made already, by a command; nothing could be planned."""
+        ...
+
+    async def note(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> None:
+        """A folder that was made or removed, or a file of which nothing was kept before it was changed.
+
+        `was` says whether it had been there, `there` whether it is there now.
+        """
         ...

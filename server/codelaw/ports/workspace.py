@@ -167,6 +167,14 @@ class Workspace(Protocol):
         """
         ...
 
+    async def put_folder(self, located: Located, *, there: bool) -> bool:
+        """Make a folder, or remove it where it is empty; False where it is not.
+
+        Raises:
+            ToolFailure: ACCESS_DENIED.
+        """
+        ...
+
     async def entries(self, located: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
         """The names in a folder, unsorted. `ignored` includes what ignore files leave out."""
         ...
@@ -203,11 +211,18 @@ class Workspace(Protocol):
         ...
 
     async def survey(
-        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+        self,
+        since: Survey | None,
+        *,
+        max_visits: int,
+        seconds: float,
+        hiding: Hiding | None = None,
+        exact: bool = False,
     ) -> Survey:
         """All files but hidden, ignored and kept back ones, as what has changed since an earlier survey.
 
-        A file that was changed in any way before the call is seen as it is, whoever changed it.
+        A file that was changed in any way before the call is seen as it is, whoever changed it. `exact` takes hidden
+        files in and says what happened between two such surveys: what was made, moved, changed and removed (E-2).
         """
         ...
 

@@ -27,6 +27,7 @@ from codelaw.tools.freshness import Ledger
 from codelaw.tools.manual import argument_schema, declared_signature, remarks, signature
 from codelaw.tools.paths import hint
 from codelaw.tools.todo_list import TodoList
+from codelaw.tools.watching import TreeWatch
 
 Effect = Literal["read", "write", "execute", "state"]
 
@@ -62,6 +63,8 @@ class ToolEnvironment:
     """`workspace` leaves files out, or may, because a rule denies them to the tool (S-1)."""
     journal: Journal | None = None
     """Keeps what is changed, so that it can be undone (E-2); None outside a turn."""
+    tree: TreeWatch | None = None
+    """Sees what commands change beyond the files that they name (E-2)."""
     services: LanguageServices | None = None
     memory: Remembering | None = None
     """None where memory is switched off (B-6)."""

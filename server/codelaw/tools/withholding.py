@@ -92,6 +92,10 @@ class Withheld:
         self._refuse(located)
         await self._workspace.remove(located, over=over, shown=shown)
 
+    async def put_folder(self, located: Located, *, there: bool) -> bool:
+        self._refuse(located)
+        return await self._workspace.put_folder(located, there=there)
+
     async def entries(self, located: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
         self._refuse(located)
         found = await self._workspace.entries(located, hidden=hidden, ignored=ignored)
@@ -127,10 +131,16 @@ class Withheld:
         return await self._workspace.walk(starts, pattern, max_visits=max_visits, seconds=seconds, hides=hidden)
 
     async def survey(
-        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+        self,
+        since: Survey | None,
+        *,
+        max_visits: int,
+        seconds: float,
+        hiding: Hiding | None = None,
+        exact: bool = False,
     ) -> Survey:
         both = self._denied if hiding is None else _Both(self._denied, hiding)
-        return await self._workspace.survey(since, max_visits=max_visits, seconds=seconds, hiding=both)
+        return await self._workspace.survey(since, max_visits=max_visits, seconds=seconds, hiding=both, exact=exact)
 
     async def search(
         self,

@@ -15,7 +15,7 @@ from codelaw.adapters.workspace.ignore import IgnoreTree
 from codelaw.adapters.workspace.overlay import edit_of, text_of
 from codelaw.adapters.workspace.parts import part_at
 from codelaw.adapters.workspace.replacing import Naming, replace_file, unrecorded
-from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, remove
+from codelaw.adapters.workspace.restoring import image_of, images_of, put_back, put_folder, remove
 from codelaw.adapters.workspace.search import Question, find_rg, search
 from codelaw.adapters.workspace.surveying import surveyed
 from codelaw.adapters.workspace.walk import Budget, files_below, mtime_of
@@ -179,6 +179,9 @@ class DiskWorkspace:
         async with self._writing:
             await asyncio.to_thread(remove, located, over, shown, self._buffer(located))
 
+    async def put_folder(self, located: Located, *, there: bool) -> bool:
+        return await asyncio.to_thread(put_folder, located, there=there)
+
     async def entries(self, located: Located, *, hidden: bool, ignored: bool) -> list[Entry]:
         return await asyncio.to_thread(_entries, located, self._open(), hidden=hidden, ignored=ignored)
 
@@ -231,12 +234,18 @@ class DiskWorkspace:
         return Found(tuple(files), budget.stopped)
 
     async def survey(
-        self, since: Survey | None, *, max_visits: int, seconds: float, hiding: Hiding | None = None
+        self,
+        since: Survey | None,
+        *,
+        max_visits: int,
+        seconds: float,
+        hiding: Hiding | None = None,
+        exact: bool = False,
     ) -> Survey:
         folders, buffers = self._folders, [buffer for buffer in self._open() if buffer.path is not None]
         budget = Budget(max_visits, seconds)
         return await asyncio.to_thread(
-            surveyed, folders, since, budget, hiding=hiding, buffers=buffers, shown=self._shown
+            surveyed, folders, since, budget, hiding=hiding, buffers=buffers, shown=self._shown, exact=exact
         )
 
     async def search(

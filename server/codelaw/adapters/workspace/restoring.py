@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Sequence
@@ -55,7 +56,7 @@ def put_back(
 ) -> None:
     """Give the file these bytes, see `Workspace.put_back`."""
     _check(located)
-    if buffer is not None and not _shows(buffer, content):
+    if buffer is not None and over is not None and not _shows(buffer, content):
         raise ToolFailure("CONFLICT", f"{located.shown} is open in the editor with another text.")
     raw = _still(located, over)
     if raw is not None and not os.access(located.path, os.W_OK):
@@ -76,6 +77,21 @@ def remove(located: Located, over: bytes, shown: str | None, buffer: Buffer | No
         raise ToolFailure("CONFLICT", f"{located.shown} is gone: somebody removed it.") from None
     except OSError as error:
         raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be removed: {error.strerror}.") from error
+
+
+def put_folder(located: Located, *, there: bool) -> bool:
+    """Make the folder, or remove it where it is empty, see `Workspace.put_folder`."""
+    _check(located)
+    try:
+        with folder_of(located, make=there) as (folder, name):
+            (os.mkdir if there else os.rmdir)(name, dir_fd=folder)
+    except (FileNotFoundError, FileExistsError):
+        return True
+    except OSError as error:
+        if error.errno == errno.ENOTEMPTY:
+            return False
+        raise ToolFailure("ACCESS_DENIED", f"{located.shown} cannot be changed: {error.strerror}.") from error
+    return True
 
 
 def _check(located: Located) -> None:

@@ -6,6 +6,9 @@ tells what has changed, and costs a system call for each file.
 
 A stamp proves nothing while its time is so young that another change may leave it as it is: such a file counts as
 changed once more.
+
+An exact look is for what happens between two of them, as around a command (E-2): hidden files count, no file counts as
+changed because it is young, and what is new is told apart from what was there and not seen.
 """
 
 from __future__ import annotations
@@ -43,6 +46,8 @@ class _Directory:
     folders: frozenset[str]
     rules: frozenset[str]
     """The names in it that say what is hidden."""
+    others: frozenset[str] | None = frozenset()
+    """Of an exact look: the names of all else that is in it; None where it cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class Tree:
     """By absolute path, parents before children."""
     rules: Mapping[str, int]
     """The stamps of the files that say what is hidden, those above the folders included."""
+    exact: bool
 
 
 def surveyed(
@@ -65,14 +71,19 @@ def surveyed(
     hiding: Hiding | None,
     buffers: Sequence[Buffer],
     shown: Callable[[str], str],
+    exact: bool = False,
 ) -> Survey:
     """Look at the folders; `shown` says how an absolute path is shown."""
     last = since.tree if since is not None else None
-    look = _Look(tuple(folders), budget, hiding, shown)
-    if not (isinstance(last, Tree) and last.folders == look.folders and last.hiding == hiding and look.follow(last)):
-        look = _Look(tuple(folders), budget, hiding, shown, whole=True)
+    look = _Look(tuple(folders), budget, hiding, shown, exact)
+    known = isinstance(last, Tree) and (last.folders, last.hiding, last.exact) == (look.folders, hiding, exact)
+    if not (known and isinstance(last, Tree) and look.follow(last)):
+        look = _Look(tuple(folders), budget, hiding, shown, exact, whole=True)
         look.begin()
-    return replace(look.survey(), open=frozenset(look.open(buffers)))
+    survey = look.survey()
+    if exact:
+        return _compared(last, survey) if known and isinstance(last, Tree) else survey
+    return replace(survey, open=frozenset(look.open(buffers)))
 
 
 @dataclass(slots=True)
@@ -81,6 +92,7 @@ class _Look:
     budget: Budget
     hiding: Hiding | None
     shown: Callable[[str], str]
+    exact: bool
     whole: bool = False
     now: int = field(default_factory=time.time_ns)
     changed: dict[str, float] = field(default_factory=dict[str, float])
@@ -91,7 +103,7 @@ class _Look:
 
     def survey(self) -> Survey:
         stopped = self.budget.stopped
-        tree = None if stopped else Tree(self.folders, self.hiding, self.directories, self.rules)
+        tree = None if stopped else Tree(self.folders, self.hiding, self.directories, self.rules, self.exact)
         gone = frozenset(self.gone - self.changed.keys())
         return Survey(self.changed, gone, self.whole, stopped=stopped, tree=tree)
 
@@ -109,6 +121,8 @@ class _Look:
             return False
         self.directories = dict(last.directories)
         for path, known in last.directories.items():
+            if self.exact and self.budget.late():
+                return True
             if path in self.directories and not self._look_at(path, known):
                 return False
         for folder in self.folders:
@@ -138,13 +152,13 @@ class _Look:
         if known.stamp != _stamp(facts):
             return self._list_again(path, known)
         differing: dict[str, int] = {}
-        begin, lstat = f"{path.rstrip('/')}/", os.lstat
+        begin, lstat, stamp = f"{path.rstrip('/')}/", os.lstat, _content_stamp if self.exact else _stamp
         for name, was in known.files.items():
             try:
                 facts = lstat(begin + name)
             except OSError:
                 return self._list_again(path, known)
-            if _stamp(facts) != was:
+            if stamp(facts) != was:
                 differing[name] = self._met(known.shown + name, facts)
         if differing:
             self.directories[path] = replace(known, files={**known.files, **differing})
@@ -197,7 +211,8 @@ class _Look:
         folders: set[str] = set()
         rules: set[str] = set()
         level = self._ignored(root).level(path)
-        for entry in _entries(path):
+        listed = _entries(path)
+        for entry in listed or ():
             if not self.budget.spend():
                 break
             if entry.name in _RULES:
@@ -206,20 +221,26 @@ class _Look:
                 continue
             is_folder = entry.is_dir(follow_symlinks=False)
             was = known.files.get(entry.name) if known is not None and not is_folder else None
-            if was is None and level.skips(entry.path, entry.name, folder=is_folder, hidden=False, ignored=False):
+            if was is None and level.skips(entry.path, entry.name, folder=is_folder, hidden=self.exact, ignored=False):
                 continue
             if is_folder:
                 folders.add(entry.name)
             elif entry.is_file(follow_symlinks=False) and (was is not None or not self._denied(prefix + entry.name)):
                 own = _facts(entry.path)
                 if own is not None:
-                    stamp = _stamp(own)
+                    stamp = _content_stamp(own) if self.exact else _stamp(own)
                     files[entry.name] = stamp if stamp == was else self._met(prefix + entry.name, own)
         stamp = UNSURE if self._young(facts) else _stamp(facts)
-        return _Directory(root, prefix, stamp, files, folders=frozenset(folders), rules=frozenset(rules))
+        others: frozenset[str] | None = frozenset()
+        if self.exact:
+            others = None if listed is None else frozenset({one.name for one in listed} - files.keys() - folders)
+        return _Directory(root, prefix, stamp, files, frozenset(folders), frozenset(rules), others)
 
     def _met(self, shown: str, facts: os.stat_result) -> int:
         """Note a file that is new or has changed; gives its stamp."""
+        if self.exact:
+            self.changed[shown] = facts.st_ctime
+            return _content_stamp(facts)
         young = self._young(facts)
         self.changed[shown] = NEVER if young else facts.st_ctime
         return UNSURE if young else _stamp(facts)
@@ -263,12 +284,13 @@ def _rule_files(path: str) -> Iterator[str]:
         yield str(exclude_file(Path(path)))
 
 
-def _entries(path: str) -> list[os.DirEntry[str]]:
+def _entries(path: str) -> list[os.DirEntry[str]] | None:
+    """None: the folder cannot be listed, and has nothing to show."""
     try:
         with os.scandir(path) as found:
             return list(found)
     except OSError:
-        return []  # a folder that cannot be listed has nothing to show
+        return None
 
 
 def _facts(path: str) -> os.stat_result | None:
@@ -280,3 +302,64 @@ def _facts(path: str) -> os.stat_result | None:
 
 def _stamp(facts: os.stat_result) -> int:
     return hash((facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino))
+
+
+def _content_stamp(facts: os.stat_result) -> int:
+    """It stays when the file is moved, and when only its mode is changed."""
+    return hash((facts.st_mtime_ns, facts.st_size, facts.st_ino))
+
+
+def _compared(last: Tree, survey: Survey) -> Survey:
+    """What has become of the files of an exact look since the last one."""
+    now = survey.tree
+    if not isinstance(now, Tree):
+        return survey
+    changed: dict[str, float] = {}
+    new: dict[str, tuple[str, int]] = {}
+    for path, folder in now.directories.items():
+        then = last.directories.get(path)
+        if then is folder:
+            continue
+        before: Mapping[str, int] = {} if then is None else then.files
+        for name, stamp in folder.files.items():
+            shown = folder.shown + name
+            if name in before:
+                if before[name] != stamp:
+                    changed[shown] = survey.changed.get(shown, 0.0)
+            elif _was_free(last, path, name):
+                new[shown] = path, stamp
+            else:
+                changed[shown] = survey.changed.get(shown, 0.0)
+    gone: dict[str, int] = {}
+    for path, then in last.directories.items():
+        folder = now.directories.get(path)
+        if folder is not then:
+            files: Mapping[str, int] = {} if folder is None else folder.files
+            gone |= {then.shown + name: stamp for name, stamp in then.files.items() if name not in files}
+    sources = {stamp: shown for shown, stamp in gone.items()}
+    made = {shown: sources.pop(stamp, None) for shown, (_, stamp) in new.items()}
+    return replace(
+        survey,
+        changed=changed,
+        gone=frozenset(gone),
+        made=made,
+        made_folders=_folders(now, last, lambda path: _was_free(last, *os.path.split(path))),
+        gone_folders=_folders(last, now, lambda path: not os.path.lexists(path)),
+    )
+
+
+def _folders(there: Tree, absent: Tree, sure: Callable[[str], bool]) -> tuple[str, ...]:
+    """Folders that only one of two looks has, parents first, as shown."""
+    found = [path for path in there.directories if path not in absent.directories and sure(path)]
+    return tuple(there.directories[path].shown[:-1] for path in sorted(found))
+
+
+def _was_free(last: Tree, path: str, name: str) -> bool:
+    """Whether it is sure that nothing had that name in the folder at the last look."""
+    while path not in last.directories:
+        above, _, name = path.rpartition("/")
+        if not above or above == path:
+            return False
+        path = above
+    folder = last.directories[path]
+    return folder.others is not None and name not in folder.others and name not in folder.folders

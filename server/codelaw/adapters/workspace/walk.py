@@ -34,6 +34,12 @@ class Budget:
             self.stopped = f"stopped after {self.seconds:g} s"
         return not self.stopped
 
+    def late(self) -> bool:
+        """Whether the time is over."""
+        if time.monotonic() > self._deadline:
+            self.stopped = f"stopped after {self.seconds:g} s"
+        return bool(self.stopped)
+
 
 def mtime_of(entry: os.DirEntry[str]) -> float:
     """When a file was changed; 0 where its folder can be listed and not be looked into."""

@@ -22,7 +22,7 @@ from codelaw.agent.recording.open_turn import OpenTurn
 from codelaw.agent.recording.outbox import Outbox
 from codelaw.agent.recording.pictures import Pictures
 from codelaw.agent.subagents.running import ChildTurns
-from codelaw.agent.turn.ending import FAILED, ending_of, result_of, tidy
+from codelaw.agent.turn.ending import FAILED, changed, ending_of, result_of, tidy
 from codelaw.agent.turn.execution import Executor
 from codelaw.agent.turn.folder_laws import FolderLaws
 from codelaw.agent.turn.notes import Notes
@@ -37,6 +37,7 @@ from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.freshness import Ledger
 from codelaw.tools.reading.pages import named
 from codelaw.tools.todo_list import TodoList
+from codelaw.tools.watching import TreeWatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +66,7 @@ class AgentChat:
     finding: bool = False
     """The last turn had brought tools to be found, not described (X-11); not known of a turn before this server."""
     ledger: Ledger = field(default_factory=Ledger)
+    tree: TreeWatch = field(default_factory=TreeWatch)
     greeted: bool = False
     """Hooks of the session's start have run here (X-7)."""
     running: RunningTurn | None = None
@@ -152,7 +154,7 @@ class AgentChat:
         house, memory = self.house, self.house.memory
         known = (house.workspace, house.processes, self.ledger, result, self.todos)
         enabled = memory if memory is not None and memory.limits.enabled else None
-        return ToolEnvironment(*known, services=house.services, memory=enabled, code=house.code)
+        return ToolEnvironment(*known, tree=self.tree, services=house.services, memory=enabled, code=house.code)
 
     def _named_urls(self, typed: str) -> frozenset[str]:
         """The addresses that the user has named: in what is sent now, and in all that was (T-8)."""
@@ -376,7 +378,7 @@ class AgentChat:
         usage, asides = opened.last_usage, opened.asides
         self.past.ended(said, opened.id, stored.started_at, usage, now, told=opened.told, asides=asides)
         await self.past.shorten(opened.gave_way())
-        return result_of(self.chat.id, opened, ending)
+        return result_of(self.chat.id, opened, ending, await changed(opened))
 
     async def _write_end(
         self, turn: StoredTurn, last: list[Message], plain: tuple[StoredTurn, list[Message]]

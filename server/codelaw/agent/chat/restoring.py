@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codelaw.agent.chat.reverting import FileUndo, alone, names
+from codelaw.agent.chat.file_undo import FileUndo
+from codelaw.agent.chat.reverting import alone, names, undo_folders
 from codelaw.agent.effects.journal import StoredJournal
 from codelaw.agent.effects.sealing import opened
 from codelaw.agent.effects.undoing import CannotUndo
@@ -46,7 +47,8 @@ async def restore(chat: AgentChat, turn_id: str, overwrite: Collection[str]) -> 
     store = chat.house.store
     async with alone(chat):
         done = _Done()
-        for file in _files(chat, by_turns(await store.changes_since(chat.chat.id, turn_id))):
+        kept = await store.changes_since(chat.chat.id, turn_id)
+        for file in _files(chat, by_turns(kept)):
             found = await file.look()
             if found is None:
                 continue
@@ -58,6 +60,7 @@ async def restore(chat: AgentChat, turn_id: str, overwrite: Collection[str]) -> 
                 done.conflicts.append(RevertConflict(found.path, found.uri, found.lost))
         if not done.files:
             raise Refusal("nothing_to_undo", "The files are as they were before this turn.", "")
+        await undo_folders(chat, kept)
         return await done.told(chat, turn_id, "restored", "As they were before this message")
 
 

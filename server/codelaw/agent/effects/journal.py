@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from codelaw.agent.effects.sealing import sealed, sealed_text
 from codelaw.agent.recording.history import to_the_end
 from codelaw.domain.chats import Notice
-from codelaw.domain.edits import BINARY, KeptChange
+from codelaw.domain.edits import BINARY, FOLDER, LOST, KeptChange
 from codelaw.domain.errors import ToolFailure
 from codelaw.domain.safety.redaction import Redaction
 from codelaw.ports.held import HeldFile
@@ -62,6 +62,7 @@ class StoredJournal:
             bom=before is not None and before.bom,
             mode=None if image is None else image.mode,
         )
+        self._touch(place)
         number = await self.store.plan_change(self.chat_id, sealed(kept, self.redaction))
         if odd:
             self._odd[number] = place
@@ -120,7 +121,36 @@ class StoredJournal:
 
     async def keep(self, place: Located, before: FileImage | None, after: FileImage | None) -> None:
         """A change that was made already, by a command."""
+        self._touch(place)
         await self.store.plan_change(self.chat_id, await asyncio.to_thread(self.made, place, before, after))
+
+    async def note(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> None:
+        """A folder that was made or removed, or a file of which nothing was kept; see `Journal.note`."""
+        if what == "lost":
+            self._touch(place)
+        await self.store.plan_change(self.chat_id, self.noted(place, what, was=was, there=there))
+
+    def noted(self, place: Located, what: Literal["folder", "lost"], *, was: bool, there: bool) -> KeptChange:
+        """The same, as it is kept."""
+        return KeptChange(
+            number=0,
+            turn_id=self.turn_id,
+            call_id=self.call_id,
+            path=place.shown,
+            uri=place.uri,
+            before="" if was else None,
+            after="" if there else None,
+            encoding=FOLDER if what == "folder" else LOST,
+            state="done",
+        )
+
+    def touched(self) -> Sequence[Located]:
+        """The files that the turn has changed by now."""
+        return () if self.turn is None else [*self.turn.touched.values()]
+
+    def _touch(self, place: Located) -> None:
+        if self.turn is not None:
+            self.turn.touched[place.uri] = place
 
     def made(
         self,

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from codelaw.agent.effects.undoing import CannotUndo, Step, undone
-from codelaw.domain.edits import BINARY, DAMAGED, KeptChange, ReviewedFile, TurnChange
+from codelaw.domain.edits import UNKNOWN_TEXTS, KeptChange, ReviewedFile, TurnChange, by_turns
+from codelaw.domain.results import FileChange
 from codelaw.domain.safety.redaction import Redaction
+from codelaw.tools.changing.diffs import difference
 
 MOST_MOVED = 100
 """Files that one turn made, or removed, up to which it is looked at whether some were renamed."""
@@ -30,10 +32,25 @@ def of_turns(changes: Sequence[KeptChange]) -> list[TurnChange]:
                 path=last.path,
                 kind="created" if first.before is None else "deleted" if last.after is None else "modified",
                 number=last.number,
-                is_text=all(change.encoding not in {BINARY, DAMAGED} for change in group),
+                is_text=all(change.encoding not in UNKNOWN_TEXTS for change in group),
             )
         )
     return sorted(found, key=lambda change: change.number)
+
+
+def of_turn(kept: Sequence[KeptChange]) -> list[FileChange]:
+    """The same of one turn, with the lines of each file (R-10): 0 where its texts cannot be shown."""
+    changes = [change for change in by_turns(kept) if change.state in {"done", "unknown"}]
+    texts: dict[str, list[KeptChange]] = {}
+    for change in changes:
+        texts.setdefault(change.uri, []).append(change)
+    found: list[FileChange] = []
+    for change in of_turns(changes):
+        before, after = texts[change.uri][0].before or "", texts[change.uri][-1].after or ""
+        lines = difference(before, after, change.path) if change.is_text else None
+        added, removed = (0, 0) if lines is None else (lines.added, lines.removed)
+        found.append(FileChange(change.path, change.uri, change.kind, added, removed))
+    return found
 
 
 def moves(changes: Sequence[TurnChange]) -> list[int]:
@@ -72,7 +89,7 @@ def reviewed(changes: Sequence[KeptChange], redaction: Redaction) -> ReviewedFil
     What others did to the file in between is in both texts, where it can be told apart.
     """
     first, last = changes[0], changes[-1]
-    if any(change.encoding in {BINARY, DAMAGED} for change in changes):
+    if any(change.encoding in UNKNOWN_TEXTS for change in changes):
         return ReviewedFile(last.path, None, None, last.number, is_text=False)
     try:
         before = undone([Step(change.before, change.after, change.state == "done") for change in changes], last.after)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codelaw.agent.dialects.base import Reading
     from codelaw.agent.recording.outbox import Outbox
     from codelaw.agent.recording.pictures import Pictures
+    from codelaw.domain.files import Located
     from codelaw.domain.media.images import Picture
     from codelaw.ports.store import ChatStore
 
@@ -88,6 +89,8 @@ class OpenTurn:
     """What that costs in US dollars; None where a price is not known."""
     told: dict[str, str] = field(default_factory=dict[str, str])
     """The contents of whole results by ref, where the history has a cut one."""
+    touched: dict[str, Located] = field(default_factory=dict[str, "Located"])
+    """By their uris, the files that it has changed; a child's are those of the turn above."""
     halts: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event], repr=False)
     """By the ids of their calls, what stops the commands that run (R-8)."""
     _doubtful: list[tuple[Message, Message]] = field(default_factory=list[tuple[Message, Message]], repr=False)

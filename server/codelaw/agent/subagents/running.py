@@ -90,6 +90,7 @@ class ChildTurns:
             parent=order.call_id,
             agent=kind.name,
             above=above,
+            touched=above.touched,
         )
 
     def _executor(self, opened: OpenTurn, inputs: TurnInputs) -> Executor:

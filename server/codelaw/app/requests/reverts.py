@@ -10,7 +10,16 @@ from codelaw.agent.chat.reverting import revert
 from codelaw.agent.effects.reviewing import moves, of_turns, renamed, reviewed
 from codelaw.agent.effects.sealing import opened
 from codelaw.app.core import Core
-from codelaw.domain.edits import BINARY, DAMAGED, CheckpointReport, RevertReport, ReviewedFile, TurnChange, by_turns
+from codelaw.domain.edits import (
+    BINARY,
+    LOST,
+    UNKNOWN_TEXTS,
+    CheckpointReport,
+    RevertReport,
+    ReviewedFile,
+    TurnChange,
+    by_turns,
+)
 from codelaw.domain.errors import Refusal
 
 
@@ -72,8 +81,8 @@ class RevertRequests(Core):
         first = None if first is None else opened(first, self._redaction)
         if first is None:
             raise Refusal("nothing_to_undo", f"This turn did not change {path}.", "See the turn's list of changes.")
-        if first.encoding in {BINARY, DAMAGED}:
-            what = "a binary file" if first.encoding == BINARY else "damaged in the store"
+        if first.encoding in UNKNOWN_TEXTS:
+            what = {BINARY: "a binary file", LOST: "not kept"}.get(first.encoding, "damaged in the store")
             raise Refusal("nothing_to_undo", f"What {path} was before this turn cannot be shown: it is {what}.", "")
         if first.before is None:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -18,13 +18,8 @@ from codelaw.ports.finishing import outlast
 from codelaw.ports.workspace import Workspace
 from codelaw.tools.base import ToolEnvironment
 from codelaw.tools.paths import in_git_folder
+from codelaw.tools.watching import MAX_NAMED, MAX_READ, MAX_TOTAL, Before, Effects, Lost
 
-MAX_NAMED = 1_000_000
-"""Bytes of a file that a command names."""
-MAX_READ = 10_000_000
-"""Bytes of a file that the chat has read."""
-MAX_TOTAL = 20_000_000
-"""Bytes of all files together, kept in memory while the command runs (S-6)."""
 MAX_BELOW = 200
 """Files below a folder that a command names."""
 MAX_WORDS = 300
@@ -68,69 +63,129 @@ async def kept(command: str, env: ToolEnvironment) -> AsyncGenerator[list[MadeCh
     if env.journal is None:
         yield made
         return
+    before = await _looked(env)
     images = await imaged(command, env)
     held = await env.journal.hold(images.files)
     try:
         yield made
     finally:
-        keeping = asyncio.ensure_future(_ended(held, images, env))
+        keeping = asyncio.ensure_future(_ended(held, images, before, env))
         if await outlast(keeping):
             keeping.exception()  # the cancel is told of, not this
             raise asyncio.CancelledError
         made += keeping.result()
 
 
-async def _ended(held: str, images: Images, env: ToolEnvironment) -> list[MadeChange]:
+async def _looked(env: ToolEnvironment) -> Before | None:
+    before = await env.tree.before(env.workspace) if env.tree is not None else None
+    if isinstance(before, Notice):
+        if env.journal is not None:
+            env.journal.tell(before)
+        return None
+    return before
+
+
+async def _ended(held: str, images: Images, before: Before | None, env: ToolEnvironment) -> list[MadeChange]:
     if env.journal is None:
         return []
     stored = False
     try:
-        made = await keep(images, env)
+        effects = await keep(images, before, env)
         stored = True
     finally:
         await env.journal.release(held, stored=stored)
-    now = await _marks([place for place, _ in images.beyond], env)
-    changed = (place.shown for (place, then), mark in zip(images.beyond, now, strict=True) if mark != then)
-    lost = [*dict.fromkeys(changed)]
-    if lost:
-        more = f" and {len(lost) - MAX_TOLD} more" if len(lost) > MAX_TOLD else ""
-        message = f"Too large or too much to be kept, so this cannot be undone: {', '.join(lost[:MAX_TOLD])}{more}."
-        env.journal.tell(Notice("warning", "undo_partial", f"A command changed files. {message}"))
-    return made
+    if effects.lost:
+        count = len(effects.lost) + effects.more
+        files = "a file" if count == 1 else f"{count} files"
+        names = [lost.told() for lost in effects.lost[:MAX_TOLD]]
+        more = f" and {count - MAX_TOLD} more" if count > MAX_TOLD else ""
+        message = f"A command changed {files} of which nothing was kept, so this cannot be undone: "
+        env.journal.tell(Notice("warning", "undo_partial", f"{message}{', '.join(names)}{more}."))
+    return effects.made
 
 
 async def imaged(command: str, env: ToolEnvironment) -> Images:
-    """The files that the chat has read and those that `command` names, as they are on the disk. Never raises."""
+    """The files that the chat has read, the turn has changed or `command` names, as they are. Never raises."""
     if env.journal is None:
         return Images()
     taking = _Taking(env)
-    await taking.take([entry.located for entry in env.ledger.entries()], MAX_READ)
+    await taking.take([*env.journal.touched(), *(entry.located for entry in env.ledger.entries())], MAX_READ)
     await taking.take_named(await asyncio.to_thread(_words, command))
     saves = tuple(env.workspace.buffers.saves(place.path) for place, _ in taking.files)
     beyond = tuple(zip(taking.beyond, await _marks(taking.beyond, env), strict=True))
     return Images(tuple(taking.files), saves, beyond)
 
 
-async def keep(images: Images, env: ToolEnvironment) -> list[MadeChange]:
-    """Keep what has become of them in the journal; gives those that are different.
+async def keep(images: Images, before: Before | None, env: ToolEnvironment) -> Effects:
+    """Keep what a command did in the journal, also by name what cannot be undone.
 
     Raises:
         Refusal: the store cannot take it.
     """
-    made: list[MadeChange] = []
+    made, lost = await _different(images, env)
+    effects = Effects()
+    if before is not None and env.tree is not None:
+        known = {place.shown for place, _ in images.files}
+        found = await env.tree.since(before, env.workspace, known)
+        if isinstance(found, Effects):
+            effects = found
+        elif env.journal is not None:
+            env.journal.tell(found)
+    told = {one.place.path for one in [*made, *effects.made, *effects.lost, *lost]}
+    effects.made = [*made, *effects.made, *(one for one in await _grown(images, env) if one.place.path not in told)]
+    effects.lost += [*lost, *await _beyond(images, before, told, env)]
+    await _store(effects, env)
+    return effects
+
+
+async def _store(effects: Effects, env: ToolEnvironment) -> None:
     if env.journal is None:
-        return made
+        return
+    for folder in effects.made_folders:
+        await env.journal.note(folder, "folder", was=False, there=True)
+    for change in effects.made:
+        await env.journal.keep(change.place, change.before, change.after)
+    for lost in effects.lost:
+        await env.journal.note(lost.place, "lost", was=True, there=not lost.gone)
+    for folder in effects.gone_folders:
+        await env.journal.note(folder, "folder", was=True, there=False)
+
+
+async def _different(images: Images, env: ToolEnvironment) -> tuple[list[MadeChange], list[Lost]]:
+    """Those of the files that are different, and those that have grown too large."""
+    made: list[MadeChange] = []
+    lost: list[Lost] = []
     places = [place for place, _ in images.files]
     now = await env.workspace.images(places, most=MAX_READ, total=2 * MAX_TOTAL)
     for (place, before), after, saves in zip(images.files, now, images.saves, strict=True):
         if isinstance(after, ToolFailure):
+            lost += [Lost(place)] if after.code == "INVALID_PARAM" else []
             continue  # no file that could be put back in one piece
         if env.workspace.buffers.saves(place.path) != saves:
             continue  # what a person has saved meanwhile is not the command's to undo
         if (None if before is None else before.content) != (None if after is None else after.content):
-            await env.journal.keep(place, before, after)
             made.append(MadeChange(place, before, after))
-    return made
+    return made, lost
+
+
+async def _grown(images: Images, env: ToolEnvironment) -> list[MadeChange]:
+    """The files in folders that the command names and has made, whatever ignores them."""
+    taking = _Taking(env)
+    for folder in await taking.take([place for place, before in images.files if before is None]):
+        await taking.take_below(folder)
+    named = {place.path for place, _ in images.files}
+    return [MadeChange(place, None, image) for place, image in taking.files if image and place.path not in named]
+
+
+async def _beyond(images: Images, before: Before | None, known: Collection[Path], env: ToolEnvironment) -> list[Lost]:
+    """What was too large or too much to be kept, and is different now."""
+    marks = await _marks([place for place, _ in images.beyond], env)
+    lost: list[Lost] = []
+    for (place, then), mark in zip(images.beyond, marks, strict=True):
+        told = before is not None and isinstance(then, frozenset)  # by its files
+        if mark != then and not told and place.path not in known:
+            lost.append(Lost(place, gone=mark is None))
+    return lost
 
 
 async def _marks(places: Sequence[Located], env: ToolEnvironment) -> list[Mark]:
@@ -153,7 +208,10 @@ class _Listing:
     folders: tuple[str, ...] = ()
 
     def matching(self, pattern: str) -> list[str]:
-        return [name for name in self.files if fnmatchcase(name, pattern)]
+        return [name for name in (*self.files, *self.folders) if fnmatchcase(name, pattern)]
+
+    def folders_like(self, pattern: str) -> list[str]:
+        return [name for name in self.folders if fnmatchcase(name, pattern)]
 
 
 def _listing(entries: Sequence[Entry]) -> _Listing:
@@ -198,21 +256,38 @@ class _Taking:
         bases = [place.path for place in folders if place.path != root][:MAX_FOLDERS]
         folders += await self._take_words(bases, words)
         for folder in folders:
-            await self._take_below(folder)
+            await self.take_below(folder)
 
     async def _take_words(self, bases: Sequence[Path], words: Sequence[str]) -> list[Located]:
         """Take what the words name from there; gives the folders among it."""
         plain = [base / word for base in bases for word in words if not _PATTERN.search(word)]
         found = await self.take(await self._located(plain))
-        for pattern in [base / word for base in bases for word in words if _PATTERN.search(word)]:
-            for folder in await self._located([pattern.parent]):
-                listing = await self._listing(folder)
-                names = await asyncio.to_thread(listing.matching, pattern.name)
-                self.beyond += [folder] if len(names) > MAX_BELOW else []
-                await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
+        for base in bases:
+            for word in words:
+                if _PATTERN.search(word):
+                    found += await self._take_matching(base, Path(word))
         return found
 
-    async def _take_below(self, folder: Located) -> None:
+    async def _take_matching(self, base: Path, pattern: Path) -> list[Located]:
+        """Take what a pattern stands for; gives the folders among it."""
+        folders = [base]
+        for part in pattern.parts[:-1]:
+            if not _PATTERN.search(part):
+                folders = [folder / part for folder in folders]
+                continue
+            places = await self._located(folders)
+            folders = [
+                place.path / name for place in places for name in (await self._listing(place)).folders_like(part)
+            ][:MAX_LISTED]
+        found: list[Located] = []
+        for folder in await self._located(folders):
+            listing = await self._listing(folder)
+            names = await asyncio.to_thread(listing.matching, pattern.name)
+            self.beyond += [folder] if len(names) > MAX_BELOW else []
+            found += await self.take(await self._located([folder.path / name for name in names[:MAX_BELOW]]))
+        return found
+
+    async def take_below(self, folder: Located) -> None:
         todo, files = [folder], 0
         for _ in range(MAX_LISTED):
             if not todo:

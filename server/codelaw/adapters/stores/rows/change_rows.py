@@ -15,7 +15,7 @@ from codelaw.domain.edits import DAMAGED, KeptChange
 from codelaw.domain.errors import Refusal
 
 State = Literal["planned", "done", "undone", "unknown"]
-Encoding = Literal["utf-8", "binary"]
+Encoding = Literal["utf-8", "binary", "lost", "folder"]
 
 _CHANGES = (
     "SELECT number, turn_id, call_id, path, uri, before_text, after_text, encoding, bom, mode, state, checksum"
