@@ -234,6 +234,27 @@ async def test_sliding_window_sends_the_newest_rounds_within_their_share_and_pin
     assert not any("<pin>" in message.content for message in record.messages), "never stored"
 
 
+async def test_a_sliding_window_of_forty_eight_thousand_tokens_is_full_of_rounds_and_seldom_summed_up(bench: Bench):
+    """Thirty rounds of some two thousand tokens: at first two were shown, and every other turn paid for a summary."""
+    await bench.reopen(context={"strategy": "sliding-window", "totalBudget": 48_000})
+    always(bench, rolling())
+    chat = await talk(bench, 1, size=6_000)
+    firsts: set[int] = set()
+    for number in range(1, 30):
+        chat = await talk(bench, 1, size=6_000, chat=chat, start=number)
+        kept = recents_in(next(one.json for one in reversed(bench.vendor.messages) if ROLLING not in system(one.json)))
+        assert kept == list(range(kept[0], number + 1))
+        assert len(kept) >= min(number + 1, 9), "of the twelve or so that have room a quarter leaves at once"
+        firsts.add(kept[0])
+        await summarised(bench, chat)
+    calls = rolling_calls(bench)
+    assert 1 <= len(calls) <= 7
+    assert len(firsts) == len(calls) + 1, "between two summaries the request begins with the same rounds (L-6)"
+    told = [[number for number in range(30) if f"ASKCANARY{number}Z" in said(call)] for call in calls]
+    assert [number for part in told for number in part] == list(range(max(firsts))), "each round is summed up once"
+    fine(bench)
+
+
 async def test_a_budget_that_is_set_cuts_recents_to_the_newest_that_fit_but_never_the_last(bench: Bench):
     await bench.reopen(context={"strategy": "sliding-window", "totalBudget": 16_000, "summary": False, "pin": False})
     chat = await talk(bench, 12, size=6_000)

@@ -128,7 +128,7 @@ def test_a_sliding_window_without_a_summary_shows_the_newest_rounds():
     assert shown(chat(50), Selection("sliding-window", summary=False, rounds=3)) == [47, 48, 49]
 
 
-@pytest.mark.parametrize("covers", [0, 9, 25, 38, 40, 47])
+@pytest.mark.parametrize("covers", [0, 9, 25, 38])
 def test_a_sliding_window_begins_where_its_summary_ends(covers: int):
     """No round is in both, and none in neither, whether the summary runs ahead or lags behind."""
     thread = ThreadSummary("so far", f"t{covers}", 0.0)
@@ -138,9 +138,21 @@ def test_a_sliding_window_begins_where_its_summary_ends(covers: int):
     assert not any(entry.name == "not summarised" for entry in history.dropped)
 
 
+@pytest.mark.parametrize("covers", [40, 47, 49])
+def test_a_sliding_window_that_its_summary_leaves_half_empty_is_filled_with_the_newest_rounds(covers: int):
+    thread = ThreadSummary("so far", f"t{covers}", 0.0)
+    transcript = chat(50).summarised(thread)
+    assert shown(transcript, Selection("sliding-window", thread=thread)) == list(range(30, 50))
+    room = sum(map(round_tokens, rounds(transcript.messages)[-12:]))
+    expected = list(range(38, 50)) if covers > 43 else list(range(41, 50))
+    assert shown(transcript, Selection("sliding-window", thread=thread, room=room, rounds=18)) == expected
+    history = project(transcript, Selection("sliding-window", thread=thread))
+    assert not any(entry.name == "not summarised" for entry in history.dropped)
+
+
 def test_a_sliding_window_always_has_the_newest_round_and_all_as_long_as_no_summary_speaks_of_them():
     thread = ThreadSummary("so far", "t49", 0.0)
-    assert shown(chat(50).summarised(thread), Selection("sliding-window", thread=thread)) == [49]
+    assert shown(chat(50).summarised(thread), Selection("sliding-window", thread=thread, room=1)) == [49]
     assert shown(chat(25), Selection("sliding-window")) == list(range(25))
     assert shown(chat(0), Selection("sliding-window")) == []
 

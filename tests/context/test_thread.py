@@ -77,17 +77,30 @@ def test_what_was_archived_before_the_first_one_is_its_beginning():
     assert asked_in(later.said) == [3, 4, 5, 6, 7, 8, 9], "nothing falls between two summaries"
 
 
-def test_a_summary_is_due_as_soon_as_the_window_behind_it_has_no_room_for_what_it_does_not_know():
-    transcript, nine = chat(10), Window(9, 10**9)
-    assert due(transcript, recent_min=4, above=10**9, room=10_000) is None
-    assert due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(10, 10**9)) is None
-    assert asked_in(due(transcript, recent_min=4, above=10**9, room=10_000, window=nine).said) == list(range(8))
-    one = round_tokens(rounds(transcript.messages)[-1])
-    assert due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, 10 * one)) is None
-    part = due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, 9 * one))
-    assert part.covers == "t7"
-    tight = due(transcript, recent_min=4, above=10**9, room=10_000, window=Window(20, one))
-    assert tight.covers == "t8", "of the newest messages only those for which the window has room stay out of it"
+@pytest.mark.parametrize(
+    ("most", "held", "covers"),
+    [
+        (10, 99, None),
+        (99, 10, None),
+        (9, 99, "t2"),
+        (99, 9, "t3"),
+        (8, 99, "t3"),
+        (99, 8, "t3"),
+        (4, 99, "t6"),
+        (99, 4, "t6"),
+        (1, 99, "t8"),
+        (99, 0, "t8"),
+    ],
+)
+def test_a_quarter_of_a_sliding_window_leaves_at_once_and_nobody_is_asked_before(
+    most: int, held: int, covers: str | None
+):
+    """Ten rounds of one size: the window may have `most` of them, and has room for `held`."""
+    transcript = chat(10)
+    window = Window(most, held * round_tokens(rounds(transcript.messages)[-1]))
+    for least, above in ((4, 0), (0, 10**9)):
+        part = due(transcript, recent_min=least, above=above, room=10_000, window=window)
+        assert (part and part.covers) == covers
     assert due(chat(1), recent_min=4, above=0, room=10_000, window=Window(20, 1)) is None
 
 

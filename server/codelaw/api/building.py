@@ -77,7 +77,8 @@ def build_context(
         last: messages that `last-n` shows.
         recent_min: messages that stay beside a summary or spans.
         recent_max: messages at most, in whole rounds.
-        window: rounds of the `sliding-window` without a summary; with one it begins where the summary ends.
+        window: rounds of the `sliding-window` at most. It begins where the summary ends, unless that leaves half of it
+            empty.
         span_top_k: hits that are followed.
         span_radius: messages on either side of a hit.
         span_share: of what is left of the budget, for spans.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from codelaw.agent.compaction.audience import SummaryCalls
 from codelaw.agent.dialects.react import React
-from codelaw.agent.inputs.selection import estimated
+from codelaw.agent.inputs.selection import estimated, recent_room
 from codelaw.context.builder import Gathered, History, build
 from codelaw.context.past.strategies import SUMMARISED, resolve
 from codelaw.context.past.thread import Due, Window, due, limit, request_texts
-from codelaw.context.sections import text_section
+from codelaw.context.sections import message_tokens, text_section
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import ThreadSummary
 from codelaw.domain.errors import ModelFailure, Refusal
@@ -123,8 +123,9 @@ class _Job:
         room = max(1_000, estimated(self.inputs, self.inputs.summary_window) // 2 - limit_tokens * _OUTPUT)
         window = None
         if resolve(settings.strategy, len(self.seen.unwithdrawn)) == "sliding-window":
-            recent = estimated(self.inputs, self.inputs.budget.share("recent"))
-            window = Window(settings.window_rounds, recent // 2)
+            # The next question is taken to be as long as the last one.
+            asked = next((message_tokens(one) for one in reversed(self.seen.messages) if one.role == "user"), 0)
+            window = Window(settings.window_rounds, recent_room(self.inputs, asked=asked))
         part = await asyncio.to_thread(
             due, self.seen, recent_min=settings.recent_min, above=settings.summarise_above, room=room, window=window
         )

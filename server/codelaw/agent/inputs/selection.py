@@ -48,14 +48,20 @@ def select(inputs: TurnInputs, transcript: Transcript, *, asked: int) -> Selecti
         summary=settings.rolling_summary,
         thread=transcript.thread if settings.rolling_summary and strategy in SUMMARISED else None,
     )
-    left = available(inputs, asked=asked)
-    if inputs.budget.enforced:
-        law = tokens_of(inputs.law)
-        fixed = tokens_of(fitting_system(inputs.system, law, inputs.budget)[0]) + law + asked
-        return selection.narrowed(min(left, inputs.budget.recent(fixed=fixed)))
-    if strategy == "span-retrieval":
+    left = recent_room(inputs, asked=asked)
+    if strategy == "span-retrieval" and not inputs.budget.enforced:
         return selection.narrowed(int(left * (1 - settings.retrieval_share)))
-    return selection.narrowed(left) if selection.narrows else selection
+    return selection.narrowed(left) if selection.narrows or inputs.budget.enforced else selection
+
+
+def recent_room(inputs: TurnInputs, *, asked: int) -> int:
+    """Estimated tokens for the recent rounds: what is available, and no more than their share where it is enforced."""
+    left = available(inputs, asked=asked)
+    if not inputs.budget.enforced:
+        return left
+    law = tokens_of(inputs.law)
+    fixed = tokens_of(fitting_system(inputs.system, law, inputs.budget)[0]) + law + asked
+    return min(left, inputs.budget.recent(fixed=fixed))
 
 
 def available(inputs: TurnInputs, *, asked: int) -> int:

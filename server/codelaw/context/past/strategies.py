@@ -46,7 +46,7 @@ class Selection:
     """Messages that stay whatever `recent_max` says."""
     recent_max: int = 20
     rounds: int = 20
-    """Of the sliding window, where no rolling summary says where it begins."""
+    """Of the sliding window at most."""
     summary: bool = True
     """Whether a rolling summary is wanted."""
     thread: ThreadSummary | None = None
@@ -158,15 +158,21 @@ def span_retrieval(material: Material, selection: Selection) -> Chosen:
 
 
 def sliding_window(material: Material, selection: Selection) -> Chosen:
-    """The rolling summary, and every round behind it: none is in neither, and none in both.
+    """The rolling summary, and the rounds behind it: none is in neither, and none in both.
 
-    The newest stays in any case. Without a rolling summary in sight the newest rounds stand alone.
+    Where these leave half of the window empty, the newest rounds fill it, also those that the summary tells of. Without
+    a rolling summary in sight the newest rounds stand alone.
     """
     rounds = material.rounds
     if not selection.summary:
         return _summarised(material, selection, rounds[-max(1, selection.rounds) :])
-    covered = material.covered if material.thread is not None else 0
-    return _summarised(material, selection, rounds[min(covered, max(0, len(rounds) - 1)) :])
+    if material.thread is None:
+        return _summarised(material, selection, rounds)
+    behind = rounds[material.covered :]
+    half = None if selection.room is None else selection.room // 2
+    if len(fitting(behind, room=half, most=selection.rounds // 2)) < len(behind):
+        return _summarised(material, selection, behind)
+    return _summarised(material, selection, fitting(rounds, room=selection.room, most=selection.rounds))
 
 
 def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:
@@ -175,6 +181,17 @@ def newest(rounds: Sequence[Round], *, at_least: int) -> tuple[Round, ...]:
     while place > 0 and found < at_least:
         place -= 1
         found += len(rounds[place].messages)
+    return tuple(rounds[place:])
+
+
+def fitting(rounds: Sequence[Round], *, room: int | None, most: int | None = None) -> tuple[Round, ...]:
+    """The newest rounds that fit into `room` tokens together, at most `most`; the very newest in any case."""
+    place, used = len(rounds), 0
+    least = 0 if most is None else max(0, len(rounds) - max(1, most))
+    while place > least and (
+        room is None or (used := used + round_tokens(rounds[place - 1])) <= room or place == len(rounds)
+    ):
+        place -= 1
     return tuple(rounds[place:])
 
 
@@ -223,7 +240,7 @@ def _summarised(material: Material, selection: Selection, kept: tuple[Round, ...
     if selection.strategy == "sliding-window":
         why = f"sliding-window shows the newest {selection.rounds} rounds"
         if thread is not None:
-            why = "they are in the rolling summary, behind which sliding-window begins"
+            why = "the rolling summary tells of them"
     else:
         why = f"summary+recent shows the newest {selection.recent_max} messages"
     shown = _within(material.rounds, selection, Chosen(summaries, kept), why)
@@ -243,13 +260,11 @@ def _within(rounds: Sequence[Round], selection: Selection, chosen: Chosen, why: 
         dropped.append(Dropped("rounds left out", f"{older} older rounds ({messages} messages): {why}"))
     kept = chosen.rounds
     if selection.room is not None:
-        place, used = len(kept), 0
-        while place > 0 and ((used := used + round_tokens(kept[place - 1])) <= selection.room or place == len(kept)):
-            place -= 1
-        if place:
-            reason = f"{place} rounds that the {selection.room} tokens for recent rounds have no room for"
+        kept = fitting(kept, room=selection.room)
+        if len(kept) < len(chosen.rounds):
+            over = len(chosen.rounds) - len(kept)
+            reason = f"{over} rounds that the {selection.room} tokens for recent rounds have no room for"
             dropped.append(Dropped("rounds over budget", reason))
-            kept = kept[place:]
     return Chosen(chosen.summaries, kept, tuple(dropped))
 
 

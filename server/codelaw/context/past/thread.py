@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codelaw.context.past.quoting import speaker, spoken
-from codelaw.context.past.strategies import cut_to, newest, round_tokens
+from codelaw.context.past.strategies import cut_to, fitting, newest, round_tokens
 from codelaw.context.shortening.demotion import demoted
 from codelaw.context.tokens import estimate
 from codelaw.domain.checkpoints import Demotion
@@ -19,6 +19,8 @@ LONGEST = 2_000
 """Tokens of a rolling summary at most."""
 SMALLEST = 200
 """Tokens that it may have even in a small budget."""
+LEAVES = 4
+"""The part of a sliding window that leaves it at once."""
 _WORDS = 0.35
 """Words that make a token, careful: a model told its limit passes it a little."""
 _CHARACTERS = 3
@@ -27,11 +29,21 @@ _CHARACTERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a sliding window shows at most behind its summary."""
+    """What a sliding window shows at most."""
 
     rounds: int
     room: int
     """Estimated tokens."""
+
+    def over(self, behind: Sequence[Round]) -> int:
+        """How many of the rounds behind the summary leave the window now, from the oldest; 0 while all have room.
+
+        With those that must, a quarter of the window leaves at once: a summary is asked for only now and then, and
+        meanwhile the window begins with the same bytes (L-6).
+        """
+        if len(fitting(behind, room=self.room, most=self.rounds)) == len(behind):
+            return 0
+        return len(behind) - len(fitting(behind, room=_stays(self.room), most=_stays(self.rounds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +59,30 @@ class Due:
     messages: int
 
 
-def unsummarised(transcript: Transcript, *, recent_min: int, window: Window | None = None) -> tuple[Round, ...]:
-    """The rounds that no rolling summary knows, without the newest that hold `recent_min` messages.
-
-    With a `window` only as many of the newest as it has room for, but at least the very newest, which it always shows.
-    """
+def unsummarised(transcript: Transcript, *, recent_min: int = 0) -> tuple[Round, ...]:
+    """The rounds that no rolling summary knows, without the newest that hold `recent_min` messages."""
     summary, turns = transcript.thread, transcript.turns
     if summary is None or summary.covers not in turns:
         waiting = rounds(transcript.shown)
     else:
         last = turns[summary.covers]
         waiting = rounds([one for one in transcript.unwithdrawn if turns[one.turn_id] > last])
-    stay = len(newest(waiting, at_least=recent_min))
-    if window is not None:
-        stay = min(max(1, stay), _shown(waiting, window))
-    return waiting[: len(waiting) - stay]
+    return waiting[: len(waiting) - len(newest(waiting, at_least=recent_min))]
 
 
 def due(transcript: Transcript, *, recent_min: int, above: int, room: int, window: Window | None = None) -> Due | None:
-    """What to sum up now; None while it has no more than `above` tokens (B-3).
+    """What to sum up now (B-3): what has left a sliding `window`; without one, all but the newest above `above` tokens.
 
-    A sliding `window` begins where the summary ends: it is due as well as soon as the window has no room for all that
-    the summary does not know. At most `room` tokens at once, the oldest first; the next turn goes on from there. A
-    round that is longer by itself loses the middle of its messages.
+    At most `room` tokens at once, the oldest first; the next turn goes on from there. A round that is longer by itself
+    loses the middle of its messages.
     """
-    waiting = unsummarised(transcript, recent_min=recent_min, window=window)
-    behind = unsummarised(transcript, recent_min=0)
-    over = window is not None and _shown(behind, window) < len(behind)
-    if not waiting or (sum(map(round_tokens, waiting)) <= above and not over):
+    if window is not None:
+        behind = unsummarised(transcript)
+        waiting = behind[: window.over(behind)]
+    else:
+        waiting = unsummarised(transcript, recent_min=recent_min)
+        waiting = waiting if sum(map(round_tokens, waiting)) > above else ()
+    if not waiting:
         return None
     texts: list[str] = []
     used = messages = 0
@@ -92,15 +100,8 @@ def due(transcript: Transcript, *, recent_min: int, above: int, room: int, windo
     return Due(_before(transcript), "\n\n".join(texts), waiting[len(texts) - 1].turn_id, messages)
 
 
-def _shown(waiting: Sequence[Round], window: Window) -> int:
-    """How many of the newest rounds a sliding window shows; the newest in any case."""
-    shown = used = 0
-    for round_ in reversed(waiting[len(waiting) - window.rounds if len(waiting) > window.rounds else 0 :]):
-        used += round_tokens(round_)
-        if shown and used > window.room:
-            break
-        shown += 1
-    return shown
+def _stays(whole: int) -> int:
+    return whole - whole // LEAVES
 
 
 def limit(budget_share: int) -> int:
