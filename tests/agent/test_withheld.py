@@ -83,7 +83,7 @@ async def test_completion_offers_no_denied_path(guarded: Bench):
 async def test_a_rule_that_matches_nothing_is_told(bench: Bench):
     (bench.root / "real").mkdir()
     (bench.root / "link").symlink_to("real")
-    wrong = ["Read(**/*.{key,pem)", "read(a)", "Read(/etc/passwd)", "Read(link/**)"]
+    wrong = ["Read(/etc/passwd)", "Read(link/**)"]
     await bench.reopen(permissions={"deny": [*wrong, "Read(real/**)"]})
     told = [notice.message for notice in await bench.session.rule_notices()]
     assert [rule for rule in wrong if any(repr(rule) in message for message in told)] == wrong

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codelaw.app.hooking import declared
+from codelaw.domain.errors import Refusal
 from codelaw.hooks.declared import Hook
 from codelaw.settings import load_settings
 
@@ -45,9 +46,13 @@ def test_hooks_are_tables_by_moment(tmp_path: Path):
         (["x"], "each hook is a table"),
     ],
 )
-def test_what_is_no_hook_is_told_and_ignored(given: Any, why: str):
-    effective = load_settings(environ={}, client={"hooks": {"PreToolUse": given, "Stop": [{"command": "fine"}]}})
-    assert declared(effective.value.hooks) == (Hook("Stop", "fine"),)
+def test_what_is_no_hook_is_told_and_no_turn_begins(given: Any, why: str):
+    client = {"hooks": {"PreToolUse": given, "Stop": [{"command": "fine"}]}}
+    effective = load_settings(environ={}, client=client)
+    with pytest.raises(Refusal, match="No turn begins"):
+        effective.for_a_turn()
+    assert declared(effective.value.hooks) == ()
+    assert declared(load_settings(environ={}, client=client, ignoring=True).value.hooks)[-1] == Hook("Stop", "fine")
     (problem,) = effective.problems
     assert problem.code == "bad_setting"
     assert problem.message.startswith("hooks.PreToolUse")

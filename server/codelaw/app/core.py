@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,8 +95,10 @@ class Core:
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         servers: ToolServers | None = None,
+        look_again: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._settings = settings
+        self._look_again = look_again
         self._restricted = not trusted
         """The editor does not trust the folder; a turn keeps what held when it began (S-7)."""
         self._approver = approver
@@ -136,6 +138,16 @@ class Core:
         self._memory = Memories(self._workspace, self._embedder.in_use, self._user)
         self._embedding: Embedding | None = None
         """None until the store is open."""
+
+    async def _settings_now(self) -> Settings:
+        """The settings for what begins now, read again where a file of them has changed.
+
+        Raises:
+            Refusal: `settings_unreadable`.
+        """
+        if self._look_again is not None:
+            await self._look_again()
+        return self._settings.for_a_turn()
 
     async def _open_stores(self) -> Stores:
         url = self._settings.value.store.url
@@ -213,7 +225,14 @@ class Core:
         memory = await self._memory_of(agent.chat.id, settings)
         agent.house = replace(agent.house, memory=memory)
         folders = self._workspace.folders
-        agent.gate.policy, notices = policy(settings, mode, self._processes, folders, restricted=restricted)
+        agent.gate.policy, notices = policy(
+            settings,
+            mode,
+            self._processes,
+            folders,
+            restricted=restricted,
+            all_asked=self._settings.ignoring,
+        )
         notices += await self._ignored.new(folders)
         if not self._processes.keeps_to_hosts:
             message = f"The hosts of tools.bash.network are not kept to here. {self._processes.describe}"
@@ -251,11 +270,13 @@ class Core:
 
     def _own(self, grants: Sequence[Grant]) -> list[Grant]:
         """Those that count for this person; of one that names no folder nobody knows where it would (S-1)."""
+        if self._settings.ignoring:
+            return []
         return [grant for grant in grants if grant.person == self._user and not grant.outdated]
 
     async def _follow(self, agent: AgentChat, steers: Sequence[Steer]) -> RunningTurn:
         """Start the turn that waiting steers become, in a chat that is claimed for it (R-9)."""
-        settings, mode, told = self._settings.value, agent.chat.mode, tuple(steer.id for steer in steers)
+        settings, mode, told = await self._settings_now(), agent.chat.mode, tuple(steer.id for steer in steers)
         with self._beginnings.one(agent.chat.id) as beginning:
             asked = asked_by(steers, settings, mode, restricted=self._restricted, halt=beginning.halt)
             plan = await self._plan(asked, who := models.answerer(settings, agent.chat), agent)

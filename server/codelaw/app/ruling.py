@@ -31,15 +31,23 @@ _MAGIC = re.compile(r"[*?\[{\\]")
 
 
 def policy(
-    settings: Settings, mode: Mode, processes: Processes, folders: Sequence[Folder], *, restricted: bool = False
+    settings: Settings,
+    mode: Mode,
+    processes: Processes,
+    folders: Sequence[Folder],
+    *,
+    restricted: bool = False,
+    all_asked: bool = False,
 ) -> tuple[Policy, list[Notice]]:
-    """The rules of a turn, and a notice for every rule that is not in force, or can match nothing."""
+    """The rules of a turn, and a notice for every rule that is not in force, or can match nothing.
+
+    With `all_asked` no rule, grant or hook spares the question about a write or a command.
+    """
     allow, deny, notices = _read(settings, folders)
     if settings.tools.bash.sandbox == "require" and not processes.trusted:
         deny.append(parse("Bash"))
-        message = (
-            f"tools.bash.sandbox requires a full sandbox and there is none: commands are refused. {processes.describe}"
-        )
+        who = "What is left out of this run may require" if all_asked else "tools.bash.sandbox requires"
+        message = f"{who} a full sandbox and there is none: commands are refused. {processes.describe}"
         notices.append(Notice("warning", "sandbox_missing", message))
     rules = Policy(
         mode,
@@ -49,6 +57,7 @@ def policy(
         processes.trusted,
         restricted=restricted,
         commands_always_asked=not processes.posix,
+        all_asked=all_asked,
         roots={str(folder.root): folder.name if len(folders) > 1 else "" for folder in folders},
     )
     return rules, notices
@@ -122,7 +131,13 @@ def _parsed(
     deny, wrong_too = parse_all(denied, tools, dict(roots))
     notices = [
         Notice("error", "rule_ignored", f"The permission rule {problem.text!r} is not in force: {problem.reason}.")
-        for problem in (*wrong, *wrong_too)
+        for problem in wrong
+    ]
+    # Of a rule that cannot be read in these folders its tool is left, so that it denies too much.
+    deny += [parse(problem.text.partition("(")[0]) for problem in wrong_too]
+    notices += [
+        Notice("error", "rule_ignored", f"The permission rule {problem.text!r} denies all of it: {problem.reason}.")
+        for problem in wrong_too
     ]
     return tuple(allow), tuple(deny), tuple(notices)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -70,12 +70,14 @@ class Session(
         trusted: bool = True,
         servers: ToolServers | None = None,
         browser: Browser | None = None,
+        look_again: Callable[[], Awaitable[None]] | None = None,
     ) -> Self:
         """A session; the store is opened at its first use: one that cannot be opened refuses only what needs it.
 
         `tell` is called with what the user should know and no chat is about. `trusted` is off where the editor does
         not trust the folder (S-7). `servers` runs those that people bring along; None: made when there is one.
-        `browser` opens pages on which the user logs in to one (X-3).
+        `browser` opens pages on which the user logs in to one (X-3). `look_again` is awaited before something begins:
+        it reconfigures the session where a file of the settings has changed (S-1).
         """
         await asyncio.to_thread(_preload)
         session = cls(
@@ -90,6 +92,7 @@ class Session(
             tell=tell,
             trusted=trusted,
             servers=servers,
+            look_again=look_again,
         )
         session._servers.browser = browser
         return session

@@ -66,8 +66,8 @@ class Client:
         self._last_id = 0
         self._dead: str | None = None
 
-    async def connect(self, workspace: Path) -> Json:
-        """Shake hands; gives the server's capabilities.
+    async def connect(self, workspace: Path, *, ignore_settings: bool = False) -> Json:
+        """Shake hands; gives the server's capabilities. `ignore_settings` goes on without those that cannot be read.
 
         Raises:
             ServerDiedError: there is no server any more.
@@ -88,7 +88,9 @@ class Client:
                 "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name or "root"}],
                 "capabilities": {
                     "general": {"positionEncodings": ["utf-8", "utf-16"]},
-                    "experimental": {"codelaw": {"events": {}, "approvals": {}}},
+                    "experimental": {
+                        "codelaw": {"events": {}, "approvals": {}, "ignoreSettings": ignore_settings},
+                    },
                 },
             },
         )

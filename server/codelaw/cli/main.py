@@ -102,6 +102,11 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--strategy", metavar="S", choices=STRATEGIES, help=f"how the context is built: {_OFFERED}")
     chat.add_argument("--json", action="store_true", help="print events as JSON, one a line, the result last")
     chat.add_argument("--yes", action="store_true", help="allow every write and command")
+    chat.add_argument(
+        "--ignore-settings",
+        action="store_true",
+        help="go on without settings that cannot be read; every write and command is asked about (not with --yes)",
+    )
 
     chats = _command(commands, "chats", "list the chats, newest first", running.chats)
     chats.add_argument("query", nargs="?", metavar="QUERY", help="look for this in titles and messages")

@@ -34,6 +34,8 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def chat(arguments: argparse.Namespace) -> int:
+    if arguments.ignore_settings and arguments.yes:
+        arguments.usage_error("--ignore-settings is not for --yes: what is left out may forbid what --yes allows")
     from codelaw.cli.spawn import spawned  # noqa: PLC0415
 
     _keep_memory()

@@ -44,6 +44,7 @@ RefusalCode = Literal[
     "nothing_to_commit",
     "revert_conflict",
     "server_not_found",
+    "settings_unreadable",
 ]
 
 

@@ -57,6 +57,8 @@ class Client:
     """It answers `workspace/codeLens/refresh`."""
     trusted: bool = True
     """The editor trusts the folder; what it says later comes by `codelaw/workspace/editorTrust` (S-7)."""
+    ignores_settings: bool = False
+    """Its user goes on without settings that cannot be read, and is asked about every write and command (S-1)."""
     servers: bool = False
     """It asks the user itself about the servers of `codelaw/mcp/list` that have `ask` (X-3)."""
     process_id: int | None = None
@@ -100,6 +102,7 @@ def client_of(params: types.InitializeParams) -> Client:
         markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
         lens_refresh=bool(lens.refresh_support),
         servers=_declared(ours, "servers"),
+        ignores_settings=ours.get("ignoreSettings") is True,
         trusted=ours.get("workspaceTrusted") in (None, True),
         process_id=params.process_id,
     )

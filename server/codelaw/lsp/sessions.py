@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -348,4 +348,5 @@ class OpenSession(Protocol):
         tell: Callable[[Notice], None] | None = None,
         trusted: bool = True,
         browser: Browser | None = None,
+        look_again: Callable[[], Awaitable[None]] | None = None,
     ) -> Session: ...

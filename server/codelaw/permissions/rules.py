@@ -215,7 +215,7 @@ def _path_rule(text: str, tool: str, specifier: str, folders: Mapping[str, str])
     # The innermost first: by its name its files are shown.
     for root, name in sorted(folders.items(), key=lambda folder: -len(folder[0])):
         if pattern.startswith(f"{root.rstrip('/')}/"):
-            inside = pattern[len(root.rstrip("/")) :]
+            inside = f"/{pattern[len(root.rstrip('/')) :].lstrip('/')}"
             pattern = f"/{escape_path(name)}{inside}" if several else inside
             break
     try:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from codelaw.domain.chats import Notice
+from codelaw.domain.errors import Refusal
 from codelaw.domain.safety.unseen import visible_line
 from codelaw.settings import effectless, sources
+from codelaw.settings.hooks import HooksGroup
 from codelaw.settings.model import Group, Settings
-from codelaw.settings.reading import KeyPath, Layer, children, dotted
+from codelaw.settings.reading import Fault, KeyPath, Layer, children, dotted, put
 from codelaw.settings.workspace import ADDED, JOINED, restrict
 
 MASK = "••••"
 CREDENTIALS: tuple[KeyPath, ...] = (("model", "apiKey"), ("model", "authToken"))
+_NOTHING = "No turn begins and nothing is searched until this is mended"
+_BLOCKS = "No turn begins until this is mended."
+_STAYS = "Until this is mended, what was read there before stays in force."
+_LEFT_OUT = "It is left out of this run, and every write and command is asked about."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,26 @@ class EffectiveSettings:
     """The file or variable behind a key that is not a default."""
     files: tuple[WorkspaceFile, ...] = ()
     """The workspace's own files that were found, the first folder's first (S-3)."""
+    faults: tuple[Fault, ...] = ()
+    """What is wrong with sources that decide what may be done, and of which nothing better is known (S-1)."""
+    stale: tuple[Fault, ...] = ()
+    """What is wrong with sources that count as they did before."""
+    layers: Mapping[tuple[str, str], Layer] = field(default_factory=dict[tuple[str, str], Layer], repr=False)
+    """The sources without a fault, by name and source, as they are to stay in force when one gets a fault."""
+    ignoring: bool = False
+    """The user has asked to go on without the sources that have faults, and there are some."""
+
+    def for_a_turn(self) -> Settings:
+        """The settings for what begins now: a turn, a search, or a program of the user's.
+
+        Raises:
+            Refusal: `settings_unreadable`: they are not known well enough to begin anything (S-1).
+        """
+        if self.faults and not self.ignoring:
+            first, more = self.faults[0], len(self.faults) - 1
+            others = f" {more} more: `codelaw doctor` lists them." if more else ""
+            raise Refusal("settings_unreadable", f"{_NOTHING}: {first}.{others}", _way_out(first))
+        return self.value
 
     def describe(self) -> dict[str, Any]:
         """`{"settings": {key: {"value", "origin", "source"?}}}`, keys and passwords masked (S-5)."""
@@ -66,9 +92,13 @@ def load_settings(
     client: Mapping[str, Any] | None = None,
     cli: Mapping[str, Any] | None = None,
     restricted: bool = False,
+    before: EffectiveSettings | None = None,
+    ignoring: bool = False,
 ) -> EffectiveSettings:
     """Read every layer; the later wins, and nothing raises: what is wrong becomes a notice and the value below stays.
 
+    What is wrong where it is decided what may be done is a fault (S-1): the source counts as it did in `before`, what
+    was in force until now. Where it did not, the settings are `tightened`, and no turn begins, but with `ignoring`.
     `client` and `cli` are nested like the table, without a prefix. Of several workspace files the first one that sets
     a key wins; those whose digest is the one in `trusted` count in full, the others only tighten (S-3). With
     `restricted`, in a folder that the editor does not trust, nothing of them counts but what they deny (S-7). Touches
@@ -77,6 +107,21 @@ def load_settings(
     merged: dict[KeyPath, Any] = {}
     won: dict[KeyPath, Layer] = {}
     problems: list[Notice] = []
+    faults: list[Fault] = []
+    stale: list[Fault] = []
+    sound: dict[tuple[str, str], Layer] = {}
+
+    def taken(layer: Layer) -> Layer:
+        """The layer; one with faults as it was before, where it was read without any."""
+        key = (layer.name, layer.source)
+        old = before.layers.get(key) if before is not None and layer.faults else None
+        for fault in layer.faults:
+            outcome = _STAYS if old is not None else _LEFT_OUT if ignoring else _BLOCKS
+            problems.append(Notice("error", fault.code, f"{fault}. {outcome}"))
+        (faults if old is None else stale).extend(layer.faults)
+        if not layer.faults or old is not None:
+            sound[key] = layer = old or layer
+        return layer
 
     def lay(layer: Layer) -> None:
         problems.extend(layer.problems)
@@ -87,11 +132,11 @@ def load_settings(
     for layer in sources.from_sdk(environ):
         lay(layer)
     if user_file is not None:
-        lay(sources.from_file("user", user_file))
+        lay(taken(sources.from_file("user", user_file)))
     added: dict[KeyPath, list[Any]] = {path: [] for path in (*ADDED, *JOINED)}
     files: list[WorkspaceFile] = []
     for file in reversed(workspace_files):
-        layer = sources.from_file("workspace", file)
+        layer = taken(sources.from_file("workspace", file))
         if restricted:
             for path in ADDED:
                 added[path].extend(layer.values.get(path, []))
@@ -102,30 +147,66 @@ def load_settings(
             held = {path: value for path, value in layer.values.items() if path not in narrow.values}
             told = {readable(dotted(path)): _spelled(path, value) for path, value in held.items()}
             files.insert(0, WorkspaceFile(file, layer.digest, known, told))
-        if not known:
-            layer = narrow
+        counts = layer if known else narrow
         for path, entries in added.items():
-            entries.extend(layer.values.pop(path, []))
-        lay(layer)
+            entries.extend(counts.values.get(path, []))
+        lay(replace(counts, values={path: value for path, value in counts.values.items() if path not in added}))
     for layer in sources.from_environment(environ):
-        lay(layer)
+        lay(taken(layer))
     if client is not None:
-        lay(sources.from_client(client))
+        lay(taken(sources.from_client(client)))
     if cli is not None:
-        lay(sources.from_command_line(cli))
+        lay(taken(sources.from_command_line(cli)))
 
     _one_credential(merged, won)
+    joined = Layer("workspace", "a workspace's settings")
     for path, entries in added.items():
         if entries:
             every = [*merged.get(path, []), *entries]
-            merged[path] = [entry for at, entry in enumerate(every) if entry not in every[:at]]
-            won[path] = won.get(path) or Layer("workspace", "a workspace's settings")
+            put(joined, path, [entry for at, entry in enumerate(every) if entry not in every[:at]], texts=False)
+    for path, value in taken(joined).values.items():
+        merged[path], won[path] = value, won.get(path, joined)
     value = Settings.model_validate(_nested(merged))
     origins = {dotted(path): "default" for path, _ in _leaves(value)}
     origins |= {dotted(path): layer.name for path, layer in won.items()}
     named = {dotted(path): layer.source for path, layer in won.items()}
     problems += effectless.notices(value, _leaves(value), named)
-    return EffectiveSettings(value, origins, problems, named, tuple(files))
+    if faults:
+        value = tightened(value, unknown=not ignoring)
+    return EffectiveSettings(
+        value,
+        origins,
+        problems,
+        named,
+        tuple(files),
+        tuple(faults),
+        tuple(stale),
+        sound,
+        ignoring=ignoring and bool(faults),
+    )
+
+
+def tightened(value: Settings, *, unknown: bool) -> Settings:
+    """Settings under which nothing is allowed that a source which cannot be read may have refused (S-1).
+
+    Where its deny rules are `unknown` and nobody has said to go on without them, nothing is read or run.
+    """
+    denied = [*value.permissions.deny, *(("Read", "Edit", "Bash") if unknown else ())]
+    default = "deny" if value.permissions.default == "deny" else "ask"
+    rules = value.permissions.model_copy(update={"allow": [], "deny": denied, "default": default})
+    bash = value.tools.bash.model_copy(update={"sandbox": "require", "network": False})
+    tools, hooks = value.tools.model_copy(update={"bash": bash}), HooksGroup() if unknown else value.hooks
+    return value.model_copy(update={"permissions": rules, "tools": tools, "hooks": hooks})
+
+
+def _way_out(fault: Fault) -> str:
+    """What to do about it."""
+    if fault.file is not None:
+        told = "Mend the file: it counts as soon as it is saved."
+        return f"{told} `codelaw chat --ignore-settings` talks without it, and asks about every write and command."
+    if fault.source.startswith(sources.PREFIX):
+        return "Mend this variable of the environment, and start codelaw again."
+    return "Mend it where the editor keeps its settings: it counts as soon as the editor sends them."
 
 
 def _one_credential(merged: dict[KeyPath, Any], won: dict[KeyPath, Layer]) -> None:

@@ -12,9 +12,11 @@ from codelaw.domain.chats import Dialect, Strategy
 from codelaw.domain.laws import FILES
 from codelaw.domain.memories import Category
 from codelaw.domain.models import DEFAULT_MODEL
+from codelaw.permissions.rules import MAX_RULES, parse
 from codelaw.settings.commands import BashGroup
 from codelaw.settings.group import Group
 from codelaw.settings.hooks import HooksGroup
+from codelaw.settings.servers.written import problem_of
 
 Fraction = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -54,6 +56,19 @@ def _bounded(persona: str) -> str:
     return persona
 
 
+def _rule(text: str) -> str:
+    from codelaw.tools.toolbox import ruled_tools  # noqa: PLC0415 - it is much, and many have no rules
+
+    parse(text, ruled_tools())
+    return text
+
+
+def _servers(table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    if problem := problem_of(table):
+        raise ValueError(problem)
+    return table
+
+
 def _plain_name(name: str) -> str:
     if name in {".", ".."} or _NO_NAME.search(name):
         message = f"{name!r} is not a plain file name; a law lies in the folder for which it counts"
@@ -61,6 +76,7 @@ def _plain_name(name: str) -> str:
     return name
 
 
+RuleList = Annotated[list[Annotated[str, AfterValidator(_rule)]], Field(max_length=MAX_RULES)]
 Persona = Annotated[str, Field(max_length=1_000_000), AfterValidator(_bounded)]
 LawName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain_name)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -287,10 +303,10 @@ class RetrievalGroup(Group):
 class PermissionsGroup(Group):
     """What may be done without asking: rules such as `Bash(git diff:*)` (S-1)."""
 
-    allow: list[Name] = Field(
+    allow: RuleList = Field(
         default_factory=list[str], description="Rules for calls that are never asked about: `Bash(git diff:*)`."
     )
-    deny: list[Name] = Field(
+    deny: RuleList = Field(
         default_factory=list[str], description="Rules for calls that are always refused: `Read(secrets/**)`."
     )
     default: Literal["ask", "allow", "deny"] = Field(
@@ -337,7 +353,7 @@ class StoreGroup(Group):
 class McpGroup(Group):
     """Servers of the Model Context Protocol."""
 
-    servers: dict[str, dict[str, Any]] = Field(
+    servers: Annotated[dict[str, dict[str, Any]], AfterValidator(_servers)] = Field(
         default_factory=dict[str, dict[str, Any]],
         repr=False,
         description="Servers of the Model Context Protocol by name: `{command, args, env, cwd}` of a program, or"

@@ -9,19 +9,45 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, cast, get_args, get_origin
 
 from pydantic import ValidationError
 
 from codelaw.domain.chats import Notice
+from codelaw.permissions.rules import MAX_RULES
 from codelaw.settings.model import Group, Settings
 
 KeyPath = tuple[str, ...]
 MAX_SHOWN = 80
 SECRETS = frozenset({"apiKey", "authToken", "url", "baseUrl", "servers"})
 """Keys whose values never appear in a message (S-5)."""
+GUARDED: tuple[KeyPath, ...] = (("permissions",), ("hooks",), ("tools", "bash"), ("mcp",))
+"""What decides what may be done: anything wrong here is a fault (S-1)."""
+RETIRED: dict[KeyPath, str] = {}
+"""Keys that are settings no longer, each with the one that took its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a source that decides what may be done: no turn begins until it is mended (S-1)."""
+
+    code: str
+    source: str
+    """A file, a variable or a word for people."""
+    reason: str
+    path: KeyPath = ()
+    """The key that is wrong; empty for the source as a whole."""
+    value: Any = field(default=None, repr=False)
+    """What stands there, as far as it helps to find the line."""
+    file: Path | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.source}{f', line {self.line}' if self.line else ''})"
 
 
 @dataclass(slots=True)
@@ -33,12 +59,20 @@ class Layer:
     """A file, a variable or a word for people."""
     values: dict[KeyPath, Any] = field(default_factory=dict[KeyPath, Any])
     problems: list[Notice] = field(default_factory=list[Notice])
+    faults: list[Fault] = field(default_factory=list[Fault])
     digest: str | None = None
     """SHA-256 of a file's bytes, hexadecimal; None where there is none."""
 
     def warn(self, code: str, message: str) -> None:
         """Add a notice that names the source."""
         self.problems.append(Notice("warning", code, f"{message} ({self.source})"))
+
+    def wrong(self, code: str, message: str, path: KeyPath, value: Any = None, *, meant: KeyPath | None = None) -> None:
+        """Add what is wrong at a key: a fault where it, or the one that was meant, is guarded; else a notice."""
+        if guarded(path) or (meant is not None and guarded(meant)):
+            self.faults.append(Fault(code, self.source, message, path, value))
+        else:
+            self.warn(code, f"{message}; ignored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +104,11 @@ def dotted(path: KeyPath) -> str:
     return ".".join(path)
 
 
+def guarded(path: KeyPath) -> bool:
+    """Whether a key is guarded, or lies above one that is."""
+    return any(path[: len(key)] == key or key[: len(path)] == path for key in GUARDED)
+
+
 @cache
 def children(group: type[Group]) -> dict[str, Node]:
     """What stands under a group, by camelCase key."""
@@ -86,8 +125,11 @@ def children(group: type[Group]) -> dict[str, Node]:
     return found
 
 
-def read_layer(name: str, source: str, raw: Mapping[str, Any], *, texts: bool = False) -> Layer:
-    """Check nested `raw` against the table. With `texts`, a string is read as JSON where that fits."""
+def read_layer(name: str, source: str, raw: Any, *, texts: bool = False) -> Layer:
+    """Check nested `raw` against the table; what is no table at all is a fault.
+
+    With `texts`, a string is read as JSON where that fits.
+    """
     layer = Layer(name, source)
     _take(layer, Settings, (), raw, texts=texts)
     return layer
@@ -108,7 +150,7 @@ def _take(layer: Layer, node: Node, path: KeyPath, value: Any, *, texts: bool) -
     if texts and isinstance(value, str):
         value = next(_as_json(value), value)
     if not isinstance(value, Mapping):
-        layer.warn("bad_setting", f"{dotted(path)}: a table of keys is expected; ignored")
+        layer.wrong("bad_setting", f"{dotted(path) or 'settings'}: a table of keys is expected", path)
         return
     for key, inner in cast("Mapping[str, Any]", value).items():
         child = node.group if isinstance(node, Named) else children(node).get(key)
@@ -120,19 +162,43 @@ def _take(layer: Layer, node: Node, path: KeyPath, value: Any, *, texts: bool) -
 
 def _leaf(layer: Layer, leaf: Leaf, path: KeyPath, value: Any, *, texts: bool) -> None:
     candidates = [*_as_json(value), value] if texts and isinstance(value, str) else [value]
-    problem = ""
+    problem, place = "", None
     for candidate in candidates:
         if candidate is None and leaf.optional:
             return
         try:
             layer.values[path] = leaf.check(candidate)
         except ValidationError as error:
+            if problem:
+                continue
             first = error.errors(include_url=False, include_input=False)[0]
             where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"][1:])
-            problem = problem or f"{where}: {first['msg']}"
+            problem = f"{where}: {first['msg'].removeprefix('Value error, ')}"
+            place = _entry(candidate, first["loc"][1:])
+            if guarded(path) and isinstance(candidate, list):
+                with suppress(ValidationError):
+                    layer.values[path] = leaf.check(_sound(leaf, cast("list[Any]", candidate)[:MAX_RULES]))
         else:
             return
-    layer.warn("bad_setting", f"{dotted(path)}{problem}{_shown(path, value)}; ignored")
+    shown = value if place is None else place
+    layer.wrong("bad_setting", f"{dotted(path)}{problem}{_shown(path, shown)}", path, place)
+
+
+def _sound(leaf: Leaf, entries: list[Any]) -> list[Any]:
+    """The entries of a list that nothing is wrong with: whoever goes on without the others keeps these."""
+    found: list[Any] = []
+    for entry in entries:
+        with suppress(ValidationError):
+            found += leaf.check([entry])
+    return found
+
+
+def _entry(value: Any, where: tuple[int | str, ...]) -> Any:
+    """The entry of a list that is wrong; None where it is not one alone."""
+    at = where[0] if where else None
+    if not isinstance(value, list) or not isinstance(at, int):
+        return None
+    return next(iter(cast("list[Any]", value)[at:]), None)
 
 
 def _shown(path: KeyPath, value: Any) -> str:
@@ -143,9 +209,14 @@ def _shown(path: KeyPath, value: Any) -> str:
 
 
 def _unknown(layer: Layer, path: KeyPath, group: type[Group]) -> None:
-    close = difflib.get_close_matches(path[-1][:MAX_SHOWN], list(children(group)), n=1)
-    hint = f"; did you mean {dotted((*path[:-1], close[0]))}?" if close else ""
-    layer.warn("unknown_setting", f"{dotted(path)[: MAX_SHOWN * 2]}: no such setting{hint}; ignored")
+    name, known = path[-1][:MAX_SHOWN], list(children(group))
+    alike = [key for key in known if key.casefold() == name.casefold()]
+    close = [*alike, *difflib.get_close_matches(name, known, n=1)]
+    meant = (*path[:-1], close[0]) if close else (*path[:-1], *name.split("."))
+    hint = f"; did you mean {dotted(meant)}?" if close else ""
+    if path in RETIRED:
+        hint = f" any more: {RETIRED[path]} took its place"
+    layer.wrong("unknown_setting", f"{dotted(path)[: MAX_SHOWN * 2]}: no such setting{hint}", path, meant=meant)
 
 
 def _as_json(value: str) -> Iterator[Any]:

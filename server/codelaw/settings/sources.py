@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codelaw.settings.reading import Layer, put, read_layer
+from codelaw.settings.lines import line_of
+from codelaw.settings.reading import Fault, Layer, put, read_layer
 
 PREFIX = "CODELAW_"
 NOT_SETTINGS = frozenset({"CODELAW_HOME", "CODELAW_TOKEN"})
 MAX_FILE = 1 << 20
 """Bytes of a settings file."""
+UNREADABLE = "settings_unreadable"
+"""The code of a file that gives nothing."""
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 SDK_VARIABLES = {
     "ANTHROPIC_API_KEY": ("model", "apiKey"),
@@ -25,35 +31,67 @@ SDK_VARIABLES = {
 
 
 def from_file(name: str, path: Path) -> Layer:
-    """A TOML file; a missing one is an empty layer, an unreadable one a notice."""
+    """A TOML file. A missing one is an empty layer, one that is there and cannot be read a fault (S-1)."""
     layer = Layer(name, str(path))
+    reason, line, text = "", None, ""
     try:
         content = _content(path)
-        if content is None or len(content) > MAX_FILE:
-            why = "it is not a file" if content is None else f"the file is larger than {MAX_FILE} bytes"
-            layer.warn("settings_unreadable", f"{why}; ignored")
-            return layer
-        raw = tomllib.loads(content.decode("utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        return layer
-    except (OSError, ValueError, RecursionError) as error:
-        layer.warn("settings_unreadable", f"{error}; ignored")
-        return layer
-    layer = read_layer(name, str(path), raw)
-    layer.digest = hashlib.sha256(content).hexdigest()
+        text = content.decode("utf-8-sig")
+        layer = read_layer(name, str(path), tomllib.loads(text))
+        layer.digest = hashlib.sha256(content).hexdigest()
+        layer.faults = [replace(fault, line=line_of(text, fault.path, fault.value)) for fault in layer.faults]
+    except FileNotFoundError:
+        reason = _dangling(path)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason = "the file is not text in UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        reason, line = _not_toml(str(error), text)
+    except (ValueError, RecursionError) as error:
+        reason = f"the file cannot be understood: {error}"
+    except NotADirectoryError:
+        reason = f"{path.parent} is not a folder"
+    except OSError as error:
+        reason = f"the file cannot be read: {error.strerror or error}"
+    if reason:
+        layer.faults.append(Fault(UNREADABLE, str(path), reason, line=line))
+    layer.faults = [replace(fault, file=path) for fault in layer.faults]
     return layer
 
 
-def _content(path: Path) -> bytes | None:
-    """At most one byte more than is allowed; None for a pipe or a device, which might never end."""
+def _content(path: Path) -> bytes:
+    """The bytes of a file, and of nothing else: a pipe or a device might never end.
+
+    Raises:
+        OSError: it cannot be read, is no file, or too large.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(0, "it is a folder" if stat.S_ISDIR(mode) else "it is not a file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(MAX_FILE + 1)
+            content = file.read(MAX_FILE + 1)
     finally:
         os.close(descriptor)
+    if len(content) > MAX_FILE:
+        raise OSError(0, f"it is larger than {MAX_FILE} bytes")
+    return content
+
+
+def _dangling(path: Path) -> str:
+    """What is wrong where a link leads nowhere; empty where there is no file at all, which is no fault."""
+    for place in (path, path.parent):
+        if place.is_symlink():
+            return f"{place} is a link that leads nowhere"
+    return ""
+
+
+def _not_toml(said: str, text: str) -> tuple[str, int]:
+    """What the library says of a file, and the line it means."""
+    match = _PLACE.search(said)
+    line = int(match[1]) if match and match[1] else max(1, len(text.splitlines()))
+    return f"the file is not TOML: {_PLACE.sub('', said)}", line
 
 
 def from_environment(environ: Mapping[str, str]) -> list[Layer]:
@@ -78,7 +116,7 @@ def from_sdk(environ: Mapping[str, str]) -> list[Layer]:
     ]
 
 
-def from_client(raw: Mapping[str, Any]) -> Layer:
+def from_client(raw: Any) -> Layer:
     """What the editor sent; null means unset."""
     return read_layer("client", "the client's settings", raw)
 

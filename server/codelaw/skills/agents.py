@@ -1,6 +1,7 @@
 """Kinds of subagents: Markdown files that say what one is for and what it may use (X-4).
 
-Read leniently: what is wrong with one is told and keeps nobody from using it, and fields of others are left alone.
+Read leniently: what is wrong with one is told and keeps nobody from using it, and fields of others are left alone. But
+one whose tools cannot be read does not count, as it would have all of them (S-1).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1_024
 SAME_MODEL = frozenset({"", "inherit", "default"})
 _MARKS = "-_.:+"
+_RESTRICTING = {"tools": "tools", "disallowedtools": "disallowedTools"}
+"""Fields that take tools away, as they are spelt."""
 _TOOLS = {"WebFetch": "web_fetch", "WebSearch": "web_search", "Skill": "load_skill"}
 """Names that files in use give to tools of ours."""
 _COUNT = re.compile(r"[1-9][0-9]{0,5}")
@@ -44,7 +47,10 @@ def agent(sheet: Sheet, text: str) -> AgentSheet:
     if not description:
         problems.append("It has no description: a model cannot tell when to use it.")
     body = found.body.strip()
-    if not body:
+    if unread := [spelt for name, spelt in _RESTRICTING.items() if name in found.unread]:
+        # What it may not use is not known; without a text it does not count.
+        problems, body = [found.problem, f"Its `{unread[0]}` cannot be read, so that the file does not count."], ""
+    elif not body:
         problems.append("It has no text below its head.")
     elif len(body) > LONGEST_BODY:
         problems.append(f"Its text has {len(body)} characters; the first {LONGEST_BODY} count.")

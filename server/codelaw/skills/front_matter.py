@@ -17,6 +17,7 @@ MOST_BRACKETS = 500
 """In them: the library takes time in the square of those that are open."""
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _COLON = re.compile(r"[A-Za-z][\w-]*:[ \t]+[^\"'\[{\s].*:(?:[ \t].*)?")
+_NAMED = re.compile(r"^[ \t\"'{,-]*([A-Za-z][\w-]*)[\"']?[ \t]*:", re.MULTILINE)
 _FIELD = re.compile(r"([A-Za-z][\w-]*):[ \t]+(\S.*)")
 
 
@@ -31,21 +32,24 @@ class Written:
     """Why its head could not be read as it should be."""
     lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Those whose value is a list, as far as its items are texts."""
+    unread: frozenset[str] = frozenset()
+    """Names, in lower case, of fields that are there and whose value could not be read whole."""
 
 
 def written(text: str) -> Written:
     """Take a file apart."""
     match = _HEAD.match(text[: LONGEST + 100])
     if match is None:
-        began = text.startswith(("---\n", "---\r\n"))
-        return Written(text.removeprefix("\ufeff"), problem=_UNENDED if began else "")
+        began = text.removeprefix("\ufeff").startswith(("---\n", "---\r\n"))
+        unread = _named(text[:LONGEST]) if began else frozenset[str]()
+        return Written(text.removeprefix("\ufeff"), problem=_UNENDED if began else "", unread=unread)
     head, body = match[1], text[match.end() :]
     if not head.strip():
         return Written(body)
     import yaml  # noqa: PLC0415 - needed by few
 
     if head.count("[") + head.count("{") > MOST_BRACKETS:
-        return Written(body, _plain(head), f"Its head has more than {MOST_BRACKETS} brackets.")
+        return _by_lines(body, head, f"Its head has more than {MOST_BRACKETS} brackets.")
     # They make texts, lists and tables, and nothing else; the one in C, where there is one, takes a tenth of the time.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
@@ -55,9 +59,9 @@ def written(text: str) -> Written:
         where = "" if line is None else f" in line {line + 2}"
         colon = line is not None and _COLON.fullmatch([*head.splitlines(), ""][line]) is not None
         hint = " A value with a colon in it needs quotes." if colon else ""
-        return Written(body, _plain(head), f"Its head is not YAML{where}.{hint}")
+        return _by_lines(body, head, f"Its head is not YAML{where}.{hint}")
     if not isinstance(found, dict):
-        return Written(body, problem="Its head has no fields.")
+        return Written(body, problem="Its head has no fields.", unread=_named(head))
     fields = cast("dict[object, object]", found)
     return Written(
         body,
@@ -67,7 +71,27 @@ def written(text: str) -> Written:
             for name, value in fields.items()
             if isinstance(name, str) and isinstance(value, list)
         },
+        unread=frozenset(str(name).lower() for name, value in fields.items() if not _whole(value)),
     )
+
+
+def _whole(value: object) -> bool:
+    """Whether a value is a text or a list of texts."""
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in cast("list[object]", value))
+    return isinstance(value, str)
+
+
+def _by_lines(body: str, head: str, problem: str) -> Written:
+    """A file whose head can only be read line by line."""
+    fields = _plain(head)
+    plain = {name for name, value in fields.items() if not value.startswith(tuple("[{|>&*!"))}
+    return Written(body, fields, problem, unread=_named(head) - plain)
+
+
+def _named(head: str) -> frozenset[str]:
+    """What may be the names of fields in a text that is no head."""
+    return frozenset(match[1].lower() for match in _NAMED.finditer(head))
 
 
 def _plain(head: str) -> dict[str, str]:

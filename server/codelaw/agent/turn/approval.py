@@ -72,6 +72,8 @@ class Policy:
     """The editor does not trust the folder: nothing is written or run (S-7)."""
     commands_always_asked: bool = False
     """Commands go to a shell whose lines cannot be read (S-4)."""
+    all_asked: bool = False
+    """Settings are left out that may have refused it: nothing spares the question about a write or a command (S-1)."""
     roots: Mapping[str, str] = field(default_factory=dict[str, str])
     """The workspace's folders: the absolute path, and what paths in it are shown with in front."""
 
@@ -85,6 +87,12 @@ class _Judging:
     rules: Rules
 
     def __call__(self) -> Decision:
+        decision = self._judged()
+        if self.policy.all_asked and decision.action == "allow" and self.facts.effect in {"write", "execute"}:
+            return Decision("ask", "default", "Settings are left out of this run: every write and command is asked.")
+        return decision
+
+    def _judged(self) -> Decision:
         return judge(
             self.facts,
             mode=self.policy.mode,
@@ -152,7 +160,7 @@ class Gate:
         folder, _ = home(facts, self.folders)
         kept = kept_rule(facts, self.folders) if folder else None
         always_asked = asked.decision is not None and asked.decision.always_asked
-        once = always_asked or (facts.tool == "Bash" and self.policy.commands_always_asked)
+        once = always_asked or self.policy.all_asked or (facts.tool == "Bash" and self.policy.commands_always_asked)
         every = options_for(facts, only_once=once)
         options = tuple(option for option in every if kept or option.kind != "allow_always")
         risk: Risk = "execute" if facts.effect == "execute" else "write"

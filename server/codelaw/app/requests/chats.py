@@ -143,12 +143,12 @@ class ChatRequests(Core):
         Not to be cancelled: a turn might begin that nobody knows of. `cancel` stops it as soon as it begins, and so
         does `halt`; hooks that still look at the message end, and it is refused.
         """
-        settings = strategy_options_applied(self._settings.value, strategy_options or {})
-        restricted = self._restricted
         self._turns.check_text(text)
-        typed, text = text, self._redaction.text(text)
         agent: AgentChat | None = None
         with self._beginnings.one(chat_id, halt) as beginning:
+            settings = strategy_options_applied(await self._settings_now(), strategy_options or {})
+            restricted = self._restricted
+            typed, text = text, self._redaction.text(text)
             known = await self._chats.get(chat_id) if chat_id is not None else None
             if known is not None:
                 known.claim()

@@ -22,12 +22,12 @@ class CommitRequests(Core):
         """What the next commit of the repository at `place` would hold; None: that of the first folder.
 
         Raises:
-            Refusal: `not_trusted`, `folder_not_found`, `nothing_to_commit`.
+            Refusal: `not_trusted`, `folder_not_found`, `nothing_to_commit`, `settings_unreadable`.
         """
         if self._restricted:
             message = "The editor does not trust this folder, so that git is not run."
             raise Refusal("not_trusted", message, "Trust the folder in the editor first.")
-        settings = self._settings.value
+        settings = await self._settings_now()
         denied = unreadable(settings, self._workspace.folders)
         try:
             return await pending(place, visible(self._workspace, settings), denied, self._environment)

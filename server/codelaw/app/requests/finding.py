@@ -23,9 +23,10 @@ class FindingRequests(Core):
         """The best places, and the uri of each.
 
         Raises:
-            Refusal: `folder_not_found`: the path is none of the workspace's.
+            Refusal: `folder_not_found`: the path is none of the workspace's; `settings_unreadable`: nobody knows what
+                may be read.
         """
-        workspace = visible(self._workspace, self._settings.value)
+        workspace = visible(self._workspace, await self._settings_now())
         try:
             below = () if is_top(path) else tuple(place.shown for place in await starts(workspace, path))
         except ToolFailure as failure:
@@ -38,6 +39,6 @@ class FindingRequests(Core):
         return self._code.state()
 
     async def rebuild_index(self) -> IndexState:
-        """Throw the index away, and begin anew in the background."""
-        await self._code.rebuild(visible(self._workspace, self._settings.value))
+        """Throw the index away, and begin anew in the background; refuses as a search does."""
+        await self._code.rebuild(visible(self._workspace, await self._settings_now()))
         return self._code.state()

@@ -28,9 +28,9 @@ class ServerRequests(Core):
         """Begin a server anew, or for the first time.
 
         Raises:
-            Refusal: `server_not_found`, `not_trusted`.
+            Refusal: `server_not_found`, `not_trusted`, `settings_unreadable`.
         """
-        await self._servers.restart(name, self._settings.value, restricted=self._restricted)
+        await self._servers.restart(name, await self._settings_now(), restricted=self._restricted)
 
     async def log_out_of_server(self, name: str) -> bool:
         """Forget the login to a server; whether there was one.

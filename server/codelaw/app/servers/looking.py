@@ -14,7 +14,7 @@ from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.served import Program, ServerState
 from codelaw.settings.servers import written
-from codelaw.settings.servers.answers import Answers
+from codelaw.settings.servers.answers import LOST, Answers
 from codelaw.settings.servers.filling import NotFilled, Surroundings, env_file, filled
 from codelaw.settings.servers.written import FILES, LONGEST_FILE, WrittenServer
 
@@ -117,6 +117,8 @@ def _kept_back(server: WrittenServer, known: Answers, *, restricted: bool) -> Se
     """Why a server does not start; None where it may."""
     if restricted:
         return ServerState(server.name, "off", message=RESTRICTED)
+    if known.lost:
+        return ServerState(server.name, "failed", message=f"It is not started: {LOST}.")
     if server.key in known.off or server.table.get("disabled") is True:
         return ServerState(server.name, "off", message=SWITCHED_OFF)
     if not known.lets(server):

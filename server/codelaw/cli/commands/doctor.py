@@ -33,6 +33,7 @@ def doctor(server: Server, arguments: argparse.Namespace) -> int:
     """Look at everything and print it."""
 
     async def work(client: Client, screen: Screen) -> int:
+        client.on_message = lambda _message: None  # the report says it
         read = await client.request("codelaw/settings/read", {})
         settings = read["settings"]
         folder, workspace = home(process_environment()), Path(arguments.workspace)

@@ -11,7 +11,7 @@ from typing import Any
 from codelaw.cli.client import Client, RemoteError, ServerDiedError
 from codelaw.cli.exits import FAILED, FINISHED
 from codelaw.cli.spawn import Server
-from codelaw.cli.terminal import RED, Screen
+from codelaw.cli.terminal import RED, YELLOW, Screen
 
 
 def ask_server(
@@ -27,18 +27,31 @@ def ask_server(
 
 
 def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[Client, Screen], Awaitable[int]]) -> int:
-    """Do `work` with a connected client; refusals and a dead server are told, and are exit status 1."""
+    """Do `work` with a connected client; refusals and a dead server are told, and are exit status 1.
+
+    What the server calls an error meanwhile is told too, unless `work` has another place for it.
+    """
     screen = Screen(quiet_stdout=arguments.json)
+    errors: list[str] = []
+
+    def keep(message: dict[str, Any]) -> None:
+        if message.get("type") == 1:
+            errors.append(str(message.get("message", "")))
 
     async def run() -> int:
         client = Client(server)
+        client.on_message = keep
         try:
             await client.connect(Path(arguments.workspace))
-            return await work(client, screen)
+            status = await work(client, screen)
         except RemoteError as error:
             screen.line(error.told(), style=RED)
         except ServerDiedError as error:
             screen.line(str(error), style=RED)
+        else:
+            for error in errors if client.on_message == keep else ():
+                screen.line(error, style=YELLOW)
+            return status
         finally:
             await client.close()
         return FAILED

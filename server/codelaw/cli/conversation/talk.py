@@ -42,6 +42,8 @@ class Talk:
         self._asking = Asking(screen, yes=arguments.yes)
         self._kind = "panel"
         self._interrupts = 0
+        self._held: list[str] = []
+        """Errors that the server has told before a turn; what that is refused for, the refusal says."""
         self._planned: str | None = None
         """The chat that is known to have a plan."""
 
@@ -50,7 +52,7 @@ class Talk:
         self._kind = kind
         self.client.on_approval = self._asking.answer
         self.client.on_message = self._message
-        await self.client.connect(Path(self._arguments.workspace))
+        await self.client.connect(Path(self._arguments.workspace), ignore_settings=self._arguments.ignore_settings)
         if kind == "panel" and is_root():
             self._screen.line(ROOT, style=YELLOW)
         if self._arguments.newest:
@@ -145,21 +147,35 @@ class Talk:
         self.hangup.stop = lambda: loop.call_soon_threadsafe(self._leave, request)
         try:
             return await answer
+        except RemoteError as error:
+            if error.data.get("code") == "settings_unreadable":
+                self._held.clear()
+            raise
         finally:
+            self._say_held()
             self.hangup.stop = None
             loop.remove_signal_handler(signal.SIGINT)
 
     def _show(self, printer: TurnPrinter | None, params: Json) -> None:
         if params.get("chatId") != self.chat_id:
             return
+        self._say_held()
         if printer is None:
             _print_json(params)
         else:
             printer.event(params["event"])
 
     def _message(self, params: Json) -> None:
-        if params.get("type", 4) <= 2:  # errors and warnings
-            self._screen.line(str(params.get("message", "")), style=YELLOW)
+        kind, text = params.get("type", 4), str(params.get("message", ""))
+        if kind == 1:
+            self._held.append(text)
+        elif kind <= 2:  # errors and warnings
+            self._screen.line(text, style=YELLOW)
+
+    def _say_held(self) -> None:
+        for text in self._held:
+            self._screen.line(text, style=YELLOW)
+        self._held.clear()
 
     def _interrupt(self, request: int) -> None:
         """Ctrl-C: cancel what runs; once more: leave at once."""

@@ -39,6 +39,12 @@ async def trust(connection: Connection, params: wire.TrustFolder) -> wire.Trust:
     if params.trusted:
         await connection.reload()
         file = _file_of(connection, folder.root)
+        faults = (*connection.settings.faults, *connection.settings.stale)
+        unread = next((fault for fault in faults if fault.file == folder.root / WORKSPACE_FILE), None)
+        if unread is not None:
+            raise Refusal(
+                "not_trusted", f"There is nothing to trust: {visible_line(str(unread))}.", "Mend the file first."
+            )
         if file is None:
             raise Refusal(
                 "not_trusted", f"{visible_line(str(folder.root))} has no {WORKSPACE_FILE} to trust.", "Write it first."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from lsprotocol import types
@@ -22,22 +23,27 @@ from codelaw.settings import (
     trusted_folders,
     user_file,
 )
+from codelaw.settings.trust import FILE as TRUSTED
 
 log = logging.getLogger(__name__)
 
 SECTION = "codelaw"
 MAX_DEPTH = 8
+Stamp = tuple[int, ...] | int | None
 
 
 class Configuration:
     """Where a connection's settings come from."""
 
-    def __init__(self, rpc: Rpc, client: Client, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
+    def __init__(self, rpc: Rpc, client: Client, options: Any, overrides: Mapping[str, Any]) -> None:
         self._rpc = rpc
         self._client = client
-        self._options = options
+        self._options = _given(options)
         self._overrides = overrides
-        self._pulled: Mapping[str, Any] = {}
+        self._pulled: Any = {}
+        self._now: EffectiveSettings | None = None
+        self._files: Sequence[Path] = ()
+        self._stamps: list[Stamp] = []
 
     async def pull(self) -> None:
         """Ask the client for its section; what it does not answer stays as it was."""
@@ -48,24 +54,32 @@ class Configuration:
         except (ClientError, Disconnected) as error:
             log.warning("The client's configuration could not be read: %s", error)
             return
-        values = cast("list[Any]", answer) if isinstance(answer, list) else []
-        section = values[0] if values else None
-        self._pulled = cast("Mapping[str, Any]", section) if isinstance(section, dict) else {}
+        self._pulled = _given(cast("list[Any]", answer)[0] if isinstance(answer, list) and answer else answer)
 
     def pushed(self, settings: Any) -> None:
         """What `workspace/didChangeConfiguration` carried, for clients that are not asked."""
         if self._client.configuration or not isinstance(settings, dict):
             return
         section = cast("dict[str, Any]", settings).get(SECTION)
-        if isinstance(section, dict):
-            self._pulled = cast("Mapping[str, Any]", section)
+        if section is not None:
+            self._pulled = _given(section)
 
     async def load(self, folders: Sequence[Folder], *, trusted: bool = True) -> EffectiveSettings:
-        """Read every layer; of a folder that the editor does not trust, only what it denies (S-7)."""
+        """Read every layer; of a folder that the editor does not trust, only what it denies (S-7).
+
+        A source that has a fault now counts as it did when it was last read here (S-1).
+        """
         environ = process_environment()
-        client = _over(self._options, self._pulled)
+        odd = next((one for one in (self._options, self._pulled) if not isinstance(one, Mapping)), None)
+        client = _over(self._options, self._pulled) if odd is None else odd
+        self._files = [
+            user_file(environ),
+            home(environ) / TRUSTED,
+            *(folder.root / WORKSPACE_FILE for folder in folders),
+        ]
 
         def read() -> EffectiveSettings:
+            self._stamps = _stamps(self._files)
             known = trusted_folders(home(environ))
             return load_settings(
                 environ=environ,
@@ -75,9 +89,34 @@ class Configuration:
                 client=client,
                 cli=self._overrides,
                 restricted=not trusted,
+                before=self._now,
+                ignoring=self._client.ignores_settings,
             )
 
-        return await asyncio.to_thread(read)
+        self._now = await asyncio.to_thread(read)
+        return self._now
+
+    async def changed(self) -> bool:
+        """Whether a file of the settings is another than when they were read."""
+        return await asyncio.to_thread(_stamps, self._files) != self._stamps
+
+
+def _stamps(files: Sequence[Path]) -> list[Stamp]:
+    """What tells that none of them has changed; None for one that is not there. Touches the disk."""
+    found: list[Stamp] = []
+    for file in files:
+        try:
+            facts = file.stat()
+        except OSError as error:
+            found.append(error.errno)
+        else:
+            found.append((facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino, facts.st_mode))
+    return found
+
+
+def _given(settings: Any) -> Any:
+    """What the client sent; nothing, and the empty table of Lua, are no settings."""
+    return {} if settings is None or settings == [] else settings
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:

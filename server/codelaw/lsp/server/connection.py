@@ -143,6 +143,7 @@ class Connection:
             tell=self._tell,
             trusted=self.trusted,
             browser=ClientBrowser(self.rpc, self.client),
+            look_again=self._look_again,
         )
         await self._tell_problems()
         for buffer in self.documents.all():
@@ -286,6 +287,11 @@ class Connection:
             self.law.soon()
             await self._tell_problems()
 
+    async def _look_again(self) -> None:
+        """Read the settings again where a file of them has changed: not every client watches them."""
+        if await self.configuration.changed():
+            await self.reload()
+
     def editor_trust(self, *, trusted: bool) -> None:
         """The editor trusts the folder, or no longer does: for turns that begin from now on (S-7)."""
         if trusted == self.trusted:
@@ -362,12 +368,14 @@ class Connection:
     async def _tell_problems(self) -> None:
         offer_trust(self)
         self.later(offer_servers(self))
+        all_told = (*self.settings.problems, *await self.session.rule_notices())
         fresh: list[Notice] = [
             notice
-            for notice in (*self.settings.problems, *await self.session.rule_notices())
+            for notice in all_told
             if notice.message not in self._told and notice.code != "setting_refused"  # which the offer names
         ]
-        self._told |= {notice.message for notice in fresh}
+        self._told = {notice.message for notice in all_told}
+        fresh.sort(key=lambda notice: notice.level != "error")
         for notice in fresh[:SHOWN_PROBLEMS]:
             show_message(self.rpc, notice.level, f"codelaw settings: {notice.message}")
         if len(fresh) > SHOWN_PROBLEMS:

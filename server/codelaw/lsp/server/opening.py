@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 async def open_connection(
     server: CodelawServer,
-    options: Mapping[str, Any],
+    options: Any,
     overrides: Mapping[str, Any],
     open_session: OpenSession | None,
 ) -> Connection:

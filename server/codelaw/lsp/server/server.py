@@ -69,7 +69,7 @@ class CodelawServer(LanguageServer):
         self._token = token
         self._overrides = overrides or {}
         self._open_session = open_session
-        self._options: Mapping[str, Any] = {}
+        self._options: Any = {}
         self._opening: asyncio.Task[Connection] | None = None
         self._connection: Connection | None = None
         self._closed = False
@@ -103,7 +103,7 @@ class CodelawServer(LanguageServer):
         options: Any = params.initialization_options
         given = dict(cast("Mapping[str, Any]", options)) if isinstance(options, Mapping) else {}
         self._check(given.pop("token", None))
-        self._options = given
+        self._options = given if isinstance(options, Mapping) else options
         self.client = client_of(params)
         self.folders.begin(params)
         encoding = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)

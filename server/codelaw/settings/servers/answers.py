@@ -16,6 +16,7 @@ from codelaw.settings.own_lists import alone, put
 from codelaw.settings.servers.written import WrittenServer
 
 FILE = "servers.json"
+LOST = f"the list of switched-off servers cannot be read: mend {FILE} in the data folder, or delete it"
 _LARGEST = 1 << 20
 
 
@@ -28,32 +29,35 @@ class Answers:
     off: frozenset[str] = frozenset()
     declined: Mapping[str, str] = field(default_factory=dict[str, str])
     """The digest of what was shown when the user said: not now."""
+    lost: bool = False
+    """The list is there and cannot be read: what was switched off is not known, so that nothing starts (S-1)."""
 
     def lets(self, server: WrittenServer) -> bool:
         """Whether it may be started: the user has named it in their own settings, or has seen it as it is."""
-        return server.folder is None or self.allowed.get(server.key) == server.digest
+        return not self.lost and (server.folder is None or self.allowed.get(server.key) == server.digest)
 
     def asks(self, server: WrittenServer) -> bool:
         """Whether the user has yet to say anything of the server as it is."""
-        return not self.lets(server) and self.declined.get(server.key) != server.digest
+        return not self.lost and not self.lets(server) and self.declined.get(server.key) != server.digest
 
 
 def read_answers(home: Path) -> Answers:
-    """What is remembered; nothing where the list is missing or cannot be read. Touches the disk."""
+    """What is remembered; nothing where the list is missing, `lost` where it cannot be read. Touches the disk."""
     try:
         with (home / FILE).open("rb") as file:
             content: Any = json.loads(file.read(_LARGEST))
+    except FileNotFoundError:
+        return Answers(lost=(home / FILE).is_symlink())
     except (OSError, ValueError, RecursionError):
-        return Answers()
-    table = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
-    off = table.get("off")
-    return Answers(
-        _digests(table.get("allowed")),
-        frozenset(key for key in cast("list[Any]", off) if isinstance(key, str))
-        if isinstance(off, list)
-        else frozenset(),
-        _digests(table.get("declined")),
-    )
+        return Answers(lost=True)
+    table = cast("dict[str, Any]", content) if isinstance(content, dict) else None
+    allowed, off, declined = (None, None, None) if table is None else map(table.get, ("allowed", "off", "declined"))
+    if not isinstance(allowed, dict) or not isinstance(off, list) or not isinstance(declined or {}, dict):
+        return Answers(lost=True)
+    keys = cast("list[Any]", off)
+    if not all(isinstance(key, str) for key in keys):
+        return Answers(lost=True)
+    return Answers(_digests(allowed), frozenset(keys), _digests(declined))
 
 
 def _digests(given: Any) -> dict[str, str]:
@@ -67,10 +71,10 @@ def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
     Touches the disk.
 
     Raises:
-        OSError: the list cannot be written.
+        OSError: the list cannot be read or written.
     """
     with alone(home / FILE):
-        known = read_answers(home)
+        known = _to_change(home)
         allowed = {**known.allowed}
         if enabled and server.folder is not None:
             allowed[server.key] = server.digest
@@ -81,8 +85,15 @@ def answer(home: Path, server: WrittenServer, *, enabled: bool) -> Answers:
 def decline(home: Path, server: WrittenServer) -> Answers:
     """Remember that the user does not want to be asked about a server as it is written now; as `answer`."""
     with alone(home / FILE):
-        known = read_answers(home)
+        known = _to_change(home)
         return _kept(home, replace(known, declined={**known.declined, server.key: server.digest}))
+
+
+def _to_change(home: Path) -> Answers:
+    known = read_answers(home)
+    if known.lost:
+        raise OSError(0, LOST)
+    return known
 
 
 def _kept(home: Path, known: Answers) -> Answers:

@@ -129,6 +129,12 @@ def read_table(table: Mapping[str, Any], source: str, folder: Path | None = None
     return Reading(tuple(servers), tuple(notices))
 
 
+def problem_of(table: Mapping[str, Any]) -> str:
+    """What is wrong with a table of the user's own settings, which is read strictly (S-1); empty where nothing is."""
+    told = (notice.message.removeprefix(f"{SETTINGS}: ") for notice in read_table(table, SETTINGS).notices)
+    return next(told, "").removesuffix(".")
+
+
 def in_force(readings: Iterable[Reading]) -> Reading:
     """Of several sources, the one that counts most first: one server of each name."""
     chosen: dict[str, WrittenServer] = {}
