@@ -59,6 +59,8 @@ class Client:
     """The editor trusts the folder; what it says later comes by `codelaw/workspace/editorTrust` (S-7)."""
     servers: bool = False
     """It asks the user itself about the servers of `codelaw/mcp/list` that have `ask` (X-3)."""
+    short_lived: bool = False
+    """It asks one thing and ends: nothing is started ahead of a turn."""
     process_id: int | None = None
 
 
@@ -100,6 +102,7 @@ def client_of(params: types.InitializeParams) -> Client:
         markdown=types.MarkupKind.Markdown in (hover.content_format or ()),
         lens_refresh=bool(lens.refresh_support),
         servers=_declared(ours, "servers"),
+        short_lived=_declared(ours, "shortLived"),
         trusted=ours.get("workspaceTrusted") in (None, True),
         process_id=params.process_id,
     )

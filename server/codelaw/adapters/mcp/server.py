@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,7 @@ class Server:
         """Set while it is not starting."""
         self._means = means
         self._changed = changed
+        self._began = asyncio.get_running_loop().time()
         self._work: asyncio.Queue[_Asked] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
         self._why = ""
@@ -83,6 +84,13 @@ class Server:
             await asyncio.wait([asked.done], timeout=CANCEL_SECONDS)
             raise
         return asked.done.result()
+
+    async def near(self, seconds: float) -> None:
+        """Wait until it is not starting any more, no longer than until `seconds` after its beginning."""
+        left = self._began + seconds - asyncio.get_running_loop().time()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, left)):
+                await self.settled.wait()
 
     async def stop(self) -> None:
         """End it, in less than two seconds; its last state stays."""

@@ -140,7 +140,7 @@ def kind_of_event(error_type: str | None, message: str) -> FailureKind:
 
 
 def _of_account(error_type: str | None, message: str) -> FailureKind | None:
-    """What is wrong with the account behind the key, where that is what the endpoint says (P-8)."""
+    """What is wrong with the account behind the key, where that is what the endpoint says (P-1)."""
     said = f"{error_type or ''} {message}".lower()
     if any(phrase in said for phrase in _SPENT):
         return "spending"

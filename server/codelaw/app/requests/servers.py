@@ -16,13 +16,17 @@ class ServerRequests(Core):
         """What is written down now, and how each is doing; starts nothing."""
         found = await self._servers.look(self._settings.value, restricted=self._restricted)
         return ServerList(
-            self._servers.states(),
+            self._servers.shown(),
             {server.name: server.source for server in found.servers},
             tuple(notice.message for notice in found.notices),
             {server.name: server.digest for server in found.servers},
             found.asking,
             logged_in=await self._servers.logged_in(),
         )
+
+    async def start_servers(self) -> None:
+        """Begin those that may run, in the background, so that they are ready when a turn begins (X-3)."""
+        await self._servers.start(self._settings.value, restricted=self._restricted)
 
     async def restart_server(self, name: str) -> None:
         """Begin a server anew, or for the first time.

@@ -33,7 +33,7 @@ def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[C
     async def run() -> int:
         client = Client(server)
         try:
-            await client.connect(Path(arguments.workspace))
+            await client.connect(Path(arguments.workspace), short_lived=True)
             return await work(client, screen)
         except RemoteError as error:
             screen.line(error.told(), style=RED)
