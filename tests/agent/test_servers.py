@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codelaw.adapters.extras import adding
 from codelaw.app.session import Session
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.files import Folder
@@ -215,6 +217,14 @@ async def test_only_servers_whose_tools_can_be_called_speak_in_l1(bench: Bench, 
         await bench.turn("hello", mode=mode)
         assert ("SPOKEN" in offered(bench)) == speaks, (mode, settings)
     assert "mcp__desk__put" not in offered(bench), "the tools are to be found, what leads to them stands there (X-11)"
+
+
+async def test_the_list_says_how_the_missing_package_is_added(desk: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await desk.session.servers()).problems == ()
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    (problem,) = (await desk.session.enable_server("desk", enabled=True)).problems
+    assert problem.startswith("No server can start: mcp cannot be imported")
+    assert problem.endswith(f"add it with `{await asyncio.to_thread(adding, 'mcp')}`.")
 
 
 async def test_a_call_is_asked_about_and_runs(desk: Bench, servers: FakeServers) -> None:
