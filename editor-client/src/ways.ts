@@ -17,6 +17,7 @@ const waysIn = (words: WayWords): Readonly<Record<string, Way>> => {
   const trust: Way = { title: words.manageTrust, command: "codelaw.manageTrust" };
   return {
     auth_failed: { title: words.setKey, command: "codelaw.setKey", hint: words.setKeyHint },
+    spending_limit: choose,
     model_not_found: { ...choose, hint: words.chooseModelHint },
     model_refused: choose,
     model_unavailable: settings,
@@ -44,6 +45,7 @@ const PASSING = new Set([
   "internal_error",
   "store_unavailable",
   "auth_failed",
+  "spending_limit",
 ]);
 
 /** Whether a turn that failed so may go well the next time. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -369,6 +370,29 @@ async def test_what_no_retry_can_mend_ends_the_turn_at_once(bench: Bench, name: 
     assert (result.stop_reason, result.error.code if result.error else "") == ("failed", code)
     assert len(bench.vendor.messages) == 1
     assert "sk-test" not in str(result)
+
+
+SPENT = "Your credit balance is too low to access the API. Please go to Plans & Billing."
+
+
+@pytest.mark.parametrize("reply", [{"status": 400}, {"status": 429}, {"text": "and so", "broken": "error_event"}])
+async def test_an_account_without_credit_is_told_as_that(bench: Bench, reply: dict[str, Any]):
+    kind = "rate_limit_error" if reply.get("status") == 429 else "invalid_request_error"
+    bench.vendor.reset([VendorReply(error_type=kind, error_message=SPENT, times=0, **reply)])
+    result = await bench.turn("go")
+    assert result.error is not None
+    assert (result.stop_reason, result.error.code) == ("failed", "spending_limit")
+    assert result.error.message.startswith("The credit or the spending limit of the account at ")
+    assert SPENT in result.error.message
+    assert "Add credit" in result.error.hint
+    assert "baseUrl" not in str(result.error)
+    assert len(bench.vendor.messages) == 1, "it is not tried again"
+
+
+async def test_a_quota_that_names_its_end_is_waited_for(bench: Bench):
+    spent = VendorReply(status=429, error_message="You exceeded your current quota.", headers={"retry-after": "0.01"})
+    bench.vendor.reset([spent, bench.finish("here")])
+    assert (await bench.turn("go")).answer == "here"
 
 
 async def test_a_refusing_model(bench: Bench):

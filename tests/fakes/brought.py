@@ -11,7 +11,9 @@ from typing import Any
 from pydantic import create_model
 
 from codelaw.agent.inputs.gathering import Called
+from codelaw.app.servers.brought import Brought
 from codelaw.domain.results import ToolResult
+from codelaw.domain.served import ServedInstructions
 from codelaw.settings import Settings
 from codelaw.tools.base import Arguments, Effect, Tool, ToolEnvironment
 
@@ -56,11 +58,12 @@ class Bringing:
     """A session's servers, which always bring these tools and nothing else."""
 
     tools: tuple[BroughtTool, ...]
+    instructions: tuple[ServedInstructions, ...] = ()
 
     async def brought(
         self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> tuple[BroughtTool, ...]:
-        return self.tools
+    ) -> Brought:
+        return Brought(self.tools, self.instructions)
 
     async def gathered(self, text: str, called: Called, halt: asyncio.Event | None) -> Called:
         return called

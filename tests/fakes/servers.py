@@ -37,6 +37,8 @@ class FakeServers:
     """Names of servers to which there is one."""
     left: list[ServerSpec] = field(default_factory=list)
     """Those that were logged out of."""
+    near: asyncio.Event = field(default_factory=asyncio.Event)
+    """Those that are slow are waited for until this is set."""
     waited: list[float] = field(default_factory=list)
     closed: bool = False
     call_seconds: float = 0.0
@@ -50,7 +52,7 @@ class FakeServers:
 
     async def settled(self, seconds: float) -> None:
         self.waited.append(seconds)
-        await asyncio.sleep(0)
+        await (self.near.wait() if self.slow else asyncio.sleep(0))
 
     def states(self) -> tuple[ServerState, ...]:
         return tuple(self._state(spec.name) for spec in self.specs)
@@ -61,6 +63,7 @@ class FakeServers:
             tuple(tool for tool in self.serves.tools if tool.server in ready),
             tuple(prompt for prompt in self.serves.prompts if prompt.server in ready),
             tuple(resource for resource in self.serves.resources if resource.server in ready),
+            tuple(said for said in self.serves.instructions if said.server in ready),
         )
 
     async def restart(self, name: str) -> None:

@@ -557,6 +557,9 @@ class FakeSession:
     async def warm(self) -> None:
         self.warmed = True
 
+    async def start_servers(self) -> None:
+        self.servers_started = True
+
     def set_folders(self, folders) -> None:
         self.folders = folders
 

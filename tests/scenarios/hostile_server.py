@@ -30,7 +30,12 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "initialize":
         about = {"name": "hostile", "version": "1"}
         offers = {"tools": {}, "prompts": {}, "resources": {}}
-        return {"protocolVersion": params["protocolVersion"], "serverInfo": about, "capabilities": offers}
+        return {
+            "protocolVersion": params["protocolVersion"],
+            "serverInfo": about,
+            "capabilities": offers,
+            "instructions": HOSTILE,
+        }
     if method == "tools/list":
         return {"tools": TOOLS}
     if method == "prompts/list":

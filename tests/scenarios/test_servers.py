@@ -110,6 +110,33 @@ async def test_a_workspaces_server_from_its_file_to_the_models_next_request(
         assert off["servers"][0]["state"] == "off"
 
 
+DESK = {"mcp": {"servers": {"desk": {"command": sys.executable, "args": ["-I", str(HOSTILE)]}}}}
+
+
+async def test_a_server_is_ready_before_the_first_turn_which_uses_its_tool(
+    start: Start, vendor: LoopbackVendor
+) -> None:
+    async with start(EVERYTHING, {"permissions": {"allow": ["mcp__desk__echo"]}, **DESK}) as client:
+        async with asyncio.timeout(PATIENCE):
+            while (await states(client))["desk"] != "ready":
+                await asyncio.sleep(0.02)
+        vendor.reset([VendorReply(text=act("mcp__desk__echo", '{"text": "hi"}')), VendorReply(text=finish("ok"))])
+        assert (await client.request("codelaw/chat/send", {"text": "hello"}))["stopReason"] == "finished"
+        first, second = (request.json for request in vendor.messages)
+        assert "mcp__desk__echo[{text?: str}]" in "\n".join(texts(first))
+        assert "What the server desk says of the use of its tools." in first["system"][0]["text"]
+        assert first["system"] == second["system"]
+        assert "SAID {'text': 'hi'}" in "\n".join(texts(second))
+        assert not LABEL.search(first["system"][0]["text"].partition("# The server desk")[2])
+
+
+async def test_who_asks_one_thing_starts_no_server(start: Start) -> None:
+    ours = {**EVERYTHING["experimental"]["codelaw"], "shortLived": {}}
+    async with start({**EVERYTHING, "experimental": {"codelaw": ours}}, DESK) as client:
+        found = (await listed(client))["desk"]
+        assert (found["state"], found["message"][:24]) == ("off", "It has not been started:")
+
+
 async def test_where_the_editor_trusts_no_folder_nothing_is_started(
     start: Start, vendor: LoopbackVendor, named: Path
 ) -> None:
@@ -202,7 +229,7 @@ async def test_what_does_not_fit_into_a_box_is_shown_before_it_can_be_allowed(st
         assert titles == [["Show what it runs", "Not now"], ["Enable", "Not now"]]
         assert "x" * 2000 in shown[0]
         await until_none_waits(client)
-        assert (await states(client))["a"] == "off", "it begins with the first turn"
+        assert (await states(client))["a"] in {"starting", "ready"}
 
 
 async def test_a_client_that_asks_itself_is_sent_no_box(start: Start, vendor: LoopbackVendor, named: Path) -> None:

@@ -256,6 +256,28 @@ async def test_outside_of_a_turn_a_servers_question_is_declined(desk: Desk) -> N
     assert servers.answered == [ServerAnswer("decline")]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("hello", "hello"), ("3", 3), ("3", "3"), ("2.5", 2.5), ("true", True), ("null", None), ("", "")),
+        *(('{\n  "a": 1\n}', {"a": 1}), ("1\n2\n3", [1, 2, 3]), ("[1, 2, 3]", [1, 2, 3]), ("a b\nc", ["a b", "c"])),
+        *(('{"a": 1}\n{"a": 2}', [{"a": 1}, {"a": 2}]), ("1\n2\n3", [[1, 2], [3]]), ("", []), ("[]", [])),
+        *(("line\nline\n", "line\nline\n"), ("x" * 90_000, "x" * 90_000)),
+    ],
+)
+def test_a_value_that_a_server_wraps_is_told_once(text: str, value: Any) -> None:
+    told = served_result(CREATE, ServedResult(text, {"result": value}))
+    assert "structured" not in told.data
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("hello", "bye"), ("1", True), ("1\n2", [1, 2, 3]), ("1\n2\n3", [1, 2]), ("", 3), ("3 cups", 3)]
+)
+def test_what_the_text_does_not_say_is_told_beside_it(text: str, value: Any) -> None:
+    told = served_result(CREATE, ServedResult(text, {"result": value}))
+    assert told.data["structured"] == {"result": value}
+
+
 def test_a_result_is_bounded_and_nothing_in_it_is_paid_for_twice() -> None:
     same = served_result(CREATE, ServedResult('{"a": 1}', {"a": 1}))
     assert "structured" not in same.data

@@ -314,6 +314,7 @@ describe("an error", () => {
 
   it.each([
     ["auth_failed", "Set API Key", "codelaw.setKey"],
+    ["spending_limit", "Choose Model", "codelaw.chooseModel"],
     ["model_not_found", "Choose Model", "codelaw.chooseModel"],
     ["not_confirmed", "Choose Model", "codelaw.chooseModel"],
     ["window_too_small", "Choose Model", "codelaw.chooseModel"],

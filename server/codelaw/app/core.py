@@ -262,6 +262,7 @@ class Core:
             embedding=self._embedding,
             held=self._leftovers,
             code=self._code,
+            servers=self._servers,
             measures=self._turns.measures,
         )
         rules, _ = policy(self._settings.value, chat.mode, self._processes, self._workspace.folders)

@@ -34,6 +34,7 @@ from codelaw.app.ruling import unreadable, visible
 from codelaw.app.servers.brought import BroughtServers
 from codelaw.context.shortening.economy import DEMOTE_TOKENS
 from codelaw.context.system import untrusted_law as untrusted
+from codelaw.context.system.connectors import connectors
 from codelaw.context.system.law import LARGE_SHARE, names_of
 from codelaw.context.system.law_check import hides
 from codelaw.context.system.modules import system_sections
@@ -240,13 +241,14 @@ class TurnMaker:
                 skills=bool(shelf.offered),
                 web=None if restricted else web_of(settings),
                 kinds=described(kinds),
-                brought=brought,
+                brought=brought.tools,
             ).for_mode(mode),
             spoken,
             int(settings.tools.mcp_share * window.tokens),
             found_before=agent is not None and agent.finding,
             skills=index.left_out,
         )
+        said = connectors(brought.instructions, toolbox.servers, tokens)
         limits = Limits(
             tokens,
             models.reserve_of(settings, name, tokens),
@@ -263,6 +265,7 @@ class TurnMaker:
             persona=settings.prompts.persona,
             as_text=settings.context.observations == "text",
             skills=index.text,
+            connectors=said,
         )
         today = time.strftime("%Y-%m-%d", time.localtime())
         denied = unreadable(settings, self._workspace.folders)
@@ -281,7 +284,7 @@ class TurnMaker:
         if restricted:
             law, beside = replace(law, layer=()), (untrusted.restricted(law.documents),)
         law_tokens = law.tokens
-        notices = [*asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
+        notices = [*brought.notices, *asked.notices, *law.notices, *([RESTRICTED] if restricted else [])]
         notices += [notice for notice in (shelf.problems, kind_problems) if notice is not None]
         if restricted and await asyncio.to_thread(lambda: any(hides(document.text) for document in law.documents)):
             notices.append(HIDING)
@@ -327,6 +330,7 @@ class TurnMaker:
                 persona=settings.prompts.persona,
                 remembering=settings.memory.enabled,
                 skills=index.text,
+                connectors=said,
             )
             if kinds
             else None,

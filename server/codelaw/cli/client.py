@@ -66,8 +66,9 @@ class Client:
         self._last_id = 0
         self._dead: str | None = None
 
-    async def connect(self, workspace: Path, *, ignore_settings: bool = False) -> Json:
-        """Shake hands; gives the server's capabilities. `ignore_settings` goes on without those that cannot be read.
+    async def connect(self, workspace: Path, *, ignore_settings: bool = False, short_lived: bool = False) -> Json:
+        """Shake hands; gives the server's capabilities. `ignore_settings` goes on without those that cannot be read;
+        `short_lived`: one thing is asked, and the server ends.
 
         Raises:
             ServerDiedError: there is no server any more.
@@ -79,6 +80,9 @@ class Client:
             self._readers.append(asyncio.create_task(self._read_log(await _reader(self._server.stderr))))
         self._readers.append(asyncio.create_task(self._read(await _reader(self._server.stdout))))
         folder = await asyncio.to_thread(workspace.resolve)
+        ours: Json = {"events": {}, "approvals": {}, "ignoreSettings": ignore_settings}
+        if short_lived:
+            ours["shortLived"] = {}
         result = await self.request(
             "initialize",
             {
@@ -88,9 +92,7 @@ class Client:
                 "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name or "root"}],
                 "capabilities": {
                     "general": {"positionEncodings": ["utf-8", "utf-16"]},
-                    "experimental": {
-                        "codelaw": {"events": {}, "approvals": {}, "ignoreSettings": ignore_settings},
-                    },
+                    "experimental": {"codelaw": ours},
                 },
             },
         )

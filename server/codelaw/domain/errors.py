@@ -25,6 +25,7 @@ RefusalCode = Literal[
     "not_confirmed",
     "model_refused",
     "auth_failed",
+    "spending_limit",
     "context_overflow",
     "window_too_small",
     "invalid_text",

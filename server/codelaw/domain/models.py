@@ -17,6 +17,7 @@ FailureKind = Literal[
     "rate_limit",
     "overload",
     "auth",
+    "spending",
     "overflow",
     "refused",
     "network",

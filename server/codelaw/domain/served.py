@@ -123,12 +123,21 @@ class ServedResource:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedInstructions:
+    """What a server says of how it is to be used, in its own words: none of it is to be believed (R-5)."""
+
+    server: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """What all servers that are ready serve at one moment, sorted by server and name."""
 
     tools: tuple[ServedTool, ...] = ()
     prompts: tuple[ServedPrompt, ...] = ()
     resources: tuple[ServedResource, ...] = ()
+    instructions: tuple[ServedInstructions, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

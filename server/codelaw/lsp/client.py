@@ -61,6 +61,8 @@ class Client:
     """Its user goes on without settings that cannot be read, and is asked about every write and command (S-1)."""
     servers: bool = False
     """It asks the user itself about the servers of `codelaw/mcp/list` that have `ask` (X-3)."""
+    short_lived: bool = False
+    """It asks one thing and ends: nothing is started ahead of a turn."""
     process_id: int | None = None
 
 
@@ -103,6 +105,7 @@ def client_of(params: types.InitializeParams) -> Client:
         lens_refresh=bool(lens.refresh_support),
         servers=_declared(ours, "servers"),
         ignores_settings=ours.get("ignoreSettings") is True,
+        short_lived=_declared(ours, "shortLived"),
         trusted=ours.get("workspaceTrusted") in (None, True),
         process_id=params.process_id,
     )

@@ -31,6 +31,14 @@ class Browser(Protocol):
         ...
 
 
+class KnownServers(Protocol):
+    """All servers that are written down, those too that do not run."""
+
+    def states(self) -> tuple[ServerState, ...]:
+        """How each is doing, sorted by name."""
+        ...
+
+
 class ToolServers(Protocol):
     """Runs servers in the background and speaks with them; a broken server breaks nothing else."""
 
@@ -42,7 +50,10 @@ class ToolServers(Protocol):
         ...
 
     async def settled(self, seconds: float) -> None:
-        """Wait until no server is starting any more, at most so long."""
+        """Wait for the servers that have begun to start less than `seconds` ago.
+
+        For each until it is ready or has failed, and no longer than until so long after its beginning.
+        """
         ...
 
     def states(self) -> tuple[ServerState, ...]:

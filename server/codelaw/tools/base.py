@@ -17,7 +17,7 @@ from codelaw.domain.results import ToolResult, failure
 from codelaw.ports.code import CodeIndex
 from codelaw.ports.journal import Journal
 from codelaw.ports.memories import Remembering
-from codelaw.ports.servers import Asking
+from codelaw.ports.servers import Asking, KnownServers
 from codelaw.ports.services import LanguageServices
 from codelaw.ports.skills import Skills
 from codelaw.ports.subagents import Subagents
@@ -80,6 +80,8 @@ class ToolEnvironment:
     """Hears what a command prints while it runs."""
     asking: Asking | None = None
     """Whom a server may ask while it is called (X-3); None outside a turn."""
+    servers: KnownServers | None = None
+    """Those that people bring along; None where there are none (X-3)."""
     subagents: Subagents | None = None
     """Those that the turn can begin; None in a child turn, which begins none (X-4)."""
     sees: bool = False

@@ -13,6 +13,7 @@ from codelaw.domain.errors import ToolFailure
 from codelaw.domain.models import ToolSchema
 from codelaw.domain.permissions import PathUse
 from codelaw.domain.safety.unseen import title
+from codelaw.domain.served import ServerState
 from codelaw.ports.web import Fetched, Web
 from codelaw.tools.base import PATH_ARGUMENT, AnyTool, Arguments
 from codelaw.tools.categories import offered_in
@@ -26,7 +27,7 @@ from codelaw.tools.code.outlining import Outline
 from codelaw.tools.code.searching import SearchCode
 from codelaw.tools.commands.bash import Bash
 from codelaw.tools.finding.call_tool import CallTool
-from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools
+from codelaw.tools.finding.find_tools import FIND_TOOLS, Described, FindTools, server_of
 from codelaw.tools.finding.manuals import manual_of
 from codelaw.tools.finding.names import nearest
 from codelaw.tools.keeping.memory_save import MemorySave
@@ -39,6 +40,7 @@ from codelaw.tools.reading.load_skill import LoadSkill
 from codelaw.tools.reading.ls import LS
 from codelaw.tools.reading.read import Read
 from codelaw.tools.reading.web_fetch import WebFetch
+from codelaw.tools.served.missing import PERHAPS_LATE, server_meant, why_missing
 from codelaw.tools.tasks.task import Task
 
 SERVED: dict[str, AnyTool] = {
@@ -90,6 +92,11 @@ class Toolbox:
     @property
     def brought(self) -> tuple[AnyTool, ...]:
         return tuple(self._brought.values())
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The names of the servers that bring tools (X-3)."""
+        return frozenset(server_of(name) for name in self._brought)
 
     @property
     def deferred(self) -> int:
@@ -148,9 +155,14 @@ class Toolbox:
         """The tools for a prompt: name, arguments, description (L-2)."""
         return "\n\n".join(tool.manual() for tool in self._shown.values())
 
-    def unknown(self, name: str) -> str:
-        """What a call of a tool that there is not is answered with (R-3)."""
+    def unknown(self, name: str, servers: Sequence[ServerState] = ()) -> str:
+        """What a call of a tool that there is not is answered with (R-3), by the states of the user's servers (X-3)."""
+        server = server_meant(name, [one for one in servers if one.name not in self.servers])
+        if server is not None and (why := why_missing(name, server)) is not None:
+            return why
         said = f"There is no tool {title(name, 100)!r} in this mode. The tools are: {', '.join(self._shown)}."
+        if server is not None:
+            said = f"{said} {PERHAPS_LATE.format(server=server.name)}"
         like = nearest(name, self._hidden)
         if like:
             return f"{said} Names like it, of tools that {FIND_TOOLS} finds: {', '.join(like)}."

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 
 import pytest
 
+from codelaw.adapters.mcp.reading import INSTRUCTIONS
 from codelaw.adapters.mcp.servers import McpServers
 from codelaw.domain.errors import Refusal, ToolFailure
 from codelaw.domain.served import Program, ServerAnswer, ServerSpec
@@ -26,6 +28,8 @@ async def test_what_it_serves_is_known_and_can_be_used(
     assert offer.tools[0].schema["required"] == ["a", "b"]
     assert [(prompt.name, prompt.arguments) for prompt in offer.prompts] == [("greet", ("who",))]
     assert [resource.uri for resource in offer.resources] == ["note://today"]
+    (said,) = offer.instructions
+    assert (said.server, said.text[:21], len(said.text)) == ("good", "Add before you paint.", INSTRUCTIONS)
     assert servers.offer() is offer
 
     result = await servers.call("good", "add", {"a": 1, "b": 2}, NOBODY)
@@ -35,6 +39,21 @@ async def test_what_it_serves_is_known_and_can_be_used(
     assert "Error executing tool fail" in failed.text
     assert await servers.prompt("good", "greet", {"who": "Ada"}) == "Say hello to Ada."
     assert (await servers.read("good", "note://today")).text == "Water the plants."
+
+
+async def test_a_server_is_waited_for_while_it_is_nearly_there(servers: McpServers, tmp_path: Path) -> None:
+    servers.begin([program("good", "well_behaved.py", "stdio", "new")])
+    await servers.settled(150)
+    assert servers.states()[0].state == "ready"
+    asleep = ServerSpec("asleep", Program("sleep", ("600",)), "test")
+    servers.begin([asleep])
+    await servers.settled(0.05)
+    assert servers.states()[0].state == "starting", "its time to be nearly there is over"
+    await servers.settled(0.05)
+    broken = ServerSpec("broken", Program(str(tmp_path / "nothing")), "test")
+    servers.begin([broken])
+    await servers.settled(150)
+    assert servers.states()[0].state == "failed"
 
 
 async def test_calls_run_side_by_side(servers: McpServers, told: Told, well_behaved: ServerSpec) -> None:

@@ -13,7 +13,9 @@ from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel
 
-server = MCPServer("well-behaved", version="1", log_level="WARNING")
+server = MCPServer(
+    "well-behaved", version="1", log_level="WARNING", instructions="Add before you paint.\n" + "y" * 30_000
+)
 
 
 class Colour(BaseModel):

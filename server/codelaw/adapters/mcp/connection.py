@@ -92,7 +92,12 @@ class Connection:
             raise ServerFailure(f"It does not tell its tools: {_said(error)}") from error
         prompts = await self._optional(types.ListPromptsRequest, "prompts") if can.prompts else []
         resources = await self._optional(types.ListResourcesRequest, "resources") if can.resources else []
-        offer = Offer(tools.tools, reading.prompts(name, prompts), reading.resources(name, resources))
+        offer = Offer(
+            tools.tools,
+            reading.prompts(name, prompts),
+            reading.resources(name, resources),
+            reading.instructions(name, self._client.instructions),
+        )
         left_out = f"{tools.left_out} tools are left out: there are too many, or they are too large, or malformed."
         behind = f"Its list of tools is too long: what stands behind the first {len(found)} is left out."
         return Lists(offer, " ".join([left_out] * bool(tools.left_out) + [behind] * (not whole)))

@@ -8,7 +8,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from codelaw.domain.served import ServedImage, ServedPrompt, ServedResource, ServedResult, ServedTool
+from codelaw.domain.served import (
+    ServedImage,
+    ServedInstructions,
+    ServedPrompt,
+    ServedResource,
+    ServedResult,
+    ServedTool,
+)
 
 TEXT = 1_000_000
 """Characters of one result."""
@@ -25,6 +32,8 @@ LIST_CHARACTERS = 8_000_000
 NAME_CHARACTERS = 256
 WORDS = 2_000
 """Characters of the description of a prompt or a resource."""
+INSTRUCTIONS = 20_000
+"""Characters of a server's instructions."""
 ARGUMENTS = 50
 """Of one prompt."""
 PROBLEM = 2_000
@@ -89,6 +98,12 @@ def resources(server: str, found: Sequence[Mapping[str, Any]]) -> tuple[ServedRe
             kind = str(one.get("mimeType") or "")[:NAME_CHARACTERS]
             kept.setdefault(uri, ServedResource(server, uri, name, words, kind))
     return tuple(sorted(kept.values(), key=lambda resource: resource.uri))
+
+
+def instructions(server: str, said: object) -> tuple[ServedInstructions, ...]:
+    """What the server says of its use, if anything."""
+    text = said[:INSTRUCTIONS].strip() if isinstance(said, str) else ""
+    return (ServedInstructions(server, text),) if text else ()
 
 
 def objects(found: object) -> list[Mapping[str, Any]]:

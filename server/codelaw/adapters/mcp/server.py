@@ -6,12 +6,13 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 
+from codelaw.adapters.extras import adding
 from codelaw.adapters.loading import load
 from codelaw.adapters.mcp.asked import Job
 from codelaw.adapters.mcp.means import Means, NeedsAuth, ServerFailure
@@ -39,7 +40,6 @@ CANCEL_SECONDS = 0.5
 FORCE_SECONDS = 1.8
 """After which the task of a server that is to end is given up."""
 LOGIN = "Log in with the browser."
-MISSING = "The package `mcp` is not installed: install codelaw with its extra, `codelaw[mcp]`."
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class Server:
         """Set while it is not starting."""
         self._means = means
         self._changed = changed
+        self._began = asyncio.get_running_loop().time()
         self._work: asyncio.Queue[_Asked] = asyncio.Queue()
         self._scope: anyio.CancelScope | None = None
         self._why = ""
@@ -84,6 +85,13 @@ class Server:
             raise
         return asked.done.result()
 
+    async def near(self, seconds: float) -> None:
+        """Wait until it is not starting any more, no longer than until `seconds` after its beginning."""
+        left = self._began + seconds - asyncio.get_running_loop().time()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, left)):
+                await self.settled.wait()
+
     async def stop(self) -> None:
         """End it, in less than two seconds; its last state stays."""
         self._stopping.set()
@@ -99,7 +107,8 @@ class Server:
         try:
             connected = await self._loaded()
         except ImportError:
-            self._give_up("failed", MISSING)
+            add = await asyncio.to_thread(adding, "mcp")
+            self._give_up("failed", f"The package `mcp` is not installed. Add it with `{add}`.")
             return
         while connected is not None and not self._stopping.is_set():
             self._why = ""

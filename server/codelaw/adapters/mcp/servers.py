@@ -47,13 +47,7 @@ class McpServers:
 
     async def settled(self, seconds: float) -> None:
         """See `ToolServers.settled`."""
-        waiting = [asyncio.ensure_future(server.settled.wait()) for server in self._servers.values()]
-        try:
-            if waiting:
-                await asyncio.wait(waiting, timeout=seconds)
-        finally:
-            for one in waiting:
-                one.cancel()
+        await asyncio.gather(*(server.near(seconds) for server in self._servers.values()))
 
     def states(self) -> tuple[ServerState, ...]:
         """See `ToolServers.states`."""
@@ -136,6 +130,7 @@ class McpServers:
             tuple(tool for one in offers for tool in one.tools),
             tuple(prompt for one in offers for prompt in one.prompts),
             tuple(resource for one in offers for resource in one.resources),
+            tuple(said for one in offers for said in one.instructions),
         )
         if offer != self._offer:
             self._offer = offer

@@ -338,6 +338,8 @@ def _failure(
             message = error.api_message or str(error.message)
             kind = kind_of_status(error.status_code, error.type or _error_type(error.body), message)
             wait = retry_after(error.response.headers)
+            if kind == "spending" and error.status_code == 429 and wait is not None:
+                kind = "rate_limit"  # some call the quota of a minute by the same words; that one says how long
             status = f"{error.status_code} " if error.status_code >= 400 else ""
             message = told(kind, place, model, hide(f"{status}{error.type or 'error'}: {message}")[:SHOWN])
         case ErrorEvent():

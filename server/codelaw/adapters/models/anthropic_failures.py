@@ -20,7 +20,7 @@ _BY_TYPE: dict[str, FailureKind] = {
     "rate_limit_error": "rate_limit",
     "authentication_error": "auth",
     "permission_error": "auth",
-    "billing_error": "auth",
+    "billing_error": "spending",
     "request_too_large": "overflow",
     "invalid_request_error": "invalid",
     "not_found_error": "unknown_model",
@@ -29,7 +29,7 @@ _BY_TYPE: dict[str, FailureKind] = {
 }
 _BY_STATUS: dict[int, FailureKind] = {
     401: "auth",
-    402: "auth",
+    402: "spending",
     403: "auth",
     408: "server",
     409: "server",
@@ -45,6 +45,7 @@ _TOLD: dict[FailureKind, str] = {
     "invalid": "{place} refused the request",
     "items": "{place} did not take the model's earlier thinking",
     "auth": "{place} did not accept the key",
+    "spending": "The credit or the spending limit of the account at {place} is used up",
     "unknown_model": "{place} does not know the model {model}",
 }
 """What an endpoint's refusal comes to; its own words follow."""
@@ -66,6 +67,28 @@ _OVERFLOW = (
 
 _ITEMS = re.compile(r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation")
 """Thinking is not taken back."""
+_SPENT = (
+    "credit balance is too low",
+    "api usage limit",
+    "spend limit",
+    "spending limit",
+    "out of extra usage",
+    "insufficient_quota",
+    "exceeded your current quota",
+    "billing_hard_limit",
+    "billing hard limit",
+    "check your billing",
+    "insufficient credit",
+    "insufficient balance",
+    "insufficient funds",
+    "more credits",
+    "out of credits",
+    "no credits",
+    "key limit exceeded",
+)
+"""What vendors and gateways call it, mostly with a status that means something else."""
+_DISABLED = "organization has been disabled"
+
 # "213462 tokens > 200000 maximum", "190000 + 20000 > 200000", "maximum context length is 128000 … resulted in 130245".
 _MEASURES = (
     re.compile(r"(?P<size>\d{3,9})(?: \+ \d{1,9})?(?: tokens)? > (?P<limit>\d{3,9})"),
@@ -78,7 +101,8 @@ def kind_of_status(status: int, error_type: str | None, message: str) -> Failure
     """The kind of an HTTP error answer; a status below 400 means an error event inside a stream."""
     if status < 400:
         return kind_of_event(error_type, message)
-    kind = _BY_STATUS.get(status)
+    kind = _of_account(error_type, message) if status < 500 and status != 413 else None
+    kind = kind or _BY_STATUS.get(status)
     if kind is not None:
         return kind
     if status >= 500:
@@ -116,8 +140,16 @@ def told(kind: FailureKind, place: str, model: str, words: str) -> str:
 
 def kind_of_event(error_type: str | None, message: str) -> FailureKind:
     """The kind of an error event in a stream."""
-    kind = _BY_TYPE.get(error_type or "", "server")
+    kind = _of_account(error_type, message) or _BY_TYPE.get(error_type or "", "server")
     return "overflow" if kind == "invalid" and is_overflow(message) else kind
+
+
+def _of_account(error_type: str | None, message: str) -> FailureKind | None:
+    """What is wrong with the account behind the key, where that is what the endpoint says (P-1)."""
+    said = f"{error_type or ''} {message}".lower()
+    if any(phrase in said for phrase in _SPENT):
+        return "spending"
+    return "auth" if _DISABLED in said else None
 
 
 def is_overflow(message: str) -> bool:

@@ -154,7 +154,14 @@ class AgentChat:
         house, memory = self.house, self.house.memory
         known = (house.workspace, house.processes, self.ledger, result, self.todos)
         enabled = memory if memory is not None and memory.limits.enabled else None
-        return ToolEnvironment(*known, tree=self.tree, services=house.services, memory=enabled, code=house.code)
+        return ToolEnvironment(
+            *known,
+            tree=self.tree,
+            services=house.services,
+            memory=enabled,
+            code=house.code,
+            servers=house.servers,
+        )
 
     def _named_urls(self, typed: str) -> frozenset[str]:
         """The addresses that the user has named: in what is sent now, and in all that was (T-8)."""

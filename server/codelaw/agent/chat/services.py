@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from codelaw.ports.held import HeldImages
     from codelaw.ports.index import MessageIndex
     from codelaw.ports.memories import MemoryStore
+    from codelaw.ports.servers import KnownServers
     from codelaw.ports.services import LanguageServices
     from codelaw.ports.store import ChatStore
     from codelaw.ports.workspace import Processes, Workspace
@@ -61,6 +62,8 @@ class House:
     """Keeps files while commands run."""
     measures: Measures = field(default_factory=Measures)
     """What is learned of the models (W-4)."""
+    servers: KnownServers | None = None
+    """Those that people bring along (X-3)."""
     code: CodeIndex | None = None
     """The index of the workspace's code (X-5)."""
 

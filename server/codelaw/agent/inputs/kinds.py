@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codelaw.domain.chats import Mode
 
 if TYPE_CHECKING:
+    from codelaw.context.system.connectors import Connector
     from codelaw.domain.models import Prices
 
 
@@ -58,6 +59,8 @@ class Agents:
     remembering: bool = False
     skills: str = ""
     """The index of skills, as it stands in L1."""
+    connectors: tuple[Connector, ...] = ()
+    """What servers say of themselves there (X-3)."""
 
     @cached_property
     def by_name(self) -> dict[str, Kind]:

@@ -106,6 +106,7 @@ def inputs_of(kind: Kind, agents: Agents, above: TurnInputs) -> TurnInputs:
             persona=agents.persona,
             as_text=above.settings.as_text,
             skills=agents.skills if toolbox.get("load_skill") is not None else "",
+            connectors=tuple(one for one in agents.connectors if one[0] in toolbox.servers),
         )
     limits = replace(
         above.limits,

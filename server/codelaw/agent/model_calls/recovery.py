@@ -15,6 +15,10 @@ LONGEST_WAIT = 60.0
 """Seconds we let a vendor make us wait; beyond it the turn ends and says so."""
 NO_KEY_HINT = "Set the variable ANTHROPIC_API_KEY, or model.apiKey in codelaw's config.toml."
 """For clients without a command of their own for it."""
+SPENT_HINT = (
+    "Add credit or raise the limit in the vendor's console, set the key of another account, or choose a model of "
+    "another vendor. The message is kept: send it again then."
+)
 ADDRESS_HINT = "Check model.baseUrl, and whether the endpoint speaks the Messages API."
 TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
@@ -83,6 +87,8 @@ def explain(failure: ModelFailure) -> TurnError:
     match failure.kind:
         case "auth":
             return TurnError("auth_failed", failure.message, NO_KEY_HINT)
+        case "spending":
+            return TurnError("spending_limit", failure.message, SPENT_HINT)
         case "unknown_model":
             hint = "Choose another model, or check model.name and model.baseUrl."
             return TurnError("model_not_found", failure.message, hint)

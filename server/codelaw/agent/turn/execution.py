@@ -204,7 +204,9 @@ class Executor:
     async def _judged(self, call: Call, decisions: list[Decision], hooked: Hooked) -> ToolResult:
         tool = self.toolbox.get(call.tool)
         if tool is None:
-            return failure("INVALID_PARAM", await asyncio.to_thread(self.toolbox.unknown, call.tool))
+            servers = self.environment.servers
+            states = () if servers is None else servers.states()
+            return failure("INVALID_PARAM", await asyncio.to_thread(self.toolbox.unknown, call.tool, states))
         arguments = self.toolbox.parse(tool, call.arguments)
         subject = await self._subject(tool, arguments)
         await refuse_marks(call, tool.effect, subject, self.environment.workspace, self.redaction)

@@ -97,6 +97,8 @@ async def reached(url: str) -> Finding:
 def _failed(failure: ModelFailure) -> Answer:
     if failure.kind == "auth":
         return Answer("broken", f"answers, but refuses the key: {failure.message}")
+    if failure.kind == "spending":
+        return Answer("broken", f"answers, but lets this account ask no more: {failure.message}")
     if failure.kind in {"rate_limit", "overload"}:
         return Answer("lacking", f"answers, but takes no requests just now: {failure.message}")
     if failure.kind == "malformed":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib.util
 from typing import Literal
 
 from codelaw.app.core import Core
+from codelaw.app.health.packages import lacking
 from codelaw.domain.served import ServerList
 from codelaw.settings.servers.written import shown
 
@@ -15,14 +18,21 @@ class ServerRequests(Core):
     async def servers(self) -> ServerList:
         """What is written down now, and how each is doing; starts nothing."""
         found = await self._servers.look(self._settings.value, restricted=self._restricted)
+        problems = [notice.message for notice in found.notices]
+        if found.servers and (why := await asyncio.to_thread(_lacking_package)) is not None:
+            problems.append(f"No server can start: {why}.")
         return ServerList(
-            self._servers.states(),
+            self._servers.shown(),
             {server.name: server.source for server in found.servers},
-            tuple(notice.message for notice in found.notices),
+            tuple(problems),
             {server.name: server.digest for server in found.servers},
             found.asking,
             logged_in=await self._servers.logged_in(),
         )
+
+    async def start_servers(self) -> None:
+        """Begin those that may run, in the background, so that they are ready when a turn begins (X-3)."""
+        await self._servers.start(self._settings.value, restricted=self._restricted)
 
     async def restart_server(self, name: str) -> None:
         """Begin a server anew, or for the first time.
@@ -65,3 +75,8 @@ class ServerRequests(Core):
         settings, restricted = self._settings.value, self._restricted
         await self._servers.decline(name, settings, digest=digest, restricted=restricted)
         return await self.servers()
+
+
+def _lacking_package() -> str | None:
+    """What is missing for all servers; the package itself, which takes its time, is only looked for."""
+    return lacking("mcp") if importlib.util.find_spec("mcp") is None else None

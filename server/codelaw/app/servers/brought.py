@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from codelaw.app.servers.looking import NOT_BEGUN, RESTRICTED, Looked, looked
 from codelaw.domain.chats import Notice
 from codelaw.domain.errors import Refusal
 from codelaw.domain.events import McpEvent
-from codelaw.domain.served import Address, Offer, ServerState
+from codelaw.domain.served import Address, Offer, ServedInstructions, ServerState
 from codelaw.ports.servers import CALL_SECONDS
 from codelaw.settings.servers import answers as remembered
 from codelaw.settings.servers.filling import NotFilled, Surroundings, filled
@@ -42,16 +43,27 @@ if TYPE_CHECKING:
     from codelaw.ports.workspace import Workspace
     from codelaw.settings import Settings
 
-PATIENCE = 3.0
-"""Seconds for which the first turn with new servers waits until they are ready."""
+PATIENCE = 10.0
+"""Seconds after the beginning of a server for which turns wait until it is ready: by then most programs are."""
 LOGINS = "logins"
 """Below the data folder, where what was agreed with servers is kept."""
 CHATS = 500
 """Of which is known what they were told."""
 
 
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What servers bring to one turn."""
+
+    tools: tuple[Served, ...] = ()
+    instructions: tuple[ServedInstructions, ...] = ()
+    """Of all that are ready."""
+    notices: tuple[Notice, ...] = ()
+    """Which servers are still starting, so that the turn goes without them."""
+
+
 class BroughtServers:
-    """The servers of a session. Nothing starts before the first turn that asks for it.
+    """The servers of a session. Nothing starts before `start`, and no package is loaded where there is none.
 
     Args:
         workspace: Its folders may name servers.
@@ -88,10 +100,8 @@ class BroughtServers:
         self._looked = Looked()
         self._begun: tuple[ServerSpec, ...] = ()
         self._call_seconds = self._seconds_begun = CALL_SECONDS
-        self._waited: tuple[ServerSpec, ...] = ()
-        """Those for which a turn has waited."""
         self._wanted = False
-        """A turn has begun, for which servers run."""
+        """Servers are to run."""
         self._told: OrderedDict[str, set[str]] = OrderedDict()
         """By chat that has used servers, the notices that it was given."""
         self._shown: dict[str, str] = {}
@@ -122,35 +132,37 @@ class BroughtServers:
         first = folders[0].root if folders else None
         return Surroundings(self._environment, own if own.is_absolute() else self._home, first)
 
-    async def start(self, settings: Settings, *, restricted: bool, halt: asyncio.Event | None = None) -> None:
-        """Begin whatever may run, and wait a moment for what is new, or until `halt` is set."""
+    async def start(self, settings: Settings, *, restricted: bool) -> None:
+        """Begin whatever may run; nothing is waited for."""
         found = await self.look(settings, restricted=restricted)
         self._wanted = True
         self._begin(found.specs)
-        if self._servers is not None and found.specs != self._waited:
-            self._waited = found.specs
-            with suppress(Halted):
-                await unless_halted(halt, self._servers.settled(PATIENCE))
 
     async def brought(
         self, settings: Settings, *, begin: bool, restricted: bool, halt: asyncio.Event | None = None
-    ) -> tuple[Served, ...]:
-        """The tools that are served now and no rule denies; with `begin` the servers are begun that may run.
+    ) -> Brought:
+        """What is served now and no rule denies; with `begin` the servers are begun that may run, and waited for.
 
-        Nothing is waited for once `halt` is set.
+        Nothing is waited for once `halt` is set, and for no server beyond `PATIENCE` after its beginning.
 
         That a tool only reads is believed of its server where a rule or a standing permission allows the tool.
         """
         if begin:
-            await self.start(settings, restricted=restricted, halt=halt)
+            await self.start(settings, restricted=restricted)
         if self._servers is None or restricted:
-            return ()
+            return Brought()
+        if begin:
+            with suppress(Halted):
+                await unless_halted(halt, self._servers.settled(PATIENCE))
         rules = served_rules(settings, self._grants, self._workspace.folders)
+        offer, states = self._servers.offer(), self._servers.states()
         # Of thousands of tools the schemas take their time.
-        return await asyncio.to_thread(self._tools_of, self._servers, *rules)
+        tools = await asyncio.to_thread(self._tools_of, offer, self._servers, *rules)
+        return Brought(tools, offer.instructions, tuple(_still_starting(states)))
 
-    def _tools_of(self, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]) -> tuple[Served, ...]:
-        offer = servers.offer()
+    def _tools_of(
+        self, offer: Offer, servers: ToolServers, allow: Sequence[Rule], deny: Sequence[Rule]
+    ) -> tuple[Served, ...]:
         reading = (tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only)
         believed = frozenset(name for name in reading if any(rule.permits(name, None) for rule in allow))
         offered, known, tools = self._tools
@@ -179,8 +191,12 @@ class BroughtServers:
             own = self._looked.kept.get(server.name)
             state = own or running.get(server.name) or ServerState(server.name, "off", message=NOT_BEGUN)
             found.append(state)
-            self._shown[server.name] = server.digest
         return tuple(sorted(found, key=lambda state: state.name))
+
+    def shown(self) -> tuple[ServerState, ...]:
+        """The states, which the user is shown: a server may be let start as it stands there."""
+        self._shown |= {server.name: server.digest for server in self._looked.servers}
+        return self.states()
 
     async def restart(self, name: str, settings: Settings, *, restricted: bool) -> None:
         """Begin a server anew, or for the first time.
@@ -260,14 +276,14 @@ class BroughtServers:
         self._told.move_to_end(chat_id)
         while len(self._told) > CHATS:
             self._told.popitem(last=False)
-        asked = [one for one in self.states() if one.state != "needs_trust" or one.name in self._looked.asking]
+        asked = [one for one in self.shown() if one.state != "needs_trust" or one.name in self._looked.asking]
         every = [*self._looked.notices, *filter(None, map(_notice, asked))]
         fresh = [notice for notice in every if notice.message not in told]
         told.update(notice.message for notice in fresh)
         return fresh
 
     def stop(self) -> None:
-        """End all servers until the next turn that may begin them (S-7)."""
+        """End all servers until they may begin again (S-7)."""
         self._begin(())
 
     async def close(self) -> None:
@@ -304,9 +320,6 @@ class BroughtServers:
         )
         return McpServers(means, self.heard)
 
-    def _names(self, offer: Offer) -> list[str]:
-        return [tool_name(tool.server, tool.name) for tool in offer.tools if tool.says_read_only]
-
 
 def _notice(state: ServerState) -> Notice | None:
     match state.state:
@@ -321,6 +334,14 @@ def _notice(state: ServerState) -> Notice | None:
             return Notice("warning", "mcp_failed", f"The server {state.name} cannot be used. {state.message}")
         case _:
             return None
+
+
+def _still_starting(states: Sequence[ServerState]) -> Iterator[Notice]:
+    """What is told of the servers whose tools the turn has to do without; one that begins anew keeps its tools."""
+    for state in states:
+        if state.state == "starting" and not state.tools:
+            message = f"The server {state.name} is still starting: this turn does without it, the next one looks again."
+            yield Notice("info", "mcp_starting", message)
 
 
 def _has_login(folder: Path, server: WrittenServer, around: Surroundings) -> bool:

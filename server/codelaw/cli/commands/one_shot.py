@@ -42,7 +42,7 @@ def with_client(server: Server, arguments: argparse.Namespace, work: Callable[[C
         client = Client(server)
         client.on_message = keep
         try:
-            await client.connect(Path(arguments.workspace))
+            await client.connect(Path(arguments.workspace), short_lived=True)
             status = await work(client, screen)
         except RemoteError as error:
             screen.line(error.told(), style=RED)

@@ -38,9 +38,10 @@ def servers(server: Server, arguments: argparse.Namespace) -> int:
             if not await asyncio.to_thread(agreed, screen, "Let it start whenever you talk in this folder?"):
                 screen.line("It is not started.", style=DIM)
                 return FAILED
-        await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})
+        answer = await client.request("codelaw/mcp/enable", {"name": arguments.name, "enabled": enabled})
         said = "may start, as it is written now" if enabled else "is switched off"
         screen.line(f"{readable(arguments.name)} {said}. {_LATER}", style=GREEN if enabled else DIM)
+        _tell_problems(screen, answer)
         return FINISHED
 
     return with_client(server, arguments, work)
@@ -50,13 +51,17 @@ def _list(server: Server, arguments: argparse.Namespace) -> int:
     def show(screen: Screen, answer: Json) -> None:
         for one in answer["servers"]:
             screen.line(json.dumps(one) if arguments.json else _line(one), aside=False)
-        problems: list[str] = answer.get("problems", [])
-        for problem in problems:
-            screen.line(readable(problem), style=RED)
+        _tell_problems(screen, answer)
         if not answer["servers"] and not arguments.json:
             screen.line("No servers: `mcp.servers`, .mcp.json and .vscode/mcp.json name them.", style=DIM)
 
     return ask_server(server, arguments, "codelaw/mcp/list", {}, show)
+
+
+def _tell_problems(screen: Screen, answer: Json) -> None:
+    problems: list[str] = answer.get("problems", [])
+    for problem in problems:
+        screen.line(readable(problem), style=RED)
 
 
 def _log_out(server: Server, arguments: argparse.Namespace) -> int:

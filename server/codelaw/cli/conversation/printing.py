@@ -86,7 +86,7 @@ class TurnPrinter:
             self._screen.line(said, style=RED if reason == "failed" else YELLOW)
             if error.get("hint"):
                 self._screen.line(error["hint"], style=DIM)
-            if error.get("code") in ("auth_failed", "model_unavailable"):
+            if error.get("code") in ("auth_failed", "spending_limit", "model_unavailable"):
                 self._screen.line("`codelaw doctor` shows what is configured, and whether it answers.", style=DIM)
         self._screen.line(self._bill(result), style=DIM)
 

@@ -18,6 +18,7 @@ OURS = (
     *REMINDER,
     *("attachment", "active-editor", "environment", "todo-recap", "pin", "earlier-messages", "earlier-summary"),
     *("remembered", "restricted-mode", "typed-command", "loaded-skill", "folder-law", "hook-context"),
+    "server-instructions",
 )
 """What a name of ours begins with."""
 DISTINCT = tuple(name for name in OURS if "-" in name or name == "remembered")

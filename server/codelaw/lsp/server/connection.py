@@ -148,6 +148,7 @@ class Connection:
         await self._tell_problems()
         for buffer in self.documents.all():
             self.document(buffer.uri, "opened")
+        self._start_servers()
         self.later(self._warm())
         self.law.soon()
         self.later(offer(self.rpc, self.client, self.law_files))
@@ -184,6 +185,11 @@ class Connection:
     async def _spelt(answering: Awaitable[Payload]) -> Encoded:
         """An answer as JSON; nothing holds the answer itself any longer when this returns."""
         return await collecting.handed(encoded, [await answering])
+
+    def _start_servers(self) -> None:
+        """Have those ready for the first turn that may run (X-3)."""
+        if not self.client.short_lived:
+            self.later(self.session.start_servers())
 
     async def _warm(self) -> None:
         await self.session.warm()
@@ -285,6 +291,7 @@ class Connection:
                 self.later(offer(self.rpc, self.client, self.law_files, again=True))
                 self.later(self._watching.watch(self.folders.uris, self.law_files))
             self.law.soon()
+            self._start_servers()
             await self._tell_problems()
 
     async def _look_again(self) -> None:
@@ -305,6 +312,7 @@ class Connection:
         # The workspace's own settings first: they may deny what would else be allowed for a moment.
         await self.reload()
         self.session.set_trusted(trusted=self.trusted)
+        self._start_servers()
 
     async def folders_changed(self) -> None:
         """Tell the session the new folders; their settings files count as well."""

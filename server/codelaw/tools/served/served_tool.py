@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ConfigDict
 
@@ -29,6 +29,8 @@ SHOWN_ARGUMENTS = 120
 """Characters of the arguments in a call's title."""
 UNSEEN = "You cannot be shown its images."
 TOO_MANY = f"at most {MOST_PICTURES} are shown, of {MOST_PICTURE_BYTES >> 20} MiB together: ask for fewer."
+WRAPPED = "result"
+"""The key under which servers wrap what is no object."""
 NO_DESCRIPTION = "A tool of the server {server}, which says nothing about it."
 
 
@@ -147,13 +149,46 @@ def _values_kept(values: Mapping[str, Any]) -> Any:
 
 
 def _says(text: str, structured: Mapping[str, Any]) -> bool:
-    """Whether the text is the structured result, spelt out: nobody pays for it twice."""
-    if not text.lstrip().startswith("{"):
-        return False
+    """Whether the text is the structured result, spelt out: nobody pays for it twice.
+
+    What is no object many servers wrap into one, as `{"result": …}`, and spell as it is.
+    """
+    values = [structured, *(structured.values() if set(structured) == {WRAPPED} else ())]
+    return any(_is_spelt(text.strip(), value) for value in values)
+
+
+def _is_spelt(text: str, value: Any) -> bool:
     try:
-        return json.loads(text) == structured
+        return _spelt(text, value, 0) == len(text)
     except (ValueError, RecursionError):
         return False
+
+
+def _spelt(text: str, value: Any, at: int) -> int:
+    """Where the value ends that is spelt from `at` on: as JSON, a text as it is, a list also as one part after another.
+
+    Raises:
+        ValueError: it is not the value that stands there.
+    """
+    if isinstance(value, str) and text.startswith(value.strip(), at):
+        return at + len(value.strip())
+    try:
+        found, end = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        found, end = None, -1
+    if end > 0 and type(found) is type(value) and found == value:
+        return end
+    if isinstance(value, list):
+        for number, one in enumerate(cast("list[Any]", value)):
+            at = _spelt(text, one, _behind_blanks(text, at) if number else at)
+        return at
+    raise ValueError(at)
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
 
 
 def _description(tool: ServedTool) -> str:
