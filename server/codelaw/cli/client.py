@@ -67,8 +67,9 @@ class Client:
         self._dead: str | None = None
 
     async def connect(self, workspace: Path, *, ignore_settings: bool = False, short_lived: bool = False) -> Json:
-        """Shake hands; gives the server's capabilities. `ignore_settings` goes on without those that cannot be read;
-        `short_lived`: one thing is asked, and the server ends.
+        """Shake hands; gives the server's capabilities.
+
+        `ignore_settings` goes on without those that cannot be read; `short_lived`: one thing is asked, and it ends.
 
         Raises:
             ServerDiedError: there is no server any more.
