@@ -248,6 +248,8 @@ class ModelReply:
     stopped_by: str = ""
     """The stop sequence that ended the reply, if the vendor names it; it is not part of the text."""
     searches: tuple[WebSearch, ...] = ()
+    refusal: str = ""
+    """What kind of refusal it is, in the vendor's word, and why (P-8)."""
     items: tuple[KeptItem, ...] = ()
     """What the vendor wants back with it (P-5)."""
     doubted: bool = False

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from codelaw.adapters.models.anthropic import AnthropicModel
-from codelaw.adapters.models.anthropic_failures import kind_of_status, retry_after
+from codelaw.adapters.models.anthropic_failures import kind_of_status, measures, retry_after
+from codelaw.agent.model_calls.recovery import refused
 from codelaw.domain.errors import ModelFailure
 from codelaw.domain.messages import Call
 from codelaw.domain.models import (
@@ -35,6 +36,8 @@ from tests.loopback.script import VendorReply, fault
 from tests.loopback.server import LoopbackVendor
 
 KEY = "sk-test-51f0c3"
+LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it"
+GEMINI = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575)."
 REQUEST = ModelRequest(
     model="claude-sonnet-5-5",
     system=(TextBlock("system words", breakpoint=True), TextBlock("the law")),
@@ -424,10 +427,28 @@ def test_how_long_the_vendor_asks_to_wait(headers: dict[str, str], seconds: floa
         (200, "rate_limit_error", "slow down", "rate_limit"),
         (200, "invalid_request_error", "prompt is too long: 3 > 2", "overflow"),
         (200, None, "?", "server"),
+        (400, "exceed_context_size_error", LLAMA, "overflow"),
+        (400, "invalid_request_error", GEMINI, "overflow"),
+        (400, "invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block.", "items"),
     ],
 )
 def test_the_kinds_of_errors(status: int, error_type: str | None, message: str, kind: str) -> None:
     assert kind_of_status(status, error_type, message) == kind
+
+
+def test_what_other_servers_say_of_their_window() -> None:
+    assert measures(LLAMA) == (9000, 8192)
+    assert measures(GEMINI) == (1_200_000, 1_048_575)
+
+
+async def test_a_refusal_names_its_category(vendor: LoopbackVendor, model: AnthropicModel) -> None:
+    details = {"type": "refusal", "category": "bio", "explanation": "It may do harm."}
+    vendor.script = [VendorReply(stop_reason="refusal", stop_details=details), VendorReply(stop_reason="refusal")]
+    reply = await ask(model)
+    assert (reply.stop_reason, reply.refusal) == ("refusal", "bio: It may do harm.")
+    assert refused(reply.refusal).message == "The model refused to answer (bio: It may do harm.)."
+    assert refused("reasoning_extraction").hint.endswith("set model.dialect to native.")
+    assert (await ask(model)).refusal == ""
 
 
 async def test_the_vendor_counts_the_input_of_a_request_alone(vendor: LoopbackVendor, model: AnthropicModel) -> None:

@@ -63,6 +63,9 @@ _OVERFLOW = (
     "context window",
     "request_too_large",
     "request too large",
+    "exceeds the available context",
+    "exceed_context_size",
+    "input token count",
 )
 
 _ITEMS = re.compile(r"in `thinking` block|`redacted_thinking` blocks|bound to a different conversation")
@@ -94,6 +97,8 @@ _MEASURES = (
     re.compile(r"(?P<size>\d{3,9})(?: \+ \d{1,9})?(?: tokens)? > (?P<limit>\d{3,9})"),
     re.compile(r"maximum context length is (?P<limit>\d{3,9}).*?(?P<size>\d{3,9}) tokens", re.DOTALL),
     re.compile(r"maximum context length is (?P<limit>\d{3,9})"),
+    re.compile(r"\((?P<size>\d{3,9}) tokens\) exceeds the available context size \((?P<limit>\d{3,9}) tokens\)"),
+    re.compile(r"input token count \((?P<size>\d{3,9})\) exceeds the maximum.*?\((?P<limit>\d{3,9})\)"),
 )
 
 

@@ -105,6 +105,7 @@ class ReplyReader:
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._stopped_by = ""
+        self._refusal = ""
         self.doubted = False
         """The reported usage holds what cannot be."""
         self.events = 0
@@ -162,6 +163,7 @@ class ReplyReader:
                     self._stop = reason
                 if isinstance(sequence, str):
                     self._stopped_by = sequence
+                self._refusal = _refusal(delta.get("stop_details"))
                 self._count(body.get("usage"))
             case "message_stop":
                 self.ended = True
@@ -190,6 +192,7 @@ class ReplyReader:
             stopped_by=stopped_by,
             searches=tuple(self._searched(call) for _, call in sorted(self._searches.items())),
             items=tuple(item.kept() for _, item in sorted(self._items.items()) if item.whole),
+            refusal=self._refusal if stop == "refusal" else "",
             doubted=self.doubted,
         )
 
@@ -305,6 +308,13 @@ class ReplyReader:
         searches = cast("dict[str, object]", tools).get(_SEARCHES) if isinstance(tools, dict) else None
         if isinstance(searches, int) and not isinstance(searches, bool) and 0 <= searches <= MOST_CALLS:
             self._usage[_SEARCHES] = searches
+
+
+def _refusal(details: object) -> str:
+    """The category of a refusal and its explanation, as far as they are told."""
+    fields = cast("dict[str, object]", details) if isinstance(details, dict) else {}
+    told = [fields.get("category"), fields.get("explanation")]
+    return ": ".join(text[:LONGEST_NAME] for text in told if isinstance(text, str) and text)
 
 
 def _pages(content: object) -> WebSearch:

@@ -20,6 +20,7 @@ SPENT_HINT = (
     "another vendor. The message is kept: send it again then."
 )
 ADDRESS_HINT = "Check model.baseUrl, and whether the endpoint speaks the Messages API."
+_REFUSED = "The model refused to answer."
 TOO_LONG_HINT = "Start a new chat, mention less at once, or choose a model with a larger window."
 
 _RETRIED: frozenset[FailureKind] = frozenset({"rate_limit", "overload", "network", "malformed", "truncated", "server"})
@@ -80,6 +81,15 @@ def delay(failure: ModelFailure, attempt: int, jitter: float) -> float | None:
     if failure.retry_after is not None:
         return failure.retry_after if failure.retry_after <= LONGEST_WAIT else None
     return min(2 ** (attempt - 1) * 0.5, 16.0) * (0.75 + 0.5 * jitter)
+
+
+def refused(why: str) -> TurnError:
+    """The turn's error for a reply that is a refusal; `why` has its category first (P-8)."""
+    if why.startswith("reasoning_extraction"):
+        hint = "The text dialect asks the model to write down its thoughts: set model.dialect to native."
+    else:
+        hint = "Word the request differently, or choose another model: the same request is refused again."
+    return TurnError("model_refused", f"The model refused to answer ({why})." if why else _REFUSED, hint)
 
 
 def explain(failure: ModelFailure) -> TurnError:

@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codelaw.agent.model_calls.recovery import explain
+from codelaw.agent.model_calls.recovery import explain, refused
 from codelaw.agent.turn.model_call import Asked, Asker
 from codelaw.agent.turn.planned import planned
 from codelaw.context.observations.layout import foreign
@@ -105,7 +105,7 @@ class Turn:
         await self.executor.notes.tell(self.open, self.executor.environment.ledger)
         asked = await self._asked()
         if asked.reply.stop_reason == "refusal":
-            error = TurnError("model_refused", "The model refused to answer.", "Word the request differently.")
+            error = refused(asked.reply.refusal)
             return Ending("refused", self.open.partial_answer.text, error, why="the model refused to answer")
         if asked.cut:
             return Ending("token_limit", self.open.partial_answer.text, why=asked.cut)
