@@ -72,12 +72,18 @@ class Terminal:
     """The command under a pseudo-terminal."""
 
     def __init__(self, scene, log, *arguments):
-        self.pid, self.fd = pty.fork()
+        self.fd, inner = pty.openpty()
+        self.name = os.ttyname(inner)
+        """Of the end that the command has."""
+        self.pid = os.fork()
         if self.pid == 0:
+            os.login_tty(inner)
             os.environ["PYTHONPATH"] = PATH
             os.environ["TERM"] = "dumb" if os.environ.get("TERM") == "dumb" else "xterm"
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs are born without it
+            for number in (signal.SIGINT, signal.SIGHUP):  # a background job is born without, what `nohup` starts too
+                signal.signal(number, signal.SIG_DFL)
             os.execv(sys.executable, command(scene, log, *arguments))
+        os.close(inner)
         self.text = ""
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.seen = 0

@@ -79,10 +79,10 @@ async def test_frames_are_delivered_on_the_loop_and_then_the_end(pipe: tuple[int
 
 @pytest.mark.parametrize("way", ["pidfd", "poll"])
 async def test_the_end_of_a_process_is_noticed(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if way == "poll":
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    if way == "poll":  # only now: asyncio may have needed it to start a process
         monkeypatch.delattr(os, "pidfd_open")
         monkeypatch.setattr(parent, "POLL_SECONDS", 0.01)
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
     watching = asyncio.create_task(parent.process_gone(process.pid))
     done, _ = await asyncio.wait([watching], timeout=0.1)
     assert not done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ async def test_a_decision_is_durable_before_what_it_allows_runs(start: Start, ve
     async with start(options={"permissions": {"allow": ["Bash(sleep:*)"]}}) as client:
         await client.start("codelaw/chat/send", {"text": "go"})
         await client.event("tool_call", status="running")
-        with sqlite3.connect(home / "codelaw.db") as connection:
+        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
             found = connection.execute("SELECT decision, by_whom, rule, detail FROM audit").fetchall()
         assert found == [("allow", "rule", "Bash(sleep:*)", "sleep 60")]
         assert client.process is not None
@@ -142,14 +143,14 @@ async def test_a_record_that_cannot_be_written_fails_no_turn(
     vendor.script = [bash("ls -1"), VendorReply(text=finish("ok"))]
     async with start(options={"permissions": {"allow": ["Bash(ls:*)"]}}) as client:
         await client.request("codelaw/chat/list", {})
-        with sqlite3.connect(home / "codelaw.db") as connection:
+        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
             if broken == "full":
                 connection.execute("CREATE TRIGGER no BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END")
             else:
                 connection.execute("ALTER TABLE audit RENAME TO elsewhere")
         sent = await client.request("codelaw/chat/send", {"text": "go"})
         assert sent["stopReason"] == "finished"
-        with sqlite3.connect(home / "codelaw.db") as connection:
+        with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
             connection.execute("DROP TRIGGER no" if broken == "full" else "ALTER TABLE elsewhere RENAME TO audit")
         vendor.reset([bash("ls -2"), VendorReply(text=finish("ok"))])
         await client.request("codelaw/chat/send", {"text": "go"})

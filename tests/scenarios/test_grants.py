@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +172,7 @@ async def test_grants_of_an_earlier_version_allow_nothing_and_can_be_taken_back(
     one, _ = projects
     async with work(one) as client:
         await give(client, vendor, bash(MAKE))
-    with sqlite3.connect(home / "codelaw.db") as connection:
+    with closing(sqlite3.connect(home / "codelaw.db")) as connection, connection:
         connection.execute("UPDATE grants SET folder = '', person = ''")
     async with work(one) as client:
         told = await client.method("window/showMessage")
