@@ -15,7 +15,16 @@ from codelaw.agent.dialects.scanning import find
 from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Call, Message
-from codelaw.domain.models import ApiMessage, Block, CallBlock, ModelReply, ModelRequest, ResultBlock, TextBlock
+from codelaw.domain.models import (
+    WEB_SEARCH,
+    ApiMessage,
+    Block,
+    CallBlock,
+    ModelReply,
+    ModelRequest,
+    ResultBlock,
+    TextBlock,
+)
 from codelaw.templates.render import render
 from codelaw.tools.finding.call_tool import BROUGHT, CALL_TOOL
 from codelaw.transcript.repair.closing import unmarked
@@ -56,8 +65,9 @@ class Native:
         return "Tools: " + ", ".join(names) + "."
 
     def schemas(self, toolbox: Toolbox) -> str:
-        """The vendor's tool definitions."""
-        return json.dumps([asdict(schema) for schema in toolbox.schemas()], ensure_ascii=False)
+        """The vendor's tool definitions, as they are sent."""
+        rows = [*map(asdict, toolbox.schemas()), *([WEB_SEARCH] if self._searching else [])]
+        return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
@@ -66,6 +76,11 @@ class Native:
         self._speller.declared = frozenset(toolbox.names)
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
+
+    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
+        """The sections of the view as a request holds them."""
+        self._speller.declared = frozenset(toolbox.names)
+        return self._speller.texts(view)
 
     def read(self, reply: ModelReply, step: str) -> Reading:
         """The calls of a reply; without any, its text is the answer.
