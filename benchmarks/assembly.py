@@ -76,7 +76,7 @@ def main() -> None:
         schemas = [
             {"name": t.name, "description": t.description, "input_schema": t.input_schema} for t in request.tools
         ]
-        text = "\n\n".join(section.text for section in system) + (json.dumps(schemas) if schemas else "")
+        text = "\n\n".join(section.content for section in system) + (json.dumps(schemas) if schemas else "")
         rows.append((f"{dialect.name}: L1 with nine tools", f"{tokens(text)} tokens", L1[dialect.name]))
     table(f"A view of about {size} tokens", rows)
 

@@ -27,7 +27,7 @@ for mode in ("agent", "ask", "plan"):
         tools = default_toolbox().for_mode(mode)
         sections = system_sections(mode=mode, dialect=dialect.name, tools_description=dialect.description(tools),
                                    schemas=dialect.schemas(tools))
-        blocks = tuple(TextBlock(section.text) for section in sections)
+        blocks = tuple(TextBlock(section.content) for section in sections)
         sys.stdout.buffer.write(BodyWriter().write(ModelRequest("m", blocks, (), 1, tools.schemas())))
 """
 

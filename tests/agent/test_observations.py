@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from codelaw.agent.dialects.native import Native
+from codelaw.agent.dialects.react import React
 from codelaw.context.observations.shown import shown
-from codelaw.context.rendering import render_message, sent_message
-from codelaw.context.sections import message_tokens
+from codelaw.context.rendering import render_message
+from codelaw.context.sections import View, message_section, message_tokens
 from codelaw.context.tokens import estimate
 from codelaw.domain.messages import Call, Message, Metadata
+from codelaw.tools.toolbox import Toolbox
 from codelaw.transcript.repair.hygiene import hygiene
 from tests.agent.conftest import Bench
 from tests.agent.talking import fine
@@ -117,8 +120,10 @@ def told(as_text: bool) -> Message:
 def test_a_message_is_counted_as_it_is_sent_and_rendered_as_it_is_kept():
     text, plain = told(as_text=True), told(as_text=False)
     assert shown(text) == "LS .: 1 entry\n a"
-    assert sent_message(text) == f"[tool] {shown(text)}"
-    assert render_message(text) == sent_message(plain) == f"[tool] {text.content}"
+    view = View(tuple(message_section("turn", "scratchpad", [message]) for message in (text, plain)))
+    for dialect in (React(), Native()):
+        assert dialect.texts(view, Toolbox(())) == [f"[tool] {shown(text)}", f"[tool] {text.content}"]
+    assert render_message(text) == f"[tool] {text.content}"
     assert shown(text) is shown(told(as_text=True)), "made once"
     assert message_tokens(text) == estimate(shown(text)) < message_tokens(plain)
 

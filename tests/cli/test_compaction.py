@@ -95,9 +95,10 @@ def test_commands_of_a_conversation(log):
     terminal.until("Undone back to cut1")
     terminal.until("agent> ")
     terminal.type("/context\n")
-    terminal.until("# Summary")
     terminal.until("L3    summaries")
     terminal.until("900 of 200000 tokens; compacted from 160000; strategy layered")
+    terminal.until("── L3 summaries ──")
+    terminal.until("# Summary")
     terminal.until("agent> ")
     terminal.type("hi\n")
     terminal.until("/restore undoes it, /summary shows it")
@@ -159,6 +160,6 @@ def test_the_summaries_are_shown_among_the_sections(log):
         "L3    summaries                         900 tokens  cached",
         "about 900 of 200000 tokens; compacted from 160000; strategy layered",
         "",
+        "── L3 summaries ──",
         "# Summary",
-        "of old rounds",
     ]

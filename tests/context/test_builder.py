@@ -65,7 +65,7 @@ def test_the_whole_view_as_text():
 
 def test_layers_come_in_order_and_the_sizes_add_up():
     view = build(History.of(HISTORY), SCRATCH, QUESTION, GATHERED)
-    told = report(view, window=200_000, threshold=0.8, strategy="layered")
+    told = report(view, ["text"] * len(view.sections), window=200_000, threshold=0.8, strategy="layered")
     assert [section.layer for section in told.sections] == [
         "L1",
         "L1",
@@ -143,11 +143,11 @@ def test_what_stands_beside_the_law_follows_it_under_its_own_name():
     agents = LawText("app", "file:///app/AGENTS.md", "- be {{ kind }}\n", "d", "disk", "AGENTS.md")
     other = LawText("l\nib", "file:///lib/CLAUDE.md", "of lib", "d", "disk", "CLAUDE.md")
     alone, *more = assemble([law, agents])
-    assert alone.text == assemble([law])[0].text, "the law has the bytes it has alone"
-    assert [section.text for section in more] == ["# AGENTS.md of this workspace\n\n- be {{ kind }}"]
+    assert alone.content == assemble([law])[0].content, "the law has the bytes it has alone"
+    assert [section.content for section in more] == ["# AGENTS.md of this workspace\n\n- be {{ kind }}"]
     assert [section.name for section in (alone, *more)] == ["law", "law files"]
     assert {section.layer for section in (alone, *more)} == {"L2"}
-    assert assemble([agents])[0].text == more[0].text
+    assert assemble([agents])[0].content == more[0].content
     text = text_of(assemble([law, agents, other]))
     assert "# AGENTS.md of the folder app\n" in text
     assert "\n\n# CLAUDE.md of the folder l\\u000aib\n\nof lib" in text
@@ -166,8 +166,8 @@ def test_a_link_to_the_law_is_not_said_twice():
 def test_l1_is_in_its_fixed_order_and_short_where_nothing_can_be_changed():
     agent = system_sections(mode="agent", dialect="react", tools_description="THE MANUAL")
     assert [section.name for section in agent] == ["core", "soul", "tools", "workflow", "memory", "mode"]
-    assert "THE MANUAL" in agent[2].text
+    assert "THE MANUAL" in agent[2].content
     ask = system_sections(mode="ask", dialect="react", tools_description="THE MANUAL")
-    assert len(ask[3].text) < len(agent[3].text)
-    assert len(ask[4].text) < len(agent[4].text)
-    assert ask[:3] == agent[:3] or [s.text for s in ask[:3]] == [s.text for s in agent[:3]]
+    assert len(ask[3].content) < len(agent[3].content)
+    assert len(ask[4].content) < len(agent[4].content)
+    assert ask[:3] == agent[:3] or [s.content for s in ask[:3]] == [s.content for s in agent[:3]]

@@ -20,13 +20,13 @@ def test_it_stands_right_behind_soul_and_only_where_it_is_set(mode):
     names = [section.name for section in l1(PERSONA, mode)]
     assert names == ["core", "soul", "persona", "tools", "workflow", "memory", "mode"]
     for none in (None, "", " \n\t"):
-        assert [section.text for section in l1(none, mode)] == [
-            section.text for section in l1(PERSONA, mode) if section.name != "persona"
+        assert [section.content for section in l1(none, mode)] == [
+            section.content for section in l1(PERSONA, mode) if section.name != "persona"
         ]
 
 
 def test_its_words_stand_as_they_are_and_no_placeholder_is_filled():
-    text = l1(PERSONA)[2].text
+    text = l1(PERSONA)[2].content
     assert f"<persona>\n{PERSONA}\n</persona>" in text
     assert "THE MANUAL" not in text
 

@@ -165,7 +165,7 @@ def test_a_sliding_window_begins_where_its_summary_ends_also_behind_archived_and
     archive = Message("s", "t19", "summary", "ARCHIVE")
     cut = transcript.reshaped(Checkpoint("c", "t20", 0.0, 20, archive), ())
     assert shown(cut, selection) == list(range(20, 30))
-    assert "ARCHIVE" in project(cut, selection).summaries.text, "what lies between stands in the archive's summary"
+    assert "ARCHIVE" in project(cut, selection).summaries.rendered, "what lies between stands in the archive's summary"
 
 
 @pytest.mark.parametrize("name", ["summary+recent", "sliding-window"])
@@ -180,7 +180,7 @@ def test_the_rolling_summary_stands_before_the_rounds_and_older_archives_are_par
     transcript = transcript.summarised(thread)
     history = project(transcript, Selection(name, thread=thread))
     assert [message.id for message in history.summaries.messages] == ["thread_t19"]
-    assert "what was said so far" in history.summaries.text
+    assert "what was said so far" in history.summaries.rendered
     assert not any(entry.name == "not summarised" for entry in history.dropped)
 
 
@@ -211,16 +211,16 @@ def test_a_rolling_summary_of_a_turn_that_nobody_knows_is_not_shown():
 def test_a_summary_written_while_a_turn_runs_is_shown_by_the_next():
     old, new = ThreadSummary("OLD", "t9", 0.0), ThreadSummary("NEW", "t19", 1.0)
     history = project(chat(30).summarised(new), Selection("summary+recent", thread=old))
-    assert "OLD" in history.summaries.text
-    assert "NEW" not in history.summaries.text
+    assert "OLD" in history.summaries.rendered
+    assert "NEW" not in history.summaries.rendered
 
 
 def test_a_rolling_summary_is_cut_at_a_line_to_its_share():
     thread = ThreadSummary("\n".join(f"line {number} of what was said" for number in range(200)), "t9", 0.0)
     history = project(chat(30).summarised(thread), Selection("summary+recent", thread=thread, summary_room=150))
     assert history.summaries.tokens <= 150
-    assert history.summaries.text.endswith("\n…")
-    assert "line 0 of" in history.summaries.text
+    assert history.summaries.rendered.endswith("\n…")
+    assert "line 0 of" in history.summaries.rendered
 
 
 @given(text=st.text(max_size=400), room=st.integers(0, 200))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from codelaw import api
+from codelaw.cli.main import _parser
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -38,6 +40,33 @@ def test_codelaw_commands_exist(document: str) -> None:
     offered = help_of("-m", "codelaw")
     for command in set(re.findall(r"^\s*(?:\$ )?codelaw ([a-z]+)", code(document), re.MULTILINE)):
         assert re.search(rf"\b{command}\b", offered), f"{document} names `codelaw {command}`"
+
+
+TOLD = [*DOCUMENTS, "editor-client/README.md", *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("document", sorted({*TOLD} - {"CHANGELOG.md"}))
+def test_actions_and_options_of_commands_exist(document: str) -> None:
+    for line in set(re.findall(r"^\s*(?:\$ |\.venv/bin/)?codelaw ([a-z-]+\b.*)", code(document), re.MULTILINE)):
+        parser = _parser()
+        for word in re.sub(r"\"[^\"]*\"|[\[\]()]", " ", line).partition(" #")[0].split():
+            inside = next((one for one in parser._actions if isinstance(one, argparse._SubParsersAction)), None)
+            if inside is not None:
+                for action in word.split("|"):
+                    assert action in inside.choices, f"{document} names `codelaw {line}`"
+                parser = inside.choices[word.split("|")[0]]
+            elif word.startswith("--"):
+                known = {name for one in parser._actions for name in one.option_strings}
+                assert word.partition("=")[0] in known, f"{document} names `codelaw {line}`"
+            elif word in {"|", "&&", ";", ">", "<"}:
+                break
+
+
+@pytest.mark.parametrize("document", TOLD)
+def test_no_document_takes_codelaw_from_a_package_index(document: str) -> None:
+    """It is in none, and its name there could be anybody's."""
+    text = (ROOT / document).read_text("utf-8")
+    assert not re.findall(r"codelaw\[|(?:pip|pipx|uv|uvx|npm|npx|conda)\b[^`\n]* [\"']?codelaw\b(?!-)", text)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

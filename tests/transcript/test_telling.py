@@ -163,9 +163,9 @@ def test_an_outline_nests_what_an_answer_has() -> None:
 
 
 def test_a_context_is_told_with_its_sections() -> None:
-    section = SectionReport("L1", "core | x", 10, 40, cut=False, cached=True, text="core")
-    report = ContextReport((section,), 10, 100, 80, "layered", (), "has\n```\nfences")
+    section = SectionReport("L1", "core | x", 10, 40, cut=False, cached=True, text="has\n```\nfences")
+    report = ContextReport((section,), 10, 100, 80, "layered", (), "E1")
     text = context(report)
     assert "10 of 100 tokens (10%), strategy `layered`" in text
     assert "| L1 | core \\| x | 10 | 40 | yes | no |" in text
-    assert "````text\nhas\n```\nfences\n````" in text
+    assert "## L1 core | x\n\n````text\nhas\n```\nfences\n````" in text

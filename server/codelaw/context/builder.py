@@ -102,6 +102,7 @@ def render(view: View) -> str:
 
 def report(
     view: View,
+    texts: Sequence[str],
     *,
     window: int,
     threshold: float,
@@ -112,12 +113,12 @@ def report(
 ) -> ContextReport:
     """What would be sent, section by section; the tail is what no breakpoint caches.
 
-    `tokens` are those of each section where the estimates are not good enough (W-4).
+    `texts` are the sections as the dialect spells them, `tokens` are those of each section where the estimates are not
+    good enough (W-4).
     """
     sections: list[SectionReport] = []
     sizes = [section.tokens for section in view.sections] if tokens is None else tokens
-    for section, size in zip(view.sections, sizes, strict=True):
-        text = section.text
+    for section, text, size in zip(view.sections, texts, sizes, strict=True):
         cached = section.layer != "tail"
         sections.append(
             SectionReport(

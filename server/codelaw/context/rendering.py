@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 
-from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Message
 
 _ACTION = re.compile(r"^[ \t>*_]*Action[*_]*:", re.MULTILINE)
@@ -50,16 +49,6 @@ def render_message(message: Message) -> str:
             return "\n\n".join((f"[tool] {message.content}", *(part.text for part in message.metadata.asides)))
         case "summary":
             return message.content
-
-
-def sent_message(message: Message) -> str:
-    """One message of the view as a model is sent it: a result as its turn shows it (C-7)."""
-    return "[tool] " + "\n\n".join(tool_texts(message)) if message.role == "tool" else render_message(message)
-
-
-def sent_messages(messages: Sequence[Message]) -> str:
-    """Messages as they are sent, a blank line between them."""
-    return "\n\n".join(map(sent_message, messages))
 
 
 def render_messages(messages: Sequence[Message]) -> str:

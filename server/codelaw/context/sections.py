@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codelaw.context.observations.shown import tool_texts
-from codelaw.context.rendering import action_text, render_messages, sent_messages, user_texts
+from codelaw.context.rendering import action_text, render_messages, user_texts
 from codelaw.context.tokens import CALL_OVERHEAD, estimate
 from codelaw.domain.messages import Message
 from codelaw.domain.reports import Dropped, Layer
@@ -17,7 +17,7 @@ SEALED = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A named part of the view: either text or messages, counted once when it is made."""
+    """A named part of the view: either text, as it is sent, or messages, which a dialect spells; counted once."""
 
     layer: Layer
     name: str
@@ -30,11 +30,6 @@ class Section:
     """Places in front of messages that a batch may still shorten; up to the first all is settled (C-6)."""
     reused: tuple[int, ...] = ()
     """After a batch: how many were settled before it, and how many are as they were sent before it (L-6)."""
-
-    @property
-    def text(self) -> str:
-        """The section as it is sent, messages with their roles."""
-        return sent_messages(self.messages) if self.messages else self.content
 
     @property
     def rendered(self) -> str:

@@ -167,6 +167,10 @@ class ApiMessage:
     blocks: tuple[Block, ...]
 
 
+WEB_SEARCH: Mapping[str, object] = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
+"""The vendor's own tool, which runs on its side, as a request names it beside ours (X-1)."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSchema:
     """A tool as the vendor's tool use is told of it (native dialect)."""

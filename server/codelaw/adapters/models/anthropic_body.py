@@ -13,6 +13,7 @@ from json.encoder import encode_basestring  # pyright: ignore[reportUnknownVaria
 
 from codelaw.domain.media.images import Image
 from codelaw.domain.models import (
+    WEB_SEARCH,
     ApiMessage,
     Block,
     CallBlock,
@@ -26,8 +27,6 @@ from codelaw.domain.models import (
 )
 
 _quote: Callable[[str], str] = encode_basestring
-SEARCH: dict[str, object] = {"type": "web_search_20250305", "name": "web_search", "max_uses": 5}
-"""The vendor's own tool, which runs on its side."""
 _NONE: Mapping[str, bytes] = {}
 _MARK = ',"cache_control":{"type":"ephemeral"}'
 
@@ -74,11 +73,11 @@ class BodyWriter:
 
     def _tools_json(self, tools: tuple[ToolSchema, ...], *, searching: bool) -> bytes:
         if self._tools[0] is not tools or self._tools[1] is not searching or not self._tools[2]:
-            rows: list[dict[str, object]] = [
+            rows: list[Mapping[str, object]] = [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
                 for tool in tools
             ]
-            rows += [SEARCH] if searching else []
+            rows += [WEB_SEARCH] if searching else []
             self._tools = (tools, searching, _bytes(_dump(rows)))
         return self._tools[2]
 

@@ -94,6 +94,10 @@ class Dialect(Protocol):
         """The view as a request; `after` is appended, unstored, to resume a broken reply."""
         ...
 
+    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
+        """The sections of the view as a request holds them (L-5)."""
+        ...
+
     def read(self, reply: ModelReply, step: str) -> Reading:
         """What a whole reply says; the calls of a `step` get its name and their number as ids."""
         ...

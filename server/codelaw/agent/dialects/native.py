@@ -17,6 +17,7 @@ from codelaw.agent.dialects.spelling import Speller, Spelling, user_blocks
 from codelaw.context.observations.shown import tool_texts
 from codelaw.domain.messages import Call, Message
 from codelaw.domain.models import (
+    WEB_SEARCH,
     ApiMessage,
     Block,
     CallBlock,
@@ -67,8 +68,9 @@ class Native:
         return "Tools: " + ", ".join(names) + "."
 
     def schemas(self, toolbox: Toolbox) -> str:
-        """The vendor's tool definitions."""
-        return json.dumps([asdict(schema) for schema in toolbox.schemas()], ensure_ascii=False)
+        """The vendor's tool definitions, as they are sent."""
+        rows = [*map(asdict, toolbox.schemas()), *([WEB_SEARCH] if self._searching else [])]
+        return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
     def request(
         self, view: View, *, model: str, max_tokens: int, toolbox: Toolbox, after: tuple[ApiMessage, ...] = ()
@@ -78,6 +80,11 @@ class Native:
         system, messages = self._speller.spell(view, after)
         made = ModelRequest(model, system, messages, max_tokens, tools=toolbox.schemas(), searching=self._searching)
         return made if self.binding is None else self.binding.bound(made)
+
+    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
+        """The sections of the view as a request holds them."""
+        self._speller.declared = frozenset(toolbox.names)
+        return self._speller.texts(view)
 
     def read(self, reply: ModelReply, step: str) -> Reading:
         """The calls of a reply; without any, its text is the answer.

@@ -59,6 +59,11 @@ class React:
         system, messages = self._speller.spell(view, after)
         return ModelRequest(model, system, messages, max_tokens)
 
+    def texts(self, view: View, toolbox: Toolbox) -> list[str]:
+        """The sections of the view as a request holds them."""
+        del toolbox
+        return self._speller.texts(view)
+
     def read(self, reply: ModelReply, step: str) -> Reading:
         """The thought and the first action of a reply; without any, the whole reply is the answer."""
         text = reply.text

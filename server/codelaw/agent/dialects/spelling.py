@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -11,11 +12,12 @@ from codelaw.agent.dialects.breakpoints import MOST, Layout, marked, places
 from codelaw.context.rendering import asked_texts
 from codelaw.context.system.modules import SCHEMAS
 from codelaw.domain.messages import Message
-from codelaw.domain.models import ApiMessage, Block, ImageBlock, TextBlock
+from codelaw.domain.models import ApiMessage, Block, CallBlock, ImageBlock, KeptBlock, ResultBlock, TextBlock
 from codelaw.templates.render import render
 
 if TYPE_CHECKING:
     from codelaw.context.sections import Section, View
+    from codelaw.domain.media.images import Image
 
 Role = Literal["user", "assistant"]
 Spelling = tuple[Role, tuple[Block, ...]]
@@ -47,6 +49,20 @@ class Speller(ABC):
     @abstractmethod
     def message(self, message: Message) -> Spelling:
         """One message of the view."""
+
+    def texts(self, view: View) -> list[str]:
+        """Each section as a request holds it: its blocks as they are, a blank line between them (L-5).
+
+        In front of a message stands its role; a call is its tool's name and its arguments as JSON, a picture is named.
+        """
+        shown = [(section.content, "\n\n".join(map(self._text, section.messages))) for section in view.sections]
+        return [messages or content for content, messages in shown]
+
+    def _text(self, message: Message) -> str:
+        blocks = self.message(message)[1]
+        # The text dialect writes the role of a result itself.
+        labelled = message.role == "summary" or (message.role == "tool" and isinstance(blocks[0], TextBlock))
+        return ("" if labelled else f"[{message.role}] ") + "\n\n".join(_shown(blocks))
 
     def spell(self, view: View, after: Iterable[ApiMessage]) -> tuple[tuple[TextBlock, ...], tuple[ApiMessage, ...]]:
         """System blocks and messages, with the breakpoints of `breakpoints.places` behind that of L1."""
@@ -114,6 +130,26 @@ class Speller(ABC):
         return self._history
 
 
+def _shown(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case TextBlock():
+                yield block.text
+            case CallBlock(call):
+                yield f"{call.tool} {json.dumps(dict(call.arguments), ensure_ascii=False, separators=(',', ':'))}"
+            case ResultBlock():
+                yield block.text
+                yield from map(_named, block.images)
+            case ImageBlock(image):
+                yield _named(image)
+            case KeptBlock(item):
+                yield f"[thinking, sealed: {len(item.body)} characters]"
+
+
+def _named(image: Image) -> str:
+    return f"[{image.media_type}, {image.width}×{image.height}]"
+
+
 def user_blocks(message: Message) -> tuple[Block, ...]:
     """A message of the user: what was typed with its fragments, its pictures, and what stands behind it."""
     texts = tuple(map(TextBlock, asked_texts(message)))
@@ -145,8 +181,8 @@ def _newest_step(scratchpad: Sequence[Message]) -> int:
 
 def _system(view: View, *, free: int) -> tuple[TextBlock, ...]:
     """L1 with its breakpoint, law and summaries; these have one of their own where the messages leave one `free`."""
-    static = "\n\n".join(section.text for section in view.layer("L1") if section.name != SCHEMAS)
-    later = [section.text for section in view.layer("L2")]
+    static = "\n\n".join(section.content for section in view.layer("L1") if section.name != SCHEMAS)
+    later = [section.content for section in view.layer("L2")]
     summaries = view.named("summaries")
     if summaries is not None:
         later.extend(message.content for message in summaries.messages)

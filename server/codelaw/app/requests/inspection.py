@@ -83,6 +83,7 @@ async def inspect(
         question,
         around,
     )
+    texts = await asyncio.to_thread(inputs.dialect.texts, view, plan.toolbox)
     tokens: list[int]
     known = inputs.calibration
     of_claude = known.ratio(plan.model_name) != 1 or plan.model_name.startswith(("claude", "offline"))
@@ -95,10 +96,11 @@ async def inspect(
         ]
     else:
         # The estimate is made for Claude, and closer there than another vendor's tokenizer.
-        tokens = await asyncio.to_thread(lambda: [count(section.text) for section in view.sections])
+        tokens = await asyncio.to_thread(lambda: [count(text) for text in texts])
     made = await asyncio.to_thread(
         report,
         view,
+        texts,
         window=plan.limits.window,
         threshold=settings.context.threshold,
         strategy=strategy,

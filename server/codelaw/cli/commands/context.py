@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def context(server: Server, arguments: argparse.Namespace) -> int:
-    """Print the sections with their sizes, then the text."""
+    """Print the sections with their sizes, then their texts."""
     params = {"chatId": arguments.chat, "text": arguments.text, "strategy": arguments.strategy}
     params["exact"] = arguments.exact or None
     params = {name: value for name, value in params.items() if value is not None}
@@ -28,18 +28,13 @@ def context(server: Server, arguments: argparse.Namespace) -> int:
     return ask_server(server, arguments, "codelaw/context/inspect", params, show)
 
 
-def print_below(screen: Screen, report: Json) -> None:
-    """The report for somebody at a prompt: the sizes stand below the long text, where they are in sight."""
-    screen.line(report["text"], aside=False)
-    screen.line("", aside=False)
-    _print_sizes(screen, report)
-
-
 def print_report(screen: Screen, report: Json) -> None:
-    """The report of `codelaw/context/inspect` for a person."""
+    """The report of `codelaw/context/inspect` for a person: the table, and then each section as it is sent."""
     _print_sizes(screen, report)
-    screen.line("", aside=False)
-    screen.line(report["text"], aside=False)
+    for part in report["sections"]:
+        screen.line("", aside=False)
+        screen.line(f"── {part['layer']} {part['name']} ──", aside=False, style=BOLD)
+        screen.line(part["text"], aside=False)
 
 
 def _print_sizes(screen: Screen, report: Json) -> None:

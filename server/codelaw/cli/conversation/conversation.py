@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from codelaw.cli.client import RemoteError
-from codelaw.cli.commands.context import print_below
+from codelaw.cli.commands.context import print_report
 from codelaw.cli.commands.undo import undo
 from codelaw.cli.conversation import slash
 from codelaw.cli.conversation.agents import show_agents
@@ -113,7 +113,7 @@ async def _ask(talk: Talk, screen: Screen, command: str, argument: str | None) -
             called = f"/{one['name']} {one.get('arguments', '')}".rstrip()
             screen.line(one_line(f"{called:<15} {one['description']}"), style=DIM)
     elif command == "context":
-        print_below(screen, await talk.client.request("codelaw/context/inspect", chat))
+        print_report(screen, await talk.client.request("codelaw/context/inspect", chat))
     elif command == "agents":
         show_agents(screen, await talk.client.request("codelaw/agent/list", {}))
     elif not chat:

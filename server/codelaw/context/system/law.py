@@ -77,7 +77,7 @@ def assemble(documents: Sequence[LawText]) -> tuple[Section, ...]:
 
 def text_of(layer: Sequence[Section]) -> str:
     """L2 as one text."""
-    return "\n\n".join(section.text for section in layer)
+    return "\n\n".join(section.content for section in layer)
 
 
 def tokens_of(layer: Sequence[Section]) -> int:

@@ -82,7 +82,8 @@ def context(report: ContextReport) -> str:
             "## Left out",
             "\n".join(f"- {one_line(item.name)}: {one_line(item.reason)}" for item in report.dropped),
         ]
-    parts += ["## Text", fenced(report.text, "text")]
+    for part in report.sections:
+        parts += [f"## {part.layer} {one_line(part.name)}", fenced(part.text, "text")]
     return "\n\n".join(parts) + "\n"
 
 
