@@ -67,7 +67,7 @@ class Client:
         self._dead: str | None = None
 
     async def connect(self, workspace: Path, *, ignore_settings: bool = False) -> Json:
-        """Shake hands; gives the server's capabilities. `ignore_settings` goes on without those that cannot be read.
+        """Shake hands; gives the server's capabilities. `ignore_settings`: settings that cannot be read are left out.
 
         Raises:
             ServerDiedError: there is no server any more.
@@ -89,7 +89,8 @@ class Client:
                 "capabilities": {
                     "general": {"positionEncodings": ["utf-8", "utf-16"]},
                     "experimental": {
-                        "codelaw": {"events": {}, "approvals": {}, "ignoreSettings": ignore_settings},
+                        "codelaw": {"events": {}, "approvals": {}}
+                        | ({"ignoreSettings": True} if ignore_settings else {}),
                     },
                 },
             },
