@@ -78,7 +78,10 @@ class Terminal:
             os.environ["TERM"] = "dumb" if os.environ.get("TERM") == "dumb" else "xterm"
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs are born without it
             os.execv(sys.executable, command(scene, log, *arguments))
-        self.text = ""
+        self._begin(self.pid, self.fd)
+
+    def _begin(self, pid, fd):
+        self.pid, self.fd, self.text = pid, fd, ""
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self.seen = 0
         """How much of the text was waited for."""

@@ -189,8 +189,9 @@ async def test_what_begins_nothing_goes_on(start: Start, vendor: LoopbackVendor,
         assert (await client.request("codelaw/context/mentions", {"prefix": "sec"}))["items"] == []
         await client.request("codelaw/memory/save", {"text": "The tests live in tests/."})
         assert len((await client.request("codelaw/memory/list", {}))["memories"]) == 1
-        problems = (await client.request("codelaw/settings/read", {}))["problems"]
-        assert [problem["code"] for problem in problems] == ["settings_unreadable"]
+        read = await client.request("codelaw/settings/read", {})
+        assert [problem["code"] for problem in read["problems"]] == ["settings_unreadable"]
+        assert [(fault["uri"], fault["line"]) for fault in read["faults"]] == [(file.as_uri(), 3)]
         await client.request("codelaw/chat/export", {"chatId": chat, "format": "markdown"})
         await client.request("codelaw/chat/delete", {"chatId": chat})
         await refused(send(client, root))
